@@ -1,0 +1,1 @@
+//! The canonical IR and the canonicaliser: spelled graphs become slices, views, gathers, concats and fills.

@@ -1,0 +1,1 @@
+//! An independent checker of installed machine code.

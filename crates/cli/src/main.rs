@@ -1,0 +1,3 @@
+//! The `restride` command.
+
+fn main() {}

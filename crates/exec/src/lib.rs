@@ -1,0 +1,1 @@
+//! The generic executor: verified kernels run with precompiled leaf moves, no executable memory.

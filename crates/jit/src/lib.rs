@@ -1,0 +1,1 @@
+//! Verified kernels to machine code with Cranelift, and the memory that holds it.

@@ -1,0 +1,1 @@
+//! The algebra of digits and strides: pure arithmetic, no tensors.

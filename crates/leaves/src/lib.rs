@@ -1,0 +1,1 @@
+//! Precompiled leaf moves: the FORMs of the loop IR at the full vector width of the host.

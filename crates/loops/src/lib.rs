@@ -1,0 +1,1 @@
+//! The loop IR: text form, verifier and checking interpreter.

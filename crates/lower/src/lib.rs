@@ -1,0 +1,1 @@
+//! From canonical form to plan to scheduled kernel.

@@ -1,0 +1,169 @@
+//! The plan: what remains of a graph once whole chains are composed.
+//!
+//! A plan is a list of stages. A stage writes one dense value (a temporary or an output) as a
+//! set of disjoint pieces that together cover it exactly. A piece is a mixed-radix odometer: a
+//! list of digits, each with one stride per column, so that the place an element goes to, the
+//! place it comes from and the place each index is read from are all linear in the same digits.
+//! There is no mask, no division and no remainder anywhere in it.
+
+use restride_graph::{ElementType, Shape, Strided};
+use smallvec::SmallVec;
+
+/// Where bytes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// The n-th input of the graph, addressed in elements from the start of its buffer.
+    Input(u32),
+    /// The n-th constant of the plan.
+    Constant(u32),
+    /// What the n-th stage wrote (that stage comes earlier and is no output).
+    Stage(u32),
+}
+
+/// One digit of a piece: `extent >= 2` and a stride per column.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PieceDigit {
+    /// How many values it takes.
+    pub extent: i64,
+    /// Stride in the value that the stage writes, in elements of its destination buffer.
+    pub dst: i64,
+    /// Stride in the source (0 for fills).
+    pub src: i64,
+    /// Stride in each index column, in the order of [`Copy::indices`].
+    pub indices: SmallVec<[i64; 1]>,
+}
+
+/// An index that takes part in a source address.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IndexColumn {
+    /// The tensor that the index is read from.
+    pub source: Source,
+    /// Its integer type.
+    pub element: ElementType,
+    /// Address of the index at digit values 0.
+    pub offset: i64,
+    /// Elements of source per unit of index.
+    pub coeff: i64,
+    /// Size of the axis that it selects from; at least 1.
+    pub limit: i64,
+    /// Whether a negative value has `limit` added once.
+    pub wrap: bool,
+    /// Outside the axis: clamped if set, otherwise the element is zero bits.
+    pub clamp: bool,
+}
+
+/// What a piece holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Body {
+    /// The same bits everywhere.
+    Fill(u128),
+    /// Elements of a source.
+    Copy {
+        /// Which.
+        source: Source,
+        /// Source address at digit values 0 and indices 0.
+        offset: i64,
+        /// Indices that move the address, if any.
+        indices: SmallVec<[IndexColumn; 1]>,
+    },
+}
+
+/// A part of a stage: disjoint from all other parts of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Piece {
+    /// Destination address at digit values 0.
+    pub dst: i64,
+    /// The digits, outermost destination stride first; merged where every column allows it.
+    pub digits: SmallVec<[PieceDigit; 6]>,
+    /// What it holds.
+    pub body: Body,
+}
+
+/// What a stage writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Destination {
+    /// Scratch of the kernel's own, dense, with this many elements.
+    Scratch,
+    /// The n-th output of the graph, in that output's layout.
+    Output(u32),
+}
+
+/// One pass over memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stage {
+    /// What it writes.
+    pub destination: Destination,
+    /// Element type written.
+    pub element: ElementType,
+    /// How many elements it writes.
+    pub count: i64,
+    /// The pieces; empty when `count` is 0.
+    pub pieces: Vec<Piece>,
+    /// Why this stage exists (for `--explain`): the break, or the output's name.
+    pub reason: String,
+}
+
+/// An index tensor that must be wholly in range before anything is written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IndexCheck {
+    /// The index values as a dense or strided box of a source: `(extent, stride)`, row-major
+    /// order of the original index tensor, so that the first failure is the one reported.
+    pub source: Source,
+    /// Its integer type.
+    pub element: ElementType,
+    /// Address of the first.
+    pub offset: i64,
+    /// The box.
+    pub dims: SmallVec<[(i64, i64); 6]>,
+    /// Size of the axis; 0 fails unless the box is empty.
+    pub limit: i64,
+    /// Whether negatives wrap.
+    pub wrap: bool,
+    /// Which gather of the spelled graph it stands for, for the message.
+    pub op: u32,
+}
+
+/// How one output of the graph is answered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// A strided view of an input: nothing moves.
+    View {
+        /// Which input.
+        input: u32,
+        /// Where it lies in that input's buffer.
+        layout: Strided,
+    },
+    /// Written by a stage; `why` says what keeps it from being a view.
+    Computed {
+        /// The stage.
+        stage: u32,
+        /// Why it is not a view.
+        why: String,
+    },
+}
+
+/// A constant the stages read, dense row-major.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlanConstant {
+    /// Element type.
+    pub element: ElementType,
+    /// Its bytes.
+    pub bytes: std::sync::Arc<[u8]>,
+}
+
+/// A whole graph, composed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Plan {
+    /// Type of each input: element, and the number of elements its buffer must have.
+    pub inputs: Vec<(ElementType, i64)>,
+    /// Type of each output: element, shape, and layout if not dense.
+    pub outputs: Vec<(ElementType, Shape, Option<Strided>)>,
+    /// Constants.
+    pub constants: Vec<PlanConstant>,
+    /// Obligations.
+    pub checks: Vec<IndexCheck>,
+    /// Stages in order.
+    pub stages: Vec<Stage>,
+    /// One answer per output.
+    pub answers: Vec<Answer>,
+}

@@ -1,0 +1,1 @@
+//! A compiler for moving tensor data, to be embedded in inference engines.

@@ -1,0 +1,1 @@
+//! Generators, the ladder, the file-test harness and the conformance reader.

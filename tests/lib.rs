@@ -1,0 +1,1 @@
+//! The home of the tests that span crates: file tests, golden cases, the ladder.
