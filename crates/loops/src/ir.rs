@@ -123,14 +123,15 @@ pub enum Form {
     Rows,
     /// As `Rows`, with stores that bypass the caches.
     Stream,
-    /// Destination stride 1, source stride other than 1 (2, 3, 7, -1, -2, ...).
+    /// Innermost destination stride 1, source stride other than 1 (2, 3, 7, -1, -2, ...).
     Strided,
     /// The two innermost dimensions are transposed: one has destination stride 1, the other
     /// source stride 1. Register tiles.
     Transpose,
     /// As `Transpose`, through a padded tile in the kernel's stack.
     Staged,
-    /// Each destination line is a fixed permutation of a few source lines.
+    /// The innermost destination stride is 1; each destination line is a fixed permutation of a
+    /// few source lines.
     Lines,
 }
 
@@ -187,13 +188,16 @@ pub enum Stmt {
         body: Vec<Stmt>,
     },
     /// Every index of a box must lie in `-limit..limit` (with `wrap`) or `0..limit`, or the run
-    /// ends with this check's number before anything is written. Only in the first phase.
+    /// ends with this check's number before anything is written. Only in the first phase, before
+    /// the first statement that writes, and in no loop that writes or is parallel. Chunks of one
+    /// phase run at the same time, so a kernel with checks has its parallel loops in later phases.
     Check {
         /// The first index.
         index: Place,
         /// `(extent, stride)` of the box, outermost first.
         dims: SmallVec<[(i64, i64); 6]>,
-        /// Widening, limit and wrap; `clamp` has no meaning here.
+        /// Widening, limit and wrap; `clamp` has no meaning here. The limit may be 0: then every
+        /// index fails.
         norm: Norm,
         /// Reported to the caller, who knows which gather it stands for.
         code: u32,
