@@ -1,1 +1,2 @@
 //! Generators, the ladder, the file-test harness and the conformance reader.
+pub mod workloads;
