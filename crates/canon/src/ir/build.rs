@@ -1,0 +1,447 @@
+//! The smart constructors: the only way to make a [`Canonical`].
+
+use super::{
+    Axes, Canonical, Check, Coordinate, Gather, Index, Input, IrError, Node, NodeId, Output, Span,
+    Type,
+};
+use restride_graph::{ElementType, MAX_RANK, Shape, Strided};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The most nodes that one graph may have.
+const MAX_NODES: usize = 1 << 24;
+
+/// Builds a [`Canonical`] node by node; every constructor checks what [`Node`] promises.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    graph: Canonical,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// An empty graph.
+    #[must_use]
+    pub fn new() -> Self {
+        let graph = Canonical {
+            nodes: Vec::with_capacity(8),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            checks: Vec::new(),
+        };
+        Self { graph }
+    }
+
+    /// The finished graph.
+    #[must_use]
+    pub fn finish(self) -> Canonical {
+        self.graph
+    }
+
+    /// What has been built so far.
+    #[must_use]
+    pub fn graph(&self) -> &Canonical {
+        &self.graph
+    }
+
+    /// The next input.
+    pub fn input(
+        &mut self,
+        element: ElementType,
+        shape: &[i64],
+        layout: Option<Strided>,
+    ) -> Result<NodeId, IrError> {
+        check_layout(layout.as_ref(), shape.len())?;
+        let ordinal = self.graph.inputs.len() as u32;
+        let node = self.push("input", Node::Input { ordinal }, element, shape)?;
+        self.graph.inputs.push(Input { node, layout });
+        Ok(node)
+    }
+
+    /// A dense row-major constant.
+    pub fn constant(
+        &mut self,
+        element: ElementType,
+        shape: &[i64],
+        bytes: Arc<[u8]>,
+    ) -> Result<NodeId, IrError> {
+        check_shape("constant", element, shape)?;
+        let expected = shape.iter().product::<i64>() * element.width() as i64;
+        if bytes.len() as i64 != expected {
+            let found = bytes.len();
+            return Err(IrError::ConstantBytes { found, expected });
+        }
+        self.push("constant", Node::Constant { bytes }, element, shape)
+    }
+
+    /// `out[i] = x[start + i * step]` on every axis.
+    pub fn slice(&mut self, x: NodeId, spans: &[Span]) -> Result<NodeId, IrError> {
+        let ty = self.operand(x)?;
+        check_count("slice", spans.len(), ty.rank())?;
+        for (axis, (span, &size)) in spans.iter().zip(&ty.shape).enumerate() {
+            if !in_range(*span, size) {
+                let Span { start, len, step } = *span;
+                return Err(IrError::Span {
+                    axis,
+                    size,
+                    start,
+                    len,
+                    step,
+                });
+            }
+        }
+        let element = ty.element;
+        let shape: Shape = spans.iter().map(|span| span.len).collect();
+        let spans = SmallVec::from_slice(spans);
+        self.push("slice", Node::Slice { x, spans }, element, &shape)
+    }
+
+    /// `out.shape[k] = x.shape[perm[k]]`.
+    pub fn permute(&mut self, x: NodeId, perm: &[u8]) -> Result<NodeId, IrError> {
+        let ty = self.operand(x)?;
+        let rank = ty.rank();
+        check_count("permute", perm.len(), rank)?;
+        let mut seen = 0u64;
+        for (position, &axis) in perm.iter().enumerate() {
+            if usize::from(axis) >= rank || seen & (1 << axis) != 0 {
+                return Err(IrError::Permutation {
+                    position,
+                    axis,
+                    rank,
+                });
+            }
+            seen |= 1 << axis;
+        }
+        let element = ty.element;
+        let shape: Shape = perm.iter().map(|&a| ty.shape[usize::from(a)]).collect();
+        let perm = Axes::from_slice(perm);
+        self.push("permute", Node::Permute { x, perm }, element, &shape)
+    }
+
+    /// Joins `groups[k]` neighbouring axes into axis `k`.
+    pub fn collapse(&mut self, x: NodeId, groups: &[u8]) -> Result<NodeId, IrError> {
+        let ty = self.operand(x)?;
+        let element = ty.element;
+        let sizes = group_sizes("collapse", groups, &ty.shape)?;
+        let groups = Axes::from_slice(groups);
+        self.push("collapse", Node::Collapse { x, groups }, element, &sizes)
+    }
+
+    /// Cuts axis `k` into `groups[k]` neighbouring axes; `shape` is that of the result.
+    pub fn expand(&mut self, x: NodeId, groups: &[u8], shape: &[i64]) -> Result<NodeId, IrError> {
+        let ty = self.operand(x)?;
+        let element = ty.element;
+        check_shape("expand", element, shape)?;
+        let sizes = group_sizes("expand", groups, shape)?;
+        check_count("expand", sizes.len(), ty.rank())?;
+        for (group, (&found, &size)) in sizes.iter().zip(&ty.shape).enumerate() {
+            if found != size {
+                return Err(IrError::GroupSize {
+                    op: "expand",
+                    group,
+                    found,
+                    size,
+                });
+            }
+        }
+        let groups = Axes::from_slice(groups);
+        self.push("expand", Node::Expand { x, groups }, element, shape)
+    }
+
+    /// Repeats axes of size 1 up to `shape`.
+    pub fn broadcast(&mut self, x: NodeId, shape: &[i64]) -> Result<NodeId, IrError> {
+        let ty = self.operand(x)?;
+        check_count("broadcast", shape.len(), ty.rank())?;
+        for (axis, (&from, &to)) in ty.shape.iter().zip(shape).enumerate() {
+            if from != to && from != 1 {
+                return Err(IrError::Broadcast { axis, from, to });
+            }
+        }
+        let element = ty.element;
+        self.push("broadcast", Node::Broadcast { x }, element, shape)
+    }
+
+    /// Chooses elements of `data` by index tensors.
+    pub fn gather(&mut self, data: NodeId, coordinates: &[Coordinate]) -> Result<NodeId, IrError> {
+        let ty = self.operand(data)?;
+        let element = ty.element;
+        check_count("gather", coordinates.len(), ty.rank())?;
+        let mut sizes = OutputSizes::default();
+        let mut direct = 0u64;
+        let mut has_index = false;
+        for (axis, (coordinate, &size)) in coordinates.iter().zip(&ty.shape).enumerate() {
+            match coordinate {
+                Coordinate::Output(output) => {
+                    sizes.meet(axis, *output, size)?;
+                    if direct & (1 << output) != 0 {
+                        let why = "another axis of the data names it already";
+                        let output = *output;
+                        return Err(IrError::GatherAxis { axis, output, why });
+                    }
+                    direct |= 1 << output;
+                }
+                Coordinate::Index(index) => {
+                    has_index = true;
+                    self.check_index(axis, size, index, &mut sizes)?;
+                }
+            }
+        }
+        if !has_index {
+            return Err(IrError::GatherWithoutIndex);
+        }
+        let shape = sizes.shape()?;
+        let coordinates = SmallVec::from(coordinates);
+        let node = Node::Gather(Gather { data, coordinates });
+        self.push("gather", node, element, &shape)
+    }
+
+    fn check_index(
+        &self,
+        axis: usize,
+        size: i64,
+        index: &Index,
+        sizes: &mut OutputSizes,
+    ) -> Result<(), IrError> {
+        let ty = self.operand(index.node)?;
+        check_index_type("gather", ty.element)?;
+        if size == 0 {
+            return Err(IrError::GatherEmptyAxis { axis });
+        }
+        if ty.rank() != index.outputs.len() {
+            return Err(IrError::GatherIndexRank {
+                axis,
+                rank: ty.rank(),
+                found: index.outputs.len(),
+            });
+        }
+        let mut seen = 0u64;
+        for (&output, &extent) in index.outputs.iter().zip(&ty.shape) {
+            sizes.meet(axis, output, extent)?;
+            if seen & (1 << output) != 0 {
+                let why = "its index tensor names it twice";
+                return Err(IrError::GatherAxis { axis, output, why });
+            }
+            seen |= 1 << output;
+        }
+        Ok(())
+    }
+
+    /// Parts side by side along `axis`.
+    pub fn concat(&mut self, parts: &[NodeId], axis: u8) -> Result<NodeId, IrError> {
+        let Some(&first) = parts.first() else {
+            return Err(IrError::NoParts);
+        };
+        let ty = self.operand(first)?;
+        let along = usize::from(axis);
+        if along >= ty.rank() {
+            let rank = ty.rank();
+            return Err(IrError::ConcatAxis { axis, rank });
+        }
+        let element = ty.element;
+        let mut shape = ty.shape.clone();
+        for (part, &id) in parts.iter().enumerate().skip(1) {
+            let other = self.operand(id)?;
+            let alike = other.element == element
+                && other.rank() == shape.len()
+                && (0..shape.len()).all(|k| k == along || other.shape[k] == shape[k]);
+            if !alike {
+                return Err(IrError::ConcatPart { part, axis });
+            }
+            shape[along] = shape[along]
+                .checked_add(other.shape[along])
+                .ok_or(IrError::TooLarge { op: "concat" })?;
+        }
+        let parts = SmallVec::from_slice(parts);
+        self.push("concat", Node::Concat { parts, axis }, element, &shape)
+    }
+
+    /// The same bits everywhere.
+    pub fn fill(
+        &mut self,
+        element: ElementType,
+        shape: &[i64],
+        bits: u128,
+    ) -> Result<NodeId, IrError> {
+        if bits & !element.bit_mask() != 0 {
+            let width = element.width();
+            return Err(IrError::FillBits { bits, width });
+        }
+        self.push("fill", Node::Fill { bits }, element, shape)
+    }
+
+    /// One more obligation.
+    pub fn check(&mut self, check: Check) -> Result<(), IrError> {
+        let ty = self.operand(check.node)?;
+        check_index_type("check", ty.element)?;
+        if check.limit < 0 {
+            let limit = check.limit;
+            return Err(IrError::CheckLimit { limit });
+        }
+        if check.column >= check.columns {
+            let Check {
+                column, columns, ..
+            } = check;
+            return Err(IrError::CheckColumn { column, columns });
+        }
+        self.graph.checks.push(check);
+        Ok(())
+    }
+
+    /// One more output.
+    pub fn output(&mut self, node: NodeId, layout: Option<Strided>) -> Result<(), IrError> {
+        check_layout(layout.as_ref(), self.operand(node)?.rank())?;
+        self.graph.outputs.push(Output { node, layout });
+        Ok(())
+    }
+
+    fn operand(&self, node: NodeId) -> Result<&Type, IrError> {
+        match self.graph.nodes.get(node.index()) {
+            Some((_, ty)) => Ok(ty),
+            None => Err(IrError::NoSuchNode { node }),
+        }
+    }
+
+    fn push(
+        &mut self,
+        op: &'static str,
+        node: Node,
+        element: ElementType,
+        shape: &[i64],
+    ) -> Result<NodeId, IrError> {
+        check_shape(op, element, shape)?;
+        if self.graph.nodes.len() == MAX_NODES {
+            return Err(IrError::TooMany { limit: MAX_NODES });
+        }
+        let id = NodeId(self.graph.nodes.len() as u32);
+        let shape = Shape::from_slice(shape);
+        self.graph.nodes.push((node, Type { element, shape }));
+        Ok(id)
+    }
+}
+
+/// The sizes of a gather's output axes, as its coordinates make them known.
+#[derive(Default)]
+struct OutputSizes(SmallVec<[Option<i64>; 8]>);
+
+impl OutputSizes {
+    fn meet(&mut self, axis: usize, output: u8, size: i64) -> Result<(), IrError> {
+        let at = usize::from(output);
+        if at >= MAX_RANK {
+            let why = "no tensor has so many axes";
+            return Err(IrError::GatherAxis { axis, output, why });
+        }
+        if at >= self.0.len() {
+            self.0.resize(at + 1, None);
+        }
+        match self.0[at] {
+            Some(expected) if expected != size => Err(IrError::GatherSize {
+                output,
+                expected,
+                found: size,
+            }),
+            Some(_) | None => {
+                self.0[at] = Some(size);
+                Ok(())
+            }
+        }
+    }
+
+    fn shape(&self) -> Result<Shape, IrError> {
+        let known =
+            |(output, size): (usize, &Option<i64>)| size.ok_or(IrError::GatherUnused { output });
+        self.0.iter().enumerate().map(known).collect()
+    }
+}
+
+/// Whether every element of the span lies in an axis of this size, in the one spelling.
+fn in_range(span: Span, size: i64) -> bool {
+    let Span { start, len, step } = span;
+    match len {
+        i64::MIN..0 => false,
+        0 => start == 0 && step == 1,
+        1 => (0..size).contains(&start) && step == 1,
+        2.. => {
+            let last = i128::from(start) + i128::from(len - 1) * i128::from(step);
+            step != 0 && (0..size).contains(&start) && (0..i128::from(size)).contains(&last)
+        }
+    }
+}
+
+/// The sizes of the groups that these axes fall into.
+fn group_sizes(op: &'static str, groups: &[u8], sizes: &[i64]) -> Result<Shape, IrError> {
+    let rank = sizes.len();
+    if groups.is_empty() {
+        return match sizes.iter().position(|&size| size != 1) {
+            Some(group) => Err(IrError::Groups { op, group, rank }),
+            None => Ok(Shape::new()),
+        };
+    }
+    let mut at = 0;
+    let mut out = Shape::new();
+    for (group, &count) in groups.iter().enumerate() {
+        let end = at + usize::from(count);
+        if count == 0 || end > rank {
+            return Err(IrError::Groups { op, group, rank });
+        }
+        // The sizes belong to a checked shape, so this product is in range.
+        out.push(sizes[at..end].iter().product());
+        at = end;
+    }
+    if at != rank {
+        let group = groups.len();
+        return Err(IrError::Groups { op, group, rank });
+    }
+    Ok(out)
+}
+
+fn check_count(op: &'static str, found: usize, rank: usize) -> Result<(), IrError> {
+    if found == rank {
+        Ok(())
+    } else {
+        Err(IrError::Count { op, found, rank })
+    }
+}
+
+fn check_index_type(op: &'static str, element: ElementType) -> Result<(), IrError> {
+    if element.is_index() {
+        Ok(())
+    } else {
+        Err(IrError::IndexType { op, element })
+    }
+}
+
+fn check_layout(layout: Option<&Strided>, rank: usize) -> Result<(), IrError> {
+    match layout {
+        Some(layout) if layout.strides.len() != rank => Err(IrError::LayoutRank {
+            found: layout.strides.len(),
+            rank,
+        }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The bound of tensor types: the sizes that are not zero multiply to at most `isize::MAX` bytes.
+fn check_shape(op: &'static str, element: ElementType, shape: &[i64]) -> Result<(), IrError> {
+    if shape.len() > MAX_RANK {
+        return Err(IrError::Rank {
+            op,
+            rank: shape.len(),
+            limit: MAX_RANK,
+        });
+    }
+    let mut bytes = element.width() as i64;
+    for (axis, &size) in shape.iter().enumerate() {
+        if size < 0 {
+            return Err(IrError::NegativeSize { op, axis, size });
+        }
+        bytes = bytes
+            .checked_mul(size.max(1))
+            .filter(|&bytes| isize::try_from(bytes).is_ok())
+            .ok_or(IrError::TooLarge { op })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,334 @@
+//! The canonical IR: what is left of a graph once its spelling is gone.
+//!
+//! A [`Canonical`] is an arena of nodes. Operands refer backwards only, so one pass in order sees
+//! every operand before its user. There are ten kinds of node and no more:
+//!
+//! | node | meaning |
+//! |---|---|
+//! | `input` | the n-th input of the call |
+//! | `constant` | bytes known now |
+//! | `slice [start:len:step]` per axis | `out[i] = x[start + i * step]`, always in range |
+//! | `permute` | `out.shape[k] = x.shape[perm[k]]` |
+//! | `collapse` | each group of neighbouring axes becomes one |
+//! | `expand` | each axis becomes a group of neighbouring axes |
+//! | `broadcast` | axes of size 1 are repeated |
+//! | `gather` | some axes of the data are chosen by index tensors, see [`Gather`] |
+//! | `concat` | side by side along one axis |
+//! | `fill` | the same bits everywhere |
+//!
+//! Besides nodes there are obligations ([`Check`]): index tensors that must be wholly in range
+//! before anything is written.
+//!
+//! Nodes are made by the checking constructors of [`Builder`] only, so a `Canonical` that is ill
+//! formed cannot exist, and whoever reads one may rely on every fact stated at [`Node`].
+
+mod build;
+mod error;
+
+pub use build::Builder;
+pub use error::IrError;
+
+use restride_graph::{ElementType, Shape, Strided};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A node of a [`Canonical`], printed `%0`, `%1`, ... in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// Its place in [`Canonical::nodes`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl std::fmt::Display for NodeId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+
+/// A list of axes or of counts of axes; ranks are at most 32.
+pub type Axes = SmallVec<[u8; 8]>;
+
+/// The elements `start`, `start + step`, ..., `len` of them.
+///
+/// In a node it is in range: `len >= 0`; with `len >= 1` the first and last element lie in the
+/// axis; `step` is never 0; with `len <= 1` it is 1, and with `len == 0` so is `start` 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first.
+    pub start: i64,
+    /// How many.
+    pub len: i64,
+    /// From one to the next.
+    pub step: i64,
+}
+
+impl Span {
+    /// All of an axis.
+    #[must_use]
+    pub fn whole(size: i64) -> Self {
+        Self {
+            start: 0,
+            len: size,
+            step: 1,
+        }
+    }
+}
+
+/// What a gather does with an index that is still outside the axis after wrapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// The element is zero bits.
+    Zero,
+    /// The nearest valid index is taken.
+    Clamp,
+}
+
+/// An index tensor that chooses along one axis of the data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Index {
+    /// The index tensor, of an integer type.
+    pub node: NodeId,
+    /// `outputs[j]` is the output axis that axis `j` of the index tensor follows; all distinct.
+    pub outputs: Axes,
+    /// Whether a negative index has the size of the axis added once.
+    pub wrap: bool,
+    /// What happens outside.
+    pub policy: Policy,
+}
+
+/// Where the coordinate along one axis of the data comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Coordinate {
+    /// From this output axis, which has the same size.
+    Output(u8),
+    /// From an index tensor; the axis of the data is not empty.
+    Index(Index),
+}
+
+/// `out[o0, o1, ...] = data[c0, c1, ...]`, where each coordinate is an output axis or an index
+/// that itself is read at some of the output axes. An element with an index outside its axis is
+/// zero bits under [`Policy::Zero`].
+///
+/// Every output axis is used by a coordinate; no two coordinates name the same output axis
+/// directly; at least one coordinate is an index. `gather`, `gather_elements`, `gather_nd` and
+/// their batched forms differ in the lists of output axes only.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Gather {
+    /// What is gathered from.
+    pub data: NodeId,
+    /// One coordinate per axis of the data.
+    pub coordinates: SmallVec<[Coordinate; 3]>,
+}
+
+/// A node without its type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// The n-th input.
+    Input {
+        /// Which.
+        ordinal: u32,
+    },
+    /// A dense row-major constant; exactly as many bytes as its type takes.
+    Constant {
+        /// Its bytes, little-endian elements.
+        bytes: Arc<[u8]>,
+    },
+    /// `out[i] = x[start + i * step]` on every axis.
+    Slice {
+        /// Of what.
+        x: NodeId,
+        /// One span per axis.
+        spans: SmallVec<[Span; 4]>,
+    },
+    /// `out.shape[k] = x.shape[perm[k]]`.
+    Permute {
+        /// Of what.
+        x: NodeId,
+        /// A permutation of the axes.
+        perm: Axes,
+    },
+    /// Row-major order is kept; axes are joined.
+    Collapse {
+        /// Of what.
+        x: NodeId,
+        /// `groups[k]` neighbouring axes of `x`, at least one, become axis `k`. Empty when the
+        /// result has rank 0 (then every axis of `x` has size 1).
+        groups: Axes,
+    },
+    /// Row-major order is kept; axes are cut.
+    Expand {
+        /// Of what.
+        x: NodeId,
+        /// Axis `k` of `x` becomes `groups[k]` neighbouring axes, at least one. Empty when `x`
+        /// has rank 0 (then every axis of the result has size 1).
+        groups: Axes,
+    },
+    /// Axes of size 1 are repeated up to the size that the type of the node says.
+    Broadcast {
+        /// Of what.
+        x: NodeId,
+    },
+    /// Elements named by index tensors.
+    Gather(Gather),
+    /// Side by side; same element type, same sizes but along `axis`; at least one part.
+    Concat {
+        /// The parts in order.
+        parts: SmallVec<[NodeId; 4]>,
+        /// Along which axis.
+        axis: u8,
+    },
+    /// The same bits everywhere.
+    Fill {
+        /// The low bytes of it, as many as an element has; the rest is 0.
+        bits: u128,
+    },
+}
+
+impl Node {
+    /// Calls `see` with every operand, in order.
+    pub fn operands(&self, mut see: impl FnMut(NodeId)) {
+        match self {
+            Self::Input { .. } | Self::Constant { .. } | Self::Fill { .. } => {}
+            Self::Slice { x, .. }
+            | Self::Permute { x, .. }
+            | Self::Collapse { x, .. }
+            | Self::Expand { x, .. }
+            | Self::Broadcast { x } => see(*x),
+            Self::Gather(gather) => {
+                see(gather.data);
+                for coordinate in &gather.coordinates {
+                    if let Coordinate::Index(index) = coordinate {
+                        see(index.node);
+                    }
+                }
+            }
+            Self::Concat { parts, .. } => parts.iter().copied().for_each(see),
+        }
+    }
+}
+
+/// A node's element type and shape.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// What an element is.
+    pub element: ElementType,
+    /// The size of each axis, outermost first.
+    pub shape: Shape,
+}
+
+impl Type {
+    /// How many elements. No node has so many that it or its bytes overflow.
+    #[must_use]
+    pub fn count(&self) -> i64 {
+        self.shape.iter().product()
+    }
+
+    /// The rank.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+}
+
+/// An input of the call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Input {
+    /// Its node. The n-th input's node has ordinal n.
+    pub node: NodeId,
+    /// Where its elements lie in the caller's buffer; absent means dense row-major.
+    pub layout: Option<Strided>,
+}
+
+/// An output of the call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Output {
+    /// What it holds.
+    pub node: NodeId,
+    /// Where its elements go in the caller's buffer; absent means dense row-major.
+    pub layout: Option<Strided>,
+}
+
+/// An index tensor that must be wholly in range before anything is written.
+///
+/// Obligations are evaluated in order; within the obligations of one operator the failure that
+/// comes first in row-major order of its original index tensor is the one to report: element `i`
+/// of `node` stood at flat position `i * columns + column` there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Check {
+    /// The index values, in the order of the original index tensor.
+    pub node: NodeId,
+    /// Size of the axis they choose from; 0 fails unless the node is empty.
+    pub limit: i64,
+    /// Whether `-limit..0` is in range too.
+    pub wrap: bool,
+    /// Which value of the spelled graph demands it.
+    pub op: u32,
+    /// Which column of that operator's index tensor this is.
+    pub column: u32,
+    /// How many columns it has (1 but for `gather_nd`).
+    pub columns: u32,
+}
+
+/// A canonical graph. Made by a [`Builder`] only.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Canonical {
+    nodes: Vec<(Node, Type)>,
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    checks: Vec<Check>,
+}
+
+impl Canonical {
+    /// All nodes in order.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (NodeId, &Node, &Type)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.map(|(i, (node, ty))| (NodeId(i as u32), node, ty))
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no node.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// One node. Ids come from this graph; one from another may give any node or panic.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()].0
+    }
+
+    /// The type of a node.
+    #[must_use]
+    pub fn ty(&self, id: NodeId) -> &Type {
+        &self.nodes[id.index()].1
+    }
+
+    /// The inputs in order.
+    #[must_use]
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The outputs in order.
+    #[must_use]
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// The obligations in order.
+    #[must_use]
+    pub fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+}
