@@ -1,1 +1,33 @@
 //! Precompiled leaf moves: the FORMs of the loop IR at the full vector width of the host.
+//!
+//! A [`Leaf`] is a function picked once, when a kernel is made, together with a block of constants
+//! for it. Generated code calls it through a pointer with three arguments, whatever it moves; the
+//! generic executor calls the very same function. What decides its speed (order of the dimensions,
+//! merging, permutation tables, register tiles) is decided when it is prepared.
+//!
+//! Invariants that every leaf keeps:
+//!
+//! * It writes the bytes of its box and no others, and it reads no byte outside the hull of what it
+//!   must read (the bytes between the first and the last one needed of a short window), so a leaf is
+//!   safe whenever the box it was prepared for lies inside its buffers.
+//! * Source and destination may have any alignment; they must not overlap.
+//! * No function of it allocates, panics or keeps state: one leaf may run on many threads at once.
+
+mod copy;
+mod cpu;
+mod error;
+mod fill;
+mod gather;
+mod index;
+mod leaf;
+mod level;
+mod nest;
+mod plan;
+mod rows;
+mod shape;
+mod vector;
+
+pub use cpu::CpuLevel;
+pub use error::PrepareError;
+pub use gather::{GatherFn, GatherLeaf};
+pub use leaf::{Leaf, MoveFn};

@@ -1,0 +1,99 @@
+//! A prepared leaf: a function and the block of constants it is called with.
+
+use std::any::Any;
+
+use restride_loops::{Dim, Form};
+
+use crate::cpu::CpuLevel;
+use crate::error::PrepareError;
+use crate::level::{Body, Level, entry};
+use crate::shape::Shape;
+use crate::{fill, plan};
+
+/// The function of a leaf: destination, source, parameter block.
+pub type MoveFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8);
+
+/// A move or a fill, ready to be called any number of times and on any number of threads.
+pub struct Leaf {
+    entry: MoveFn,
+    params: Box<dyn Any + Send + Sync>,
+    name: &'static str,
+}
+
+impl Leaf {
+    /// Prepares the move of a box: `dims` outermost first, in elements of `width` bytes, relative
+    /// to the addresses that it will be called with. `form` says how; a form that does not fit
+    /// the box is read as the one that does.
+    pub fn prepare_move(
+        dims: &[Dim],
+        width: usize,
+        form: Form,
+        cpu: CpuLevel,
+    ) -> Result<Leaf, PrepareError> {
+        Ok(plan::plan(
+            &Shape::of_move(dims, width)?,
+            width,
+            form,
+            cpu.available(),
+        ))
+    }
+
+    /// Prepares the fill of a box with the low `width` bytes of `bits`; `dims` are
+    /// `(extent, stride)`, outermost first. The source it is called with plays no part.
+    pub fn prepare_fill(
+        dims: &[(i64, i64)],
+        width: usize,
+        bits: u128,
+        cpu: CpuLevel,
+    ) -> Result<Leaf, PrepareError> {
+        Ok(fill::prepare(
+            &Shape::of_fill(dims, width)?,
+            width,
+            bits,
+            cpu.available(),
+        ))
+    }
+
+    pub(crate) fn new<L: Level, B: Body>(name: &'static str, params: B::Params) -> Leaf {
+        Leaf {
+            entry: entry::<L, B>(),
+            params: Box::new(params),
+            name,
+        }
+    }
+
+    /// The function, for generated code.
+    pub fn entry(&self) -> MoveFn {
+        self.entry
+    }
+
+    /// The third argument of the function; valid as long as the leaf lives, moved or not.
+    pub fn params_ptr(&self) -> *const u8 {
+        (&raw const *self.params).cast()
+    }
+
+    /// What kind of kernel was chosen, for listings.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Runs it.
+    ///
+    /// # Safety
+    /// Every element of the box it was prepared for lies, relative to `dst` and `src`, in memory
+    /// that may be written and read; so do the bytes between two elements of the source. The two
+    /// do not overlap, and nobody else uses the destination meanwhile.
+    #[inline]
+    pub unsafe fn call(&self, dst: *mut u8, src: *const u8) {
+        // SAFETY: the block is the one made for this function; the rest is the caller's.
+        unsafe { (self.entry)(dst, src, self.params_ptr()) }
+    }
+}
+
+impl std::fmt::Debug for Leaf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Leaf")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,26 @@
+//! Which kernel moves a box.
+
+use restride_loops::Form;
+
+use crate::cpu::CpuLevel;
+use crate::leaf::Leaf;
+use crate::level::{Level, with_level};
+use crate::rows;
+use crate::shape::Shape;
+
+/// Picks and prepares the kernel.
+pub(crate) fn plan(shape: &Shape, width: usize, form: Form, cpu: CpuLevel) -> Leaf {
+    with_level!(cpu, of(shape, width, form))
+}
+
+fn of<L: Level>(shape: &Shape, _width: usize, form: Form) -> Leaf {
+    match form {
+        Form::Stream => rows::prepare_stream::<L>(shape),
+        Form::Elements
+        | Form::Rows
+        | Form::Strided
+        | Form::Transpose
+        | Form::Staged
+        | Form::Lines => rows::prepare::<L>(shape),
+    }
+}

@@ -1,0 +1,177 @@
+//! Gathers at every level, index type and policy against the naive loop, between guard pages.
+
+mod common;
+
+use common::{Guarded, Random, hull, points};
+use restride_leaves::{CpuLevel, GatherLeaf};
+use restride_loops::{BufferId, Dim, Gather, IndexType, Norm, Place};
+use smallvec::SmallVec;
+
+fn naive(
+    gather: &Gather,
+    indices: &[i128],
+    width: usize,
+    src: &[u8],
+    dst: &mut [u8],
+    at: (i64, i64),
+) {
+    for (i, &value) in indices.iter().enumerate() {
+        let limit = gather.norm.limit as i128;
+        let mut x = value;
+        if gather.norm.wrap && x < 0 {
+            x += limit;
+        }
+        if gather.norm.clamp {
+            x = x.clamp(0, limit - 1);
+        }
+        let inside = (0..limit).contains(&x);
+        let dims: Vec<_> = gather
+            .dims
+            .iter()
+            .map(|d| (d.extent, d.dst, d.src))
+            .collect();
+        points(&dims, &mut |d, s| {
+            let d = (at.0 + (d + i as i64 * gather.dst_stride) * width as i64) as usize;
+            let to = &mut dst[d..d + width];
+            if inside {
+                let s = (at.1 + (s + x as i64 * gather.coeff) * width as i64) as usize;
+                to.copy_from_slice(&src[s..s + width]);
+            } else {
+                to.fill(0);
+            }
+        });
+    }
+}
+
+fn values(random: &mut Random, ty: IndexType, limit: i64, n: usize, wild: bool) -> Vec<i128> {
+    (0..n)
+        .map(|_| {
+            let limit = limit as i128;
+            let tame = random.below(limit as u64) as i128;
+            let wilder = [
+                limit - 1,
+                limit,
+                -limit,
+                -limit - 1,
+                -1,
+                i64::MIN as i128,
+                i64::MAX as i128,
+            ];
+            let value = if wild { random.pick(&wilder) } else { tame };
+            ty.widen(value as u64)
+        })
+        .collect()
+}
+
+#[test]
+fn rows_by_index() {
+    let mut random = Random(3);
+    let (mut src, mut dst) = (Guarded::new(1 << 18), Guarded::new(1 << 18));
+    for byte in src.bytes() {
+        *byte = random.next() as u8;
+    }
+    for round in 0..6000 {
+        let width = random.pick(&[1usize, 2, 4, 8, 16]);
+        let ty = random.pick(&IndexType::ALL);
+        let norm = Norm {
+            ty,
+            limit: random.pick(&[1, 2, 7, 60, 120]),
+            wrap: random.below(2) == 0,
+            clamp: random.below(2) == 0,
+        };
+        let row = random
+            .pick(&[1, 1, 2, 3, 4, 8, 16, 17, 33, 64, 100])
+            .min(800 / width as i64);
+        let mut dims: SmallVec<[Dim; 4]> = SmallVec::new();
+        match random.below(4) {
+            0 => dims.push(Dim {
+                extent: row,
+                dst: 1,
+                src: -1,
+            }),
+            1 => {
+                dims.push(Dim {
+                    extent: 2,
+                    dst: row + 1,
+                    src: row,
+                });
+                dims.push(Dim {
+                    extent: row,
+                    dst: 1,
+                    src: 1,
+                });
+            }
+            _ => dims.push(Dim {
+                extent: row,
+                dst: 1,
+                src: 1,
+            }),
+        }
+        let n = if round % 50 == 0 {
+            1100
+        } else {
+            random.below(40) as usize
+        };
+        let gather = Gather {
+            extent: n as i64,
+            index: Place::at(BufferId(0), 0),
+            index_stride: random.pick(&[1, 1, 2, 0, -1]),
+            norm,
+            dst: Place::at(BufferId(0), 0),
+            dst_stride: 2 * row + 1,
+            src: Place::at(BufferId(0), 0),
+            coeff: random.pick(&[1, row, row + 1, -row]),
+            dims,
+        };
+        let wild = random.below(3) == 0;
+        let indices = match gather.index_stride {
+            0 => vec![values(&mut random, ty, norm.limit, 1, wild)[0]; n],
+            _ => values(&mut random, ty, norm.limit, n, wild),
+        };
+        let iw = ty.width().bytes();
+        let spread = (n as i64 - 1).max(0) * gather.index_stride;
+        let mut stored = Guarded::new((spread.unsigned_abs() as usize + 1) * iw);
+        let first = if spread < 0 { stored.len() / iw - 1 } else { 0 } as i64;
+        let first = if spread > 0 {
+            (stored.len() / iw) as i64 - 1 - spread
+        } else {
+            first
+        };
+        for (i, &value) in indices.iter().enumerate() {
+            let at = (first + i as i64 * gather.index_stride) as usize * iw;
+            stored.bytes()[at..at + iw].copy_from_slice(&value.to_le_bytes()[..iw]);
+        }
+        let mut dst_dims: Vec<_> = gather.dims.iter().map(|d| (d.extent, d.dst)).collect();
+        dst_dims.push((n.max(1) as i64, gather.dst_stride));
+        let mut src_dims: Vec<_> = gather.dims.iter().map(|d| (d.extent, d.src)).collect();
+        src_dims.push((norm.limit, gather.coeff));
+        let (dst_low, dst_len) = hull(&dst_dims, width);
+        let (src_low, src_len) = hull(&src_dims, width);
+        if dst_len > dst.len() || src_len > src.len() {
+            continue;
+        }
+        let high = random.below(2) == 1;
+        let at = (
+            if high { dst.len() - dst_len } else { 0 } as i64 - dst_low,
+            if high { src.len() - src_len } else { 0 } as i64 - src_low,
+        );
+        let mut want = vec![0x5a; dst.len()];
+        naive(&gather, &indices, width, src.bytes(), &mut want, at);
+        for cpu in CpuLevel::ALL {
+            let leaf = GatherLeaf::prepare(&gather, width, cpu).unwrap();
+            dst.bytes().fill(0x5a);
+            // SAFETY: every row and index was placed inside its arena.
+            unsafe {
+                leaf.call(
+                    dst.start().wrapping_offset(at.0 as isize),
+                    src.start().wrapping_offset(at.1 as isize),
+                    stored.start().wrapping_offset(first as isize * iw as isize),
+                );
+            }
+            assert!(
+                want == dst.bytes(),
+                "{cpu:?} width {width} wild {wild} {gather:?}"
+            );
+        }
+    }
+}

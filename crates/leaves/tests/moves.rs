@@ -1,0 +1,271 @@
+//! Every form, level and width against the naive loop, between guard pages.
+
+mod common;
+
+use common::{Guarded, Random, hull, points};
+use restride_leaves::{CpuLevel, Leaf};
+use restride_loops::{Dim, Form};
+
+const FORMS: [Form; 7] = [
+    Form::Elements,
+    Form::Rows,
+    Form::Stream,
+    Form::Strided,
+    Form::Transpose,
+    Form::Staged,
+    Form::Lines,
+];
+
+struct Arena {
+    dst: Guarded,
+    src: Guarded,
+    want: Vec<u8>,
+}
+
+impl Arena {
+    fn new(bytes: usize) -> Arena {
+        let mut src = Guarded::new(bytes);
+        let mut random = Random(77);
+        for byte in src.bytes() {
+            *byte = random.next() as u8;
+        }
+        let dst = Guarded::new(bytes);
+        let want = vec![0; dst.len()];
+        Arena { dst, src, want }
+    }
+
+    /// Moves one box at every level, against the upper or the lower guard pages.
+    fn check(&mut self, dims: &[Dim], width: usize, form: Form, low: bool, shift: usize) {
+        let of = |f: fn(&Dim) -> i64| dims.iter().map(|d| (d.extent, f(d))).collect::<Vec<_>>();
+        let (dst_low, dst_len) = hull(&of(|d| d.dst), width);
+        let (src_low, src_len) = hull(&of(|d| d.src), width);
+        assert!(dst_len + shift <= self.dst.len() && src_len + shift <= self.src.len());
+        let at = |len: usize, room: usize| if low { shift } else { room - len - shift };
+        // Only one of the two is shifted, so the other touches its guard page.
+        let dst_at = at(dst_len, self.dst.len()) as i64 - dst_low;
+        let src_at = if low { 0 } else { self.src.len() - src_len } as i64 - src_low;
+        let box_: Vec<_> = dims.iter().map(|d| (d.extent, d.dst, d.src)).collect();
+        for cpu in CpuLevel::ALL
+            .into_iter()
+            .filter(|&cpu| cpu <= CpuLevel::detect())
+        {
+            let leaf = Leaf::prepare_move(dims, width, form, cpu).unwrap();
+            self.dst.bytes().fill(0xa5);
+            self.want.fill(0xa5);
+            let src = self.src.bytes();
+            points(&box_, &mut |d, s| {
+                let d = (dst_at + d * width as i64) as usize;
+                let s = (src_at + s * width as i64) as usize;
+                self.want[d..d + width].copy_from_slice(&src[s..s + width]);
+            });
+            // SAFETY: both hulls were placed inside the arenas.
+            unsafe {
+                leaf.call(
+                    self.dst.start().wrapping_offset(dst_at as isize),
+                    self.src.start().wrapping_offset(src_at as isize),
+                );
+            }
+            if let Some(at) = (0..self.want.len()).find(|&i| self.want[i] != self.dst.bytes()[i]) {
+                panic!(
+                    "{cpu:?} {form:?} as {} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
+                    leaf.name()
+                );
+            }
+        }
+    }
+}
+
+fn dim(extent: i64, dst: i64, src: i64) -> Dim {
+    Dim { extent, dst, src }
+}
+
+/// Strides of a dense layout of the extents in the given order, with gaps now and then.
+fn layout(random: &mut Random, extents: &[i64], order: &[usize], gaps: bool) -> Vec<i64> {
+    let mut strides = vec![0; extents.len()];
+    let mut next = if gaps && random.below(4) == 0 {
+        random.below(3) as i64 + 2
+    } else {
+        1
+    };
+    for &axis in order {
+        strides[axis] = next;
+        next *= extents[axis];
+        if gaps && random.below(4) == 0 {
+            next += random.below(5) as i64;
+        }
+    }
+    for stride in &mut strides {
+        if random.below(6) == 0 {
+            *stride = -*stride;
+        }
+    }
+    strides
+}
+
+fn random_box(random: &mut Random, points: i64) -> Vec<Dim> {
+    let rank = random.below(5) as usize;
+    let mut extents = Vec::new();
+    let mut left = points;
+    for _ in 0..rank {
+        let extent = match random.below(4) {
+            0 => random.below(3) as i64 + 1,
+            1 => random.below(9) as i64 + 1,
+            2 => random.below(40) as i64 + 1,
+            _ => random.below(150) as i64 + 1,
+        };
+        let extent = extent.min(left.max(1));
+        left /= extent;
+        extents.push(extent);
+    }
+    let mut order: Vec<usize> = (0..rank).collect();
+    random.shuffle(&mut order);
+    let dst = layout(random, &extents, &order, true);
+    if random.below(3) != 0 {
+        random.shuffle(&mut order);
+    }
+    let mut src = layout(random, &extents, &order, true);
+    for stride in &mut src {
+        if random.below(12) == 0 {
+            *stride = random.below(9) as i64 - 4;
+        }
+    }
+    (0..rank).map(|i| dim(extents[i], dst[i], src[i])).collect()
+}
+
+#[test]
+fn random_boxes() {
+    let mut arena = Arena::new(1 << 19);
+    let mut random = Random(1);
+    for round in 0..4000 {
+        let width = random.pick(&[1, 2, 4, 8, 16]);
+        let dims = random_box(&mut random, 1200);
+        let form = FORMS[round % FORMS.len()];
+        let (low, shift) = (random.below(2) == 0, random.below(16) as usize);
+        let fits = |f: fn(&Dim) -> i64| {
+            let dims: Vec<_> = dims.iter().map(|d| (d.extent, f(d))).collect();
+            hull(&dims, width).1 + 64 <= 1 << 19
+        };
+        if fits(|d| d.dst) && fits(|d| d.src) {
+            arena.check(&dims, width, form, low, shift);
+        }
+    }
+}
+
+#[test]
+fn every_run_length() {
+    let mut arena = Arena::new(1 << 16);
+    for n in (1..=300).chain([511, 512, 513, 1000, 4095, 4096, 4097]) {
+        for form in [Form::Rows, Form::Stream] {
+            for shift in [0, 1, 7] {
+                let dims = [dim(3, n + 5, n), dim(n, 1, 1)];
+                arena.check(&dims, 1, form, shift == 1, shift);
+            }
+            arena.check(&[dim(5, n, n + 3), dim(n, 1, 1)], 2, form, false, 0);
+        }
+    }
+}
+
+#[test]
+fn every_step() {
+    let mut arena = Arena::new(1 << 17);
+    for step in [2, 3, 4, 5, 6, 7, 8, 9, 16, 33, -1, -2, -3, -4, -7, 0] {
+        for width in [1, 2, 4, 8, 16] {
+            for n in (1..=20).chain([31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200]) {
+                let low = n % 2 == 0;
+                arena.check(
+                    &[dim(n, 1, step)],
+                    width,
+                    Form::Strided,
+                    low,
+                    (n % 16) as usize,
+                );
+                if step > 1 {
+                    // The other way round: scattered destinations.
+                    arena.check(&[dim(n, step, 1)], width, Form::Lines, low, 0);
+                }
+            }
+            let rows = [dim(3, 70, 70 * step.abs() + 1), dim(70, 1, step)];
+            arena.check(&rows, width, Form::Strided, false, 3);
+        }
+    }
+}
+
+#[test]
+fn every_small_transpose() {
+    let mut arena = Arena::new(1 << 17);
+    for width in [1, 2, 4, 8, 16] {
+        for rows in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 70] {
+            for columns in [1, 2, 3, 4, 5, 8, 13, 16, 17, 32, 40, 64, 65] {
+                let form = if rows % 2 == 0 {
+                    Form::Transpose
+                } else {
+                    Form::Staged
+                };
+                let (ld, ls) = (columns + rows % 3, rows + columns % 2);
+                let dims = [dim(rows, ld, 1), dim(columns, 1, ls)];
+                arena.check(&dims, width, form, columns % 2 == 0, (rows % 5) as usize);
+            }
+        }
+    }
+}
+
+#[test]
+fn channels() {
+    let mut arena = Arena::new(1 << 17);
+    for width in [1, 2, 4, 8] {
+        for channels in [2, 3, 4, 5, 6, 8, 12] {
+            for pixels in [1, 2, 3, 5, 10, 16, 21, 22, 64, 65, 100, 193] {
+                let low = pixels % 2 == 0;
+                // Planes to pixels, and back, and the channels of every pixel reversed.
+                let to = [dim(pixels, channels, 1), dim(channels, 1, pixels)];
+                let from = [dim(channels, pixels, 1), dim(pixels, 1, channels)];
+                let flip = [dim(pixels, channels, channels), dim(channels, 1, -1)];
+                // One half of an interleaved destination.
+                let half = [dim(pixels, channels + 1, channels), dim(channels, 1, 1)];
+                for dims in [to, from, flip, half] {
+                    arena.check(&dims, width, Form::Lines, low, 1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pixel_shuffle() {
+    let mut arena = Arena::new(1 << 17);
+    for width in [1, 2, 4] {
+        for (r, h, w) in [(2, 3, 5), (2, 4, 16), (3, 2, 9), (2, 5, 33), (4, 2, 8)] {
+            let plane = h * w;
+            let to = [
+                dim(h, r * w * r, w),
+                dim(r, w * r, r * plane),
+                dim(w, r, 1),
+                dim(r, 1, plane),
+            ];
+            let back: Vec<_> = to.iter().map(|d| dim(d.extent, d.src, d.dst)).collect();
+            arena.check(&to, width, Form::Lines, false, 0);
+            arena.check(&back, width, Form::Lines, true, 0);
+        }
+    }
+}
+
+#[test]
+fn impossible_boxes_are_refused() {
+    use restride_leaves::PrepareError;
+    let cpu = CpuLevel::detect();
+    let refuse = |dims: &[Dim]| Leaf::prepare_move(dims, 4, Form::Rows, cpu).unwrap_err();
+    assert!(matches!(
+        refuse(&[dim(-1, 1, 1)]),
+        PrepareError::Extent { dim: 0, extent: -1 }
+    ));
+    assert_eq!(refuse(&[dim(i64::MAX, 1, 1)]), PrepareError::Span);
+    assert_eq!(refuse(&[dim(3, i64::MAX, 1)]), PrepareError::Span);
+    assert_eq!(refuse(&[dim(3, 1, i64::MIN)]), PrepareError::Span);
+    assert_eq!(
+        refuse(&[dim(2, 1 << 60, 0), dim(2, 1 << 60, 0)]),
+        PrepareError::Span
+    );
+    let nothing = Leaf::prepare_move(&[dim(0, 1, 1), dim(9, 4, 1)], 4, Form::Rows, cpu).unwrap();
+    // SAFETY: an empty box touches nothing.
+    unsafe { nothing.call(std::ptr::null_mut(), std::ptr::null()) }
+}
