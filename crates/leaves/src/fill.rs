@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use crate::cpu::CpuLevel;
 use crate::leaf::Leaf;
 use crate::level::{Body, Level, Sixteen, with_level};
-use crate::nest::Nest;
+use crate::nest::{Nest, walk};
 use crate::shape::Shape;
 use crate::vector::Vector;
 
@@ -26,15 +26,15 @@ impl<V: Vector> Body for Fill<V> {
     unsafe fn run(dst: *mut u8, src: *const u8, params: &FillParams) {
         let vector = V::splat(params.pattern);
         let last = params.run.wrapping_sub(V::BYTES);
-        params.nest.walk(dst, src, |dst, _| {
+        walk!(&params.nest, dst, src, |d, s| {
             let mut at = 0;
             // SAFETY: `last + V::BYTES` is the run's length, and runs lie in the caller's box.
             unsafe {
                 while at < last {
-                    vector.store(dst.add(at));
+                    vector.store(d.add(at));
                     at = at.wrapping_add(V::BYTES);
                 }
-                vector.store(dst.add(last));
+                vector.store(d.add(last));
             }
         });
     }

@@ -4,14 +4,14 @@
 //! features of one, and its vectors' instructions are inlined there.
 
 use crate::cpu::CpuLevel;
-use crate::vector::Vector;
+use crate::lanes::Lanes;
 
 /// A level at compile time.
 pub(crate) trait Level: 'static {
     /// Its widest vector.
-    type Wide: Vector;
+    type Wide: Lanes;
     /// Its widest vector of at most 32 bytes.
-    type Half: Vector;
+    type Half: Lanes;
     /// The level as a value.
     const CPU: CpuLevel;
 }

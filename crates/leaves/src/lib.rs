@@ -19,12 +19,14 @@ mod error;
 mod fill;
 mod gather;
 mod index;
+mod lanes;
 mod leaf;
 mod level;
 mod nest;
 mod plan;
 mod rows;
 mod shape;
+mod transpose;
 mod vector;
 
 pub use cpu::CpuLevel;

@@ -36,70 +36,92 @@ impl Nest {
         }
     }
 
-    /// Calls `body` with the addresses of every point.
+    /// The innermost dimension; extent 1 when there is none.
     #[inline(always)]
-    pub(crate) fn walk(
-        &self,
-        dst: *mut u8,
-        src: *const u8,
-        mut body: impl FnMut(*mut u8, *const u8),
-    ) {
-        let inner = self.inner;
-        self.walk_rows(dst, src, |mut dst, mut src| {
-            let mut left = inner.extent;
-            loop {
-                body(dst, src);
-                left = left.wrapping_sub(1);
-                if left == 0 {
-                    return;
-                }
-                dst = dst.wrapping_offset(inner.dst);
-                src = src.wrapping_offset(inner.src);
-            }
-        });
+    pub(crate) fn inner(&self) -> Step {
+        self.inner
     }
 
-    /// Calls `row` with the first address of every walk of the innermost dimension.
+    /// The first addresses of every walk of the innermost dimension. They are computed by wrapping
+    /// arithmetic, so nothing is claimed about memory.
     #[inline(always)]
-    pub(crate) fn walk_rows(
-        &self,
-        dst: *mut u8,
-        src: *const u8,
-        mut row: impl FnMut(*mut u8, *const u8),
-    ) {
-        if self.empty {
-            return;
-        }
-        let outer = self.outer.as_slice();
-        let mut dst = dst.wrapping_offset(self.dst);
-        let mut src = src.wrapping_offset(self.src);
-        let mut left = [MaybeUninit::<usize>::uninit(); MAX_RANK];
-        for (left, step) in left.iter_mut().zip(outer) {
+    pub(crate) fn rows(&self, dst: *mut u8, src: *const u8) -> Rows<'_> {
+        let mut left = [MaybeUninit::uninit(); MAX_RANK];
+        for (left, step) in left.iter_mut().zip(&self.outer) {
             left.write(step.extent);
         }
-        loop {
-            row(dst, src);
-            let mut at = outer.len();
-            loop {
-                if at == 0 {
-                    return;
-                }
-                at = at.wrapping_sub(1);
-                let step = &outer[at];
-                // SAFETY: shapes have at most MAX_RANK dimensions, so `at < outer.len() <= MAX_RANK`,
-                // and the first `outer.len()` counters were written above.
-                let count = unsafe { left.get_unchecked_mut(at).assume_init_mut() };
-                *count = count.wrapping_sub(1);
-                if *count != 0 {
-                    dst = dst.wrapping_offset(step.dst);
-                    src = src.wrapping_offset(step.src);
-                    break;
-                }
-                *count = step.extent;
-                let back = (step.extent as isize).wrapping_sub(1).wrapping_neg();
-                dst = dst.wrapping_offset(step.dst.wrapping_mul(back));
-                src = src.wrapping_offset(step.src.wrapping_mul(back));
-            }
+        Rows {
+            outer: self.outer.as_slice(),
+            dst: dst.wrapping_offset(self.dst),
+            src: src.wrapping_offset(self.src),
+            left,
+            more: !self.empty,
         }
     }
 }
+
+/// The odometer of the outer dimensions.
+pub(crate) struct Rows<'a> {
+    outer: &'a [Step],
+    dst: *mut u8,
+    src: *const u8,
+    left: [MaybeUninit<usize>; MAX_RANK],
+    more: bool,
+}
+
+impl Iterator for Rows<'_> {
+    type Item = (*mut u8, *const u8);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        if !self.more {
+            return None;
+        }
+        let here = (self.dst, self.src);
+        let mut at = self.outer.len();
+        loop {
+            if at == 0 {
+                self.more = false;
+                break;
+            }
+            at = at.wrapping_sub(1);
+            let step = &self.outer[at];
+            // SAFETY: shapes have at most MAX_RANK dimensions, so `at < outer.len() <= MAX_RANK`,
+            // and the first `outer.len()` counters were written by `rows`.
+            let left = unsafe { self.left.get_unchecked_mut(at).assume_init_mut() };
+            *left = left.wrapping_sub(1);
+            if *left != 0 {
+                self.dst = self.dst.wrapping_offset(step.dst);
+                self.src = self.src.wrapping_offset(step.src);
+                break;
+            }
+            *left = step.extent;
+            let back = (step.extent as isize).wrapping_sub(1).wrapping_neg();
+            self.dst = self.dst.wrapping_offset(step.dst.wrapping_mul(back));
+            self.src = self.src.wrapping_offset(step.src.wrapping_mul(back));
+        }
+        Some(here)
+    }
+}
+
+/// Runs a block at the addresses of every point of a nest. A macro and not a function with a
+/// closure, since a closure would be compiled without the features of the function around it.
+macro_rules! walk {
+    ($nest:expr, $dst:expr, $src:expr, |$d:ident, $s:ident| $body:expr) => {{
+        let nest: &$crate::nest::Nest = $nest;
+        let inner = nest.inner();
+        for (mut $d, mut $s) in nest.rows($dst, $src) {
+            let mut left = inner.extent;
+            loop {
+                $body;
+                left = left.wrapping_sub(1);
+                if left == 0 {
+                    break;
+                }
+                $d = $d.wrapping_offset(inner.dst);
+                $s = $s.wrapping_offset(inner.src);
+            }
+        }
+    }};
+}
+pub(crate) use walk;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use crate::copy::{Copier, STREAMED, Streamed, with_copier};
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
-use crate::nest::Nest;
+use crate::nest::{Nest, walk};
 use crate::shape::Shape;
 use crate::vector::fence;
 
@@ -24,9 +24,7 @@ impl<L: Level, C: Copier> Body for Rows<L, C> {
     unsafe fn run(dst: *mut u8, src: *const u8, params: &RowParams) {
         let run = params.run;
         // SAFETY: every point of the nest is a run of the caller's box.
-        params
-            .nest
-            .walk(dst, src, |dst, src| unsafe { C::copy(dst, src, run) });
+        walk!(&params.nest, dst, src, |d, s| unsafe { C::copy(d, s, run) });
     }
 }
 
@@ -38,9 +36,9 @@ impl<L: Level> Body for StreamRows<L> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &RowParams) {
         let run = params.run;
-        params.nest.walk(dst, src, |dst, src| {
-            // SAFETY: as in `Rows`; the run was found long enough when prepared.
-            unsafe { Streamed::<L::Wide>::copy(dst, src, run) }
+        // SAFETY: as in `Rows`; the run was found long enough when prepared.
+        walk!(&params.nest, dst, src, |d, s| unsafe {
+            Streamed::<L::Wide>::copy(d, s, run)
         });
         fence();
     }

@@ -1,5 +1,9 @@
 //! Memory between two pages that may not be touched, and a small generator of numbers.
-#![allow(dead_code, unreachable_pub, reason = "every test file uses its own part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "every test file uses its own part"
+)]
 
 pub const PAGE: usize = 4096;
 

@@ -1,0 +1,155 @@
+//! Registers seen as lanes of sixteen bytes, and the transposition inside lanes.
+
+use crate::vector::Vector;
+
+/// A vector of one or more 16-byte lanes.
+///
+/// # Safety
+/// As [`Vector`].
+pub(crate) unsafe trait Lanes: Vector {
+    /// How many.
+    const LANES: usize;
+
+    /// Lane `i` from `src + i * stride`.
+    ///
+    /// # Safety
+    /// Sixteen bytes are readable at each of these.
+    unsafe fn load_lanes(src: *const u8, stride: isize) -> Self;
+
+    /// In every lane, the elements of `width` bytes of the lower halves of both, alternating.
+    fn unpack_low(self, other: Self, width: usize) -> Self;
+
+    /// As `unpack_low`, of the upper halves.
+    fn unpack_high(self, other: Self, width: usize) -> Self;
+}
+
+/// Transposes, in every lane, the square of `K` registers of `K` elements.
+#[inline(always)]
+pub(crate) fn transpose<V: Lanes, const K: usize>(mut rows: [V; K]) -> [V; K] {
+    let mut square = 1;
+    while square < K {
+        let before = rows;
+        for i in 0..K / 2 {
+            let (a, b) = (before[i], before[i + K / 2]);
+            rows[2 * i] = a.unpack_low(b, 16 / K);
+            rows[2 * i + 1] = a.unpack_high(b, 16 / K);
+        }
+        square *= 2;
+    }
+    rows
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::Lanes;
+    use crate::vector::Vector;
+
+    macro_rules! unpacks {
+        ($($w1:ident $w2:ident $w4:ident $w8:ident, $name:ident;)*) => { $(
+            #[inline(always)]
+            fn $name(self, other: Self, width: usize) -> Self {
+                // SAFETY: the trait's: inlined only where the level has it.
+                unsafe {
+                    match width {
+                        1 => $w1(self, other),
+                        2 => $w2(self, other),
+                        4 => $w4(self, other),
+                        _ => $w8(self, other),
+                    }
+                }
+            }
+        )* };
+    }
+
+    // SAFETY: SSE2 is part of every level.
+    unsafe impl Lanes for __m128i {
+        const LANES: usize = 1;
+        #[inline(always)]
+        unsafe fn load_lanes(src: *const u8, _stride: isize) -> Self {
+            // SAFETY: the caller's.
+            unsafe { Self::load(src) }
+        }
+        unpacks! {
+            _mm_unpacklo_epi8 _mm_unpacklo_epi16 _mm_unpacklo_epi32 _mm_unpacklo_epi64, unpack_low;
+            _mm_unpackhi_epi8 _mm_unpackhi_epi16 _mm_unpackhi_epi32 _mm_unpackhi_epi64, unpack_high;
+        }
+    }
+
+    // SAFETY: used at the levels from AVX2 on.
+    unsafe impl Lanes for __m256i {
+        const LANES: usize = 2;
+        #[inline(always)]
+        unsafe fn load_lanes(src: *const u8, stride: isize) -> Self {
+            // SAFETY: the caller's.
+            unsafe {
+                let low = _mm256_castsi128_si256(__m128i::load(src));
+                _mm256_inserti128_si256::<1>(low, __m128i::load(src.wrapping_offset(stride)))
+            }
+        }
+        unpacks! {
+            _mm256_unpacklo_epi8 _mm256_unpacklo_epi16 _mm256_unpacklo_epi32 _mm256_unpacklo_epi64,
+            unpack_low;
+            _mm256_unpackhi_epi8 _mm256_unpackhi_epi16 _mm256_unpackhi_epi32 _mm256_unpackhi_epi64,
+            unpack_high;
+        }
+    }
+
+    // SAFETY: used at the level AVX-512.
+    unsafe impl Lanes for __m512i {
+        const LANES: usize = 4;
+        #[inline(always)]
+        unsafe fn load_lanes(src: *const u8, stride: isize) -> Self {
+            let at = |lane: isize| src.wrapping_offset(stride.wrapping_mul(lane));
+            // SAFETY: the caller's.
+            unsafe {
+                let v = _mm512_castsi128_si512(__m128i::load(at(0)));
+                let v = _mm512_inserti32x4::<1>(v, __m128i::load(at(1)));
+                let v = _mm512_inserti32x4::<2>(v, __m128i::load(at(2)));
+                _mm512_inserti32x4::<3>(v, __m128i::load(at(3)))
+            }
+        }
+        unpacks! {
+            _mm512_unpacklo_epi8 _mm512_unpacklo_epi16 _mm512_unpacklo_epi32 _mm512_unpacklo_epi64,
+            unpack_low;
+            _mm512_unpackhi_epi8 _mm512_unpackhi_epi16 _mm512_unpackhi_epi32 _mm512_unpackhi_epi64,
+            unpack_high;
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod portable {
+    use super::Lanes;
+    use crate::vector::Vector;
+
+    fn unpack(a: u128, b: u128, width: usize, half: usize) -> u128 {
+        let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
+        let mut out = [0; 16];
+        for (i, out) in out.iter_mut().enumerate() {
+            let element = i / width;
+            let from = half * 8 + element / 2 * width + i % width;
+            *out = if element % 2 == 0 { a[from] } else { b[from] };
+        }
+        u128::from_le_bytes(out)
+    }
+
+    // SAFETY: needs no particular level.
+    unsafe impl Lanes for u128 {
+        const LANES: usize = 1;
+        #[inline(always)]
+        unsafe fn load_lanes(src: *const u8, _stride: isize) -> Self {
+            // SAFETY: the caller's.
+            unsafe { Self::from_le(Self::load(src)) }
+        }
+        #[inline(always)]
+        fn unpack_low(self, other: Self, width: usize) -> Self {
+            unpack(self, other, width, 0)
+        }
+        #[inline(always)]
+        fn unpack_high(self, other: Self, width: usize) -> Self {
+            unpack(self, other, width, 1)
+        }
+    }
+}
