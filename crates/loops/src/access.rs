@@ -61,6 +61,20 @@ impl IndexType {
         }
     }
 
+    /// Its name in the text form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            IndexType::I8 => "i8",
+            IndexType::U8 => "u8",
+            IndexType::I16 => "i16",
+            IndexType::U16 => "u16",
+            IndexType::I32 => "i32",
+            IndexType::U32 => "u32",
+            IndexType::I64 => "i64",
+            IndexType::U64 => "u64",
+        }
+    }
+
     /// Whether it can be negative.
     pub const fn is_signed(self) -> bool {
         matches!(

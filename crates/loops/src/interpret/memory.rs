@@ -1,0 +1,204 @@
+//! The buffers of one run, with a state for every element that may be written.
+
+use super::Fault;
+use super::odometer::Odometer;
+use crate::ir::{Buffer, BufferId, Kernel, Role, Width};
+
+/// The most bytes that all buffers together may have.
+const MAX_BYTES: usize = 1 << 30;
+
+/// One element, in the first bytes.
+pub(super) type Element = [u8; 16];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Outside,
+    Unwritten,
+    Written,
+}
+
+/// One buffer of the run.
+struct Store<'a> {
+    width: usize,
+    len: i64,
+    data: Data<'a>,
+}
+
+enum Data<'a> {
+    Fixed(&'a [u8]),
+    Own {
+        bytes: Vec<u8>,
+        state: Vec<State>,
+        is_output: bool,
+    },
+}
+
+pub(super) struct Memory<'a> {
+    stores: Vec<Store<'a>>,
+    pub(super) written: bool,
+}
+
+impl<'a> Memory<'a> {
+    pub(super) fn new<B: AsRef<[u8]>>(
+        kernel: &'a Kernel,
+        inputs: &'a [B],
+    ) -> Result<Memory<'a>, Fault> {
+        let mut stores = Vec::new();
+        let mut total = 0usize;
+        for (id, buffer) in kernel.numbered() {
+            let len = buffer.len;
+            if len < 0 {
+                return Err(Fault::Length { buffer: id, len });
+            }
+            let bytes = buffer.bytes().filter(|&b| b <= MAX_BYTES - total);
+            let bytes = bytes.ok_or(Fault::TooLarge { limit: MAX_BYTES })?;
+            total += bytes;
+            let data = match &buffer.role {
+                Role::In(n) => Data::Fixed(input(*n, inputs, bytes)?),
+                Role::Const(data) if data.len() == bytes => Data::Fixed(data),
+                Role::Const(_) => return Err(Fault::ConstData { buffer: id }),
+                Role::Out(..) => Data::Own {
+                    bytes: vec![0; bytes],
+                    state: image(id, buffer)?,
+                    is_output: true,
+                },
+                Role::Scratch => Data::Own {
+                    bytes: vec![0; bytes],
+                    state: vec![State::Unwritten; bytes / buffer.width.bytes()],
+                    is_output: false,
+                },
+            };
+            stores.push(Store {
+                width: buffer.width.bytes(),
+                len,
+                data,
+            });
+        }
+        Ok(Memory {
+            stores,
+            written: false,
+        })
+    }
+
+    fn at(&self, buffer: BufferId, address: i128) -> Result<(&Store<'a>, usize), Fault> {
+        let store = self.stores.get(buffer.0 as usize);
+        let store = store.ok_or(Fault::UnknownBuffer { buffer })?;
+        if address < 0 || address >= store.len.into() {
+            return Err(Fault::OutOfBounds {
+                buffer,
+                address,
+                len: store.len,
+            });
+        }
+        Ok((store, address as usize))
+    }
+
+    pub(super) fn read(&self, buffer: BufferId, address: i128) -> Result<Element, Fault> {
+        let (store, at) = self.at(buffer, address)?;
+        let bytes: &[u8] = match &store.data {
+            Data::Fixed(bytes) => bytes,
+            Data::Own {
+                is_output: true, ..
+            } => return Err(Fault::NotReadable { buffer }),
+            Data::Own { bytes, state, .. } => {
+                if state[at] != State::Written {
+                    return Err(Fault::Uninitialised { buffer, address });
+                }
+                bytes
+            }
+        };
+        let mut element = [0; 16];
+        let start = at * store.width;
+        element[..store.width].copy_from_slice(&bytes[start..start + store.width]);
+        Ok(element)
+    }
+
+    pub(super) fn write(
+        &mut self,
+        buffer: BufferId,
+        address: i128,
+        element: &Element,
+    ) -> Result<(), Fault> {
+        let (_, at) = self.at(buffer, address)?;
+        let store = &mut self.stores[buffer.0 as usize];
+        let Data::Own { bytes, state, .. } = &mut store.data else {
+            return Err(Fault::NotWritable { buffer });
+        };
+        match state[at] {
+            State::Outside => return Err(Fault::OutsideImage { buffer, address }),
+            State::Written => return Err(Fault::WrittenTwice { buffer, address }),
+            State::Unwritten => state[at] = State::Written,
+        }
+        let start = at * store.width;
+        bytes[start..start + store.width].copy_from_slice(&element[..store.width]);
+        self.written = true;
+        Ok(())
+    }
+
+    /// The outputs in the order of their numbers; an error if one is not complete. Bytes outside
+    /// of an image are 0.
+    pub(super) fn finish(self, kernel: &Kernel) -> Result<Vec<Vec<u8>>, Fault> {
+        let mut outputs = Vec::new();
+        for ((buffer, declared), store) in kernel.numbered().zip(self.stores) {
+            let (Role::Out(n, _), Data::Own { bytes, state, .. }) = (&declared.role, store.data)
+            else {
+                continue;
+            };
+            if let Some(at) = state.iter().position(|s| *s == State::Unwritten) {
+                return Err(Fault::NotWritten {
+                    buffer,
+                    address: at as i128,
+                });
+            }
+            outputs.push((*n, bytes));
+        }
+        outputs.sort_by_key(|o| o.0);
+        Ok(outputs.into_iter().map(|o| o.1).collect())
+    }
+}
+
+fn input<B: AsRef<[u8]>>(n: u32, inputs: &[B], expected: usize) -> Result<&[u8], Fault> {
+    let count = inputs.len();
+    let input = inputs
+        .get(n as usize)
+        .ok_or(Fault::InputMissing { input: n, count })?
+        .as_ref();
+    let bytes = input.len();
+    input.get(..expected).ok_or(Fault::InputTooShort {
+        input: n,
+        bytes,
+        expected,
+    })
+}
+
+fn image(buffer: BufferId, declared: &Buffer) -> Result<Vec<State>, Fault> {
+    let Role::Out(_, image) = &declared.role else {
+        return Ok(Vec::new());
+    };
+    let mut state = vec![State::Outside; usize::try_from(declared.len).unwrap_or(0)];
+    if image.dims.iter().any(|d| d.0 == 0) {
+        return Ok(state);
+    }
+    let mut odometer = Odometer::new([image.offset.into()]);
+    for &(extent, stride) in &image.dims {
+        odometer
+            .push(extent, [stride])
+            .map_err(|_| Fault::Image { buffer })?;
+    }
+    loop {
+        let [at] = odometer.at();
+        match usize::try_from(at).ok().and_then(|at| state.get_mut(at)) {
+            Some(place @ State::Outside) => *place = State::Unwritten,
+            Some(_) | None => return Err(Fault::Image { buffer }),
+        }
+        if !odometer.step() {
+            return Ok(state);
+        }
+    }
+}
+
+/// The bytes of an element of some width as an unsigned integer, from little-endian.
+pub(super) fn low_bits(element: &Element, width: Width) -> u64 {
+    let value = u128::from_le_bytes(*element) & width.mask();
+    value as u64
+}

@@ -1,0 +1,216 @@
+//! One walk over the statements: scopes, then every local property in turn, then a record of
+//! what is written and what is read of scratch for the properties that need all statements.
+
+use std::mem::take;
+
+use smallvec::SmallVec;
+
+use super::{Reason, bounds, checks, forms, scratch::Access, strided::Strided, structure};
+use crate::ir::{Addr, BufferId, Kernel, Place, Role, Stmt, Var};
+
+/// The deepest nest of loops.
+pub(super) const MAX_DEPTH: usize = 64;
+/// Variables are numbered below this.
+const MAX_VARS: u32 = 1 << 20;
+
+/// Whether a variable counts or was loaded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Loop,
+    Index,
+}
+
+/// A variable in scope with values `0..extent`.
+#[derive(Clone, Copy)]
+pub(super) struct Binding {
+    pub(super) var: Var,
+    pub(super) kind: Kind,
+    pub(super) extent: i64,
+}
+
+/// What is written to a buffer by one statement.
+pub(super) struct Write {
+    pub(super) buffer: BufferId,
+    pub(super) set: Strided,
+    /// The number of the statement in program order.
+    pub(super) stmt: u32,
+}
+
+pub(super) struct Walker<'k> {
+    pub(super) kernel: &'k Kernel,
+    pub(super) scope: SmallVec<[Binding; 8]>,
+    pub(super) phase: usize,
+    /// The statement of the top level that the walk is in.
+    pub(super) outermost: Option<&'k Stmt>,
+    pub(super) written: bool,
+    pub(super) writes: SmallVec<[Write; 2]>,
+    /// Accesses of scratch, in program order.
+    pub(super) accesses: Vec<Access>,
+    /// Positions in the blocks around, outermost first.
+    pub(super) path: SmallVec<[u32; 8]>,
+    defined: SmallVec<[u64; 2]>,
+    /// The number of the statement in program order.
+    pub(super) stmt: u32,
+}
+
+impl<'k> Walker<'k> {
+    pub(super) fn new(kernel: &'k Kernel) -> Walker<'k> {
+        Walker {
+            kernel,
+            scope: SmallVec::new(),
+            phase: 0,
+            outermost: None,
+            written: false,
+            writes: SmallVec::new(),
+            accesses: Vec::new(),
+            path: SmallVec::new(),
+            defined: SmallVec::new(),
+            stmt: 0,
+        }
+    }
+
+    /// Walks all statements. After an error, `stmt` is the number of the statement at fault.
+    pub(super) fn run(&mut self) -> Result<(), Reason> {
+        for (phase, stmts) in self.kernel.phases.iter().enumerate() {
+            self.phase = phase;
+            for (at, stmt) in stmts.iter().enumerate() {
+                self.outermost = Some(stmt);
+                self.path.push(at as u32);
+                self.visit(stmt, 0)?;
+                self.path.pop();
+            }
+            self.scope.clear();
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, stmt: &'k Stmt, depth: usize) -> Result<(), Reason> {
+        structure::stmt(self, stmt, depth)?;
+        forms::stmt(stmt)?;
+        checks::stmt(self, stmt)?;
+        bounds::stmt(self, stmt)?;
+        self.record(stmt);
+        match stmt {
+            Stmt::For {
+                var,
+                extent,
+                parallel,
+                body,
+            } => {
+                if depth == MAX_DEPTH {
+                    return Err(Reason::TooDeep { limit: MAX_DEPTH });
+                }
+                // Chunks that share out a loop have not run what stands before it.
+                let hidden = if *parallel {
+                    take(&mut self.scope)
+                } else {
+                    SmallVec::new()
+                };
+                let outside = self.scope.len();
+                self.define(*var, Kind::Loop, *extent)?;
+                for (at, inner) in body.iter().enumerate() {
+                    self.path.push(at as u32);
+                    self.stmt += 1;
+                    self.visit(inner, depth + 1)?;
+                    self.path.pop();
+                }
+                self.scope.truncate(outside);
+                if *parallel {
+                    self.scope = hidden;
+                }
+            }
+            Stmt::Index { var, norm, .. } => self.define(*var, Kind::Index, norm.limit)?,
+            Stmt::Check { .. } | Stmt::Move(_) | Stmt::Gather(_) | Stmt::Fill { .. } => {}
+        }
+        if depth == 0 {
+            self.stmt += 1;
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, var: Var, kind: Kind, extent: i64) -> Result<(), Reason> {
+        if var.0 >= MAX_VARS {
+            return Err(Reason::VarNumber {
+                var,
+                limit: MAX_VARS,
+            });
+        }
+        let (word, bit) = (var.0 as usize / 64, 1 << (var.0 % 64));
+        if self.defined.len() <= word {
+            self.defined.resize(word + 1, 0);
+        }
+        if self.defined[word] & bit != 0 {
+            return Err(Reason::Redefined { var });
+        }
+        self.defined[word] |= bit;
+        self.scope.push(Binding { var, kind, extent });
+        Ok(())
+    }
+
+    /// The dimensions that the loops in scope give an address; those it does not mention come
+    /// with stride 0.
+    pub(super) fn loops(&self, addr: &Addr) -> impl Iterator<Item = (i64, i64)> {
+        self.scope
+            .iter()
+            .filter(|b| b.kind == Kind::Loop)
+            .map(|b| (b.extent, addr.coeff(b.var)))
+    }
+
+    /// The dimensions that the variables an address mentions give it.
+    pub(super) fn mentioned(&self, addr: &Addr) -> impl Iterator<Item = (i64, i64)> {
+        self.scope
+            .iter()
+            .map(|b| (b.extent, addr.coeff(b.var)))
+            .filter(|&(_, c)| c != 0)
+    }
+
+    fn record(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::For { .. } | Stmt::Check { .. } => {}
+            Stmt::Index { place, .. } => self.read(place, &[]),
+            Stmt::Move(m) => {
+                self.write(&m.dst, &dims(m.dims.iter().map(|d| (d.extent, d.dst))));
+                self.read(&m.src, &dims(m.dims.iter().map(|d| (d.extent, d.src))));
+            }
+            Stmt::Gather(g) => {
+                let rows = g.dims.iter().map(|d| (d.extent, d.dst));
+                self.write(&g.dst, &dims(rows.chain([(g.extent, g.dst_stride)])));
+                let rows = g.dims.iter().map(|d| (d.extent, d.src));
+                self.read(&g.src, &dims(rows.chain([(g.norm.limit, g.coeff)])));
+                self.read(&g.index, &[(g.extent, g.index_stride)]);
+            }
+            Stmt::Fill { dst, dims, .. } => self.write(dst, dims),
+        }
+    }
+
+    fn write(&mut self, dst: &Place, own: &[(i64, i64)]) {
+        self.written = true;
+        let dims = self.loops(&dst.addr).chain(own.iter().copied());
+        let set = Strided::new(dst.addr.base, dims);
+        self.writes.push(Write {
+            buffer: dst.buffer,
+            set,
+            stmt: self.stmt,
+        });
+        if self.is_scratch(dst.buffer) {
+            self.accesses.push(Access::new(self, dst, own, true));
+        }
+    }
+
+    fn read(&mut self, src: &Place, own: &[(i64, i64)]) {
+        if self.is_scratch(src.buffer) {
+            self.accesses.push(Access::new(self, src, own, false));
+        }
+    }
+
+    fn is_scratch(&self, id: BufferId) -> bool {
+        self.kernel
+            .buffer(id)
+            .is_some_and(|b| b.role == Role::Scratch)
+    }
+}
+
+/// The dimensions of a box on one side.
+pub(super) fn dims(from: impl Iterator<Item = (i64, i64)>) -> SmallVec<[(i64, i64); 6]> {
+    from.collect()
+}
