@@ -1,0 +1,99 @@
+//! The search for cliffs: many small variations of each kind of movement, so that a size, a step
+//! or a permutation that falls out of the fast paths cannot hide.
+
+mod cases;
+mod report;
+
+use super::outcome::{Effort, Outcome};
+use super::subject::Subject;
+use cases::Case;
+use report::{Measured, Series};
+use restride_testkit::workloads::{Checksum, Workload, evaluate, fill};
+use std::io::{self, Write};
+
+/// Measures every case whose class or name contains `filter` and writes what was found. Returns
+/// how many cases failed.
+pub(crate) fn sweep(
+    subject: &dyn Subject,
+    filter: &str,
+    effort: &Effort,
+    out: &mut impl Write,
+) -> io::Result<usize> {
+    let mut failed = 0;
+    let mut all: Vec<Series> = Vec::new();
+    for line in cases::all() {
+        let mut series = Series {
+            class: line.class,
+            name: line.name,
+            ordered: line.ordered,
+            points: Vec::new(),
+        };
+        for case in line.cases {
+            let name = format!("{} {} {}", series.class, series.name, case.at);
+            if !name.contains(filter) {
+                continue;
+            }
+            match run(subject, &case, effort) {
+                Ok(outcome) => series.points.push(Measured {
+                    at: case.at,
+                    ratio: outcome.ratio(),
+                    time: outcome.time(),
+                    forms: outcome.facts.forms.join("+"),
+                }),
+                Err(problem) => {
+                    failed += 1;
+                    writeln!(out, "FAILED {name}: {problem}")?;
+                }
+            }
+        }
+        if !series.points.is_empty() {
+            writeln!(out, "{}", series.summary())?;
+            all.push(series);
+        }
+    }
+    writeln!(out, "\n{}", report::by_class(&all))?;
+    write!(out, "{}", report::dips(&all))?;
+    Ok(failed)
+}
+
+fn run(subject: &dyn Subject, case: &Case, effort: &Effort) -> Result<Outcome, String> {
+    let workload = case.workload.clone().map_err(|e| e.to_string())?;
+    let workload = with_checksum(workload)?;
+    Outcome::measure(subject, &workload, effort)
+}
+
+/// The workload with the checksums that its definition gives.
+fn with_checksum(mut workload: Workload) -> Result<Workload, String> {
+    let mut inputs = Vec::new();
+    for input in &workload.inputs {
+        let mut bytes = vec![0; input.tensor.bytes().ok_or("an input is too big")?];
+        fill(input, &mut bytes);
+        inputs.push(bytes);
+    }
+    let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+    let output = evaluate(&workload, &inputs).map_err(|e| e.to_string())?;
+    workload.checksum = Checksum::of(&output);
+    Ok(workload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::Reference;
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_part_of_the_sweep_runs_and_is_right() {
+        let effort = Effort {
+            rounds: 1,
+            budget: Duration::from_micros(50),
+            threads: 1,
+            compilations: 1,
+        };
+        let mut out = Vec::new();
+        let failed = sweep(&Reference, "axes of rank 2", &effort, &mut out).expect("no I/O fails");
+        let text = String::from_utf8(out).expect("UTF-8");
+        assert_eq!(failed, 0, "{text}");
+        assert!(text.contains("reverse"), "{text}");
+    }
+}

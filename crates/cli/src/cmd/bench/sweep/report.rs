@@ -1,0 +1,178 @@
+//! What a sweep found: the worst of each class, and points that fall below their neighbours.
+
+use super::super::clock::{geometric_mean, median};
+use super::super::table;
+use std::fmt::Write;
+
+/// A dip is a point slower than this part of its neighbours.
+const DIP: f64 = 0.5;
+
+/// So many points on either side count as neighbours.
+const REACH: usize = 2;
+
+/// A point that was measured.
+pub(super) struct Measured {
+    /// Where it stands in its series.
+    pub(super) at: String,
+    /// Speed relative to memcpy.
+    pub(super) ratio: f64,
+    /// Nanoseconds per call.
+    pub(super) time: f64,
+    /// The machine forms.
+    pub(super) forms: String,
+}
+
+/// A series that was measured.
+pub(super) struct Series {
+    /// The kind of movement.
+    pub(super) class: &'static str,
+    /// What is held fixed.
+    pub(super) name: String,
+    /// Whether neighbours are alike.
+    pub(super) ordered: bool,
+    /// In order.
+    pub(super) points: Vec<Measured>,
+}
+
+impl Series {
+    fn worst(&self) -> Option<&Measured> {
+        self.points
+            .iter()
+            .min_by(|a, b| a.ratio.total_cmp(&b.ratio))
+    }
+
+    /// One line: how many points, their mean, the worst.
+    pub(super) fn summary(&self) -> String {
+        let mean = geometric_mean(self.points.iter().map(|point| point.ratio)).unwrap_or(0.0);
+        let mut text = format!(
+            "{:<15} {:<32} {:>4} points, mean {mean:>5.2}",
+            self.class,
+            self.name,
+            self.points.len()
+        );
+        if let Some(worst) = self.worst() {
+            let _ = write!(text, ", worst {}", point(worst));
+        }
+        text
+    }
+
+    /// Points below half of the middle of their neighbours, which `DIP` and `REACH` define.
+    fn dips(&self) -> Vec<(&Measured, f64)> {
+        if !self.ordered {
+            return Vec::new();
+        }
+        let dip = |(here, measured): (usize, &'_ Measured)| {
+            let near = here.saturating_sub(REACH)..(here + REACH + 1).min(self.points.len());
+            let others = near.filter(|other| *other != here);
+            let around = median(others.map(|other| self.points[other].ratio))?;
+            (measured.ratio < DIP * around).then_some((here, around))
+        };
+        let found = self.points.iter().enumerate().filter_map(dip);
+        found
+            .map(|(here, around)| (&self.points[here], around))
+            .collect()
+    }
+}
+
+fn point(measured: &Measured) -> String {
+    format!(
+        "{:.3} at {} ({}, {})",
+        measured.ratio,
+        measured.at,
+        table::duration(measured.time),
+        measured.forms
+    )
+}
+
+/// The mean and the worst point of each class.
+pub(super) fn by_class(all: &[Series]) -> String {
+    let mut classes: Vec<&str> = all.iter().map(|series| series.class).collect();
+    classes.dedup();
+    classes.sort_unstable();
+    classes.dedup();
+    let mut text = String::from("speed relative to memcpy, by class\n");
+    for class in classes {
+        let of_class = || all.iter().filter(|series| series.class == class);
+        let points = || of_class().flat_map(|series| &series.points);
+        let mean = geometric_mean(points().map(|point| point.ratio)).unwrap_or(0.0);
+        let _ = write!(
+            text,
+            "{class:<15} {:>5} points, mean {mean:>5.2}",
+            points().count()
+        );
+        let worst = of_class().filter_map(|series| Some((series, series.worst()?)));
+        let worst = worst.min_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio));
+        if let Some((series, worst)) = worst {
+            let _ = write!(text, ", worst {}: {}", series.name, point(worst));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Every point that falls below its neighbours.
+pub(super) fn dips(all: &[Series]) -> String {
+    let mut text = String::new();
+    let mut count = 0;
+    for series in all {
+        for (measured, around) in series.dips() {
+            count += 1;
+            let _ = writeln!(
+                text,
+                "dip: {} {}: {}, neighbours {around:.3}",
+                series.class,
+                series.name,
+                point(measured)
+            );
+        }
+    }
+    let _ = writeln!(text, "{count} dips below {DIP} of the neighbours");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(ordered: bool, ratios: &[f64]) -> Series {
+        let measured = |(at, &ratio): (usize, &f64)| Measured {
+            at: at.to_string(),
+            ratio,
+            time: 100.0,
+            forms: "rows".into(),
+        };
+        Series {
+            class: "run",
+            name: "f32 elements".into(),
+            ordered,
+            points: ratios.iter().enumerate().map(measured).collect(),
+        }
+    }
+
+    #[test]
+    fn dips_are_found_in_ordered_series_only() {
+        let ratios = [0.9, 0.9, 0.4, 0.9, 0.9, 0.5, 0.5, 0.9, 0.3];
+        let at = |ordered| -> Vec<String> {
+            let series = series(ordered, &ratios);
+            series
+                .dips()
+                .iter()
+                .map(|(point, _)| point.at.clone())
+                .collect()
+        };
+        assert_eq!(at(true), ["2", "8"]);
+        assert!(at(false).is_empty());
+        assert!(series(true, &[0.1]).dips().is_empty());
+    }
+
+    #[test]
+    fn the_worst_of_a_class_is_named() {
+        let all = [series(true, &[0.9, 0.2, 0.8]), series(false, &[0.9, 0.5])];
+        let text = by_class(&all);
+        assert!(
+            text.contains("5 points, mean  0.58, worst f32 elements: 0.200 at 1"),
+            "{text}"
+        );
+        assert!(dips(&all).ends_with("1 dips below 0.5 of the neighbours\n"));
+    }
+}

@@ -1,0 +1,143 @@
+//! The printed table, and geometric means by tag.
+
+use super::clock::geometric_mean;
+use super::outcome::Outcome;
+use restride_testkit::workloads::Workload;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The heading of the table.
+pub(crate) fn heading() -> String {
+    format!(
+        "{:<24} {:>9} {:>9} {:>7} {:>7} {:>7} {:>8} {:>9} {:>6}  forms",
+        "workload", "output", "time", "GB/s", "xmemcpy", "usual", "of limit", "compile", "stages"
+    )
+}
+
+/// One line of the table.
+pub(crate) fn line(workload: &Workload, outcome: &Outcome) -> String {
+    let bytes = workload.output_tensor().bytes().unwrap_or(0);
+    let facts = &outcome.facts;
+    let compile = duration(facts.compile_ns as f64);
+    let start = format!(
+        "{:<24} {:>9} {:>9}",
+        workload.id,
+        size(bytes),
+        duration(outcome.time())
+    );
+    if let Some(view) = &facts.view {
+        let place = format!(
+            "view of input {} at {} {:?}",
+            view.input, view.offset, view.strides
+        );
+        return format!(
+            "{start} {:>7} {:>7} {:>7} {:>8} {compile:>9} {:>6}  {place}",
+            "-", "-", "-", "-", facts.stages
+        );
+    }
+    let useful = workload.useful_bytes.unwrap_or(2 * bytes as u64);
+    let of_limit = match workload.limit_ratio {
+        Some(limit) => format!("{:.2}", outcome.ratio() / limit),
+        None => "-".into(),
+    };
+    format!(
+        "{start} {:>7.1} {:>7.2} {:>7.2} {of_limit:>8} {compile:>9} {:>6}  {}",
+        useful as f64 / outcome.time(),
+        outcome.ratio(),
+        outcome.usual_ratio(),
+        facts.stages,
+        facts.forms.join("+")
+    )
+}
+
+/// A rank, so that groups print in a sensible order, and a name.
+type Group = (usize, String);
+
+type RatioAndOfLimit = (f64, Option<f64>);
+
+/// A geometric mean over the workloads of a group.
+pub(crate) struct Mean {
+    /// The group: a tag and its value.
+    pub(crate) group: String,
+    /// How many workloads it has.
+    pub(crate) count: usize,
+    /// Speed relative to memcpy.
+    pub(crate) ratio: f64,
+    /// Speed relative to the limit of cache lines, over those that state one.
+    pub(crate) of_limit: Option<f64>,
+}
+
+/// Means over all workloads that move data, then by tag. Views move nothing and are left out.
+pub(crate) fn means(measured: &[(&Workload, &Outcome)]) -> Vec<Mean> {
+    let moving = measured
+        .iter()
+        .filter(|(workload, outcome)| !workload.is_view() && outcome.facts.view.is_none());
+    let mut groups: BTreeMap<Group, Vec<RatioAndOfLimit>> = BTreeMap::new();
+    for (workload, outcome) in moving {
+        let ratio = outcome.ratio();
+        let score = (ratio, workload.limit_ratio.map(|limit| ratio / limit));
+        groups
+            .entry((0, "all that move data".into()))
+            .or_default()
+            .push(score);
+        for (tag, value) in &workload.tags {
+            let rank = match tag.as_str() {
+                "cls" => 1,
+                "tier" => 2,
+                "kind" => 3,
+                _ => 4,
+            };
+            groups
+                .entry((rank, format!("{tag} {value}")))
+                .or_default()
+                .push(score);
+        }
+    }
+    let mean = |((_, group), scores): (Group, Vec<RatioAndOfLimit>)| {
+        Some(Mean {
+            group,
+            count: scores.len(),
+            ratio: geometric_mean(scores.iter().map(|score| score.0))?,
+            of_limit: geometric_mean(scores.iter().filter_map(|score| score.1)),
+        })
+    };
+    groups.into_iter().filter_map(mean).collect()
+}
+
+/// The means as lines.
+pub(crate) fn means_table(means: &[Mean]) -> String {
+    let mut lines = vec![format!(
+        "{:<28} {:>4} {:>8} {:>9}",
+        "geometric mean", "n", "xmemcpy", "of limit"
+    )];
+    for mean in means {
+        let of_limit = match mean.of_limit {
+            Some(value) => format!("{value:.2}"),
+            None => "-".into(),
+        };
+        lines.push(format!(
+            "{:<28} {:>4} {:>8.2} {of_limit:>9}",
+            mean.group, mean.count, mean.ratio
+        ));
+    }
+    lines.join("\n")
+}
+
+/// Nanoseconds for people.
+pub(crate) fn duration(nanoseconds: f64) -> String {
+    match nanoseconds {
+        ns if ns < 1e3 => format!("{ns:.1} ns"),
+        ns if ns < 1e6 => format!("{:.2} us", ns / 1e3),
+        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
+        ns => format!("{:.1} s", Duration::from_nanos(ns as u64).as_secs_f64()),
+    }
+}
+
+/// Bytes for people.
+pub(crate) fn size(bytes: usize) -> String {
+    match bytes {
+        b if b < 10_000 => format!("{b} B"),
+        b if b < 10_000_000 => format!("{:.1} KB", b as f64 / 1024.0),
+        b => format!("{:.1} MB", b as f64 / 1_048_576.0),
+    }
+}

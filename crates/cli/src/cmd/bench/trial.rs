@@ -1,0 +1,242 @@
+//! One workload on one subject: prepare, check, time.
+
+use super::clock::{Times, measure};
+use super::crew::with_crew;
+use super::memory::Region;
+use super::subject::{Bound, Facts, Prepared, Subject};
+use restride_testkit::workloads::{Checksum, Workload, fill};
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Written over the output before a call, so that what is not written shows.
+const UNWRITTEN: u8 = 0xAA;
+
+/// Of a slice's budget, this goes to the memcpy beside it.
+const COPY_SHARE: f64 = 0.3;
+
+/// A workload that is ready to be timed.
+pub(crate) struct Trial<'a> {
+    /// What the compiler said.
+    pub(crate) facts: &'a Facts,
+    /// How long preparing took as a whole.
+    pub(crate) build: Duration,
+    /// How long the first call took.
+    pub(crate) first: Duration,
+    /// Whether the output had the right checksums, by every way of calling that is timed.
+    pub(crate) correct: bool,
+    bound: &'a dyn Bound,
+    threads: usize,
+    copy: Copy<'a>,
+}
+
+/// Prepares `workload`, checks its result and hands the trial to `body`.
+pub(crate) fn with_trial<R>(
+    subject: &dyn Subject,
+    workload: &Workload,
+    threads: usize,
+    body: impl FnOnce(&mut Trial<'_>) -> R,
+) -> Result<R, String> {
+    let size = |tensor: &restride_testkit::workloads::Tensor| {
+        tensor
+            .bytes()
+            .ok_or("a tensor has too many bytes".to_owned())
+    };
+    let output_size = size(workload.output_tensor())?;
+    let mut sizes = vec![output_size; 3];
+    for input in &workload.inputs {
+        sizes.push(size(&input.tensor)?);
+    }
+    let mut region = Region::new(&sizes)?;
+    let mut parts = region.parts().into_iter();
+    let (Some(output), Some(copy_to), Some(copy_from)) = (parts.next(), parts.next(), parts.next())
+    else {
+        return Err("the region lacks parts".into());
+    };
+    copy_from.fill(1);
+    copy_to.fill(2);
+    let mut arguments: Vec<&[u8]> = Vec::new();
+    for (input, part) in workload.inputs.iter().zip(parts) {
+        fill(input, part);
+        if !input.constant {
+            arguments.push(part);
+        }
+    }
+
+    let start = Instant::now();
+    let prepared = subject.prepare(workload, workload.is_view())?;
+    let build = start.elapsed();
+    let mut first = Duration::ZERO;
+    let whole = checked(&*prepared, workload, &arguments, output, |bound| {
+        let start = Instant::now();
+        let done = bound.repeat(1);
+        first = start.elapsed();
+        done
+    })?;
+    let shared = threads == 1
+        || checked(&*prepared, workload, &arguments, output, |bound| {
+            (0..bound.phases()).try_for_each(|phase| {
+                (0..threads).try_for_each(|share| bound.chunk(phase, share, threads))
+            })
+        })?;
+
+    let bound = prepared.bind(&arguments, output)?;
+    Ok(body(&mut Trial {
+        facts: prepared.facts(),
+        build,
+        first,
+        correct: whole && shared,
+        bound: &*bound,
+        threads,
+        copy: Copy {
+            to: copy_to,
+            from: copy_from,
+        },
+    }))
+}
+
+/// Whether a call leaves the right bytes.
+fn checked(
+    prepared: &dyn Prepared,
+    workload: &Workload,
+    arguments: &[&[u8]],
+    output: &mut [u8],
+    call: impl FnOnce(&dyn Bound) -> Result<(), String>,
+) -> Result<bool, String> {
+    output.fill(UNWRITTEN);
+    call(&*prepared.bind(arguments, output)?)?;
+    let found = match &prepared.facts().view {
+        None => Checksum::of(output),
+        Some(view) => {
+            let tensor = workload.output_tensor();
+            let input = arguments.get(view.input).copied().unwrap_or_default();
+            match view.read(input, &tensor.shape, tensor.dtype.width()) {
+                Some(bytes) => Checksum::of(&bytes),
+                None => return Err("the view leaves its input".into()),
+            }
+        }
+    };
+    Ok(workload.checksum.accepts(&found))
+}
+
+impl Trial<'_> {
+    /// Spends the budget on a memcpy of the output's bytes, then on the workload.
+    pub(crate) fn slice(&mut self, budget: Duration) -> Result<Slice, String> {
+        let memcpy = self.copy.measure(self.threads, budget.mul_f64(COPY_SHARE));
+        let budget = budget.mul_f64(1.0 - COPY_SHARE);
+        let time = if self.threads == 1 {
+            measure(budget, |times| self.bound.repeat(times))?
+        } else {
+            self.in_chunks(budget)?
+        };
+        Ok(Slice { time, memcpy })
+    }
+
+    fn in_chunks(&self, budget: Duration) -> Result<Times, String> {
+        let failed = Mutex::new(None);
+        let note = |problem| {
+            if let Ok(mut failed) = failed.lock() {
+                *failed = Some(problem);
+            }
+        };
+        let job = |phase, share| {
+            if let Err(problem) = self.bound.chunk(phase, share, self.threads) {
+                note(problem);
+            }
+        };
+        let phases = self.bound.phases();
+        let times = with_crew(self.threads, &job, |go| {
+            measure(budget, |times| {
+                (0..times).for_each(|_| (0..phases).for_each(go));
+                Ok::<(), String>(())
+            })
+        })?;
+        match failed.into_inner() {
+            Ok(None) => Ok(times),
+            Ok(Some(problem)) => Err(problem),
+            Err(_) => Err("a chunk panicked".into()),
+        }
+    }
+}
+
+/// What one slice of time measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Slice {
+    /// The workload.
+    pub(crate) time: Times,
+    /// A memcpy of as many bytes as the output has.
+    pub(crate) memcpy: Times,
+}
+
+struct Copy<'a> {
+    to: &'a mut [u8],
+    from: &'a [u8],
+}
+
+impl Copy<'_> {
+    fn measure(&mut self, threads: usize, budget: Duration) -> Times {
+        let measured = if threads == 1 {
+            measure(budget, |times| {
+                for _ in 0..times {
+                    black_box(&mut *self.to).copy_from_slice(black_box(self.from));
+                }
+                Ok::<(), std::convert::Infallible>(())
+            })
+        } else {
+            let share = (self.to.len() / threads).next_multiple_of(64);
+            let halves = self.to.chunks_mut(share).zip(self.from.chunks(share));
+            let halves: Vec<_> = halves.map(Mutex::new).collect();
+            let job = |_, share: usize| {
+                if let Some(Ok(mut half)) = halves.get(share).map(Mutex::lock) {
+                    let (to, from) = &mut *half;
+                    black_box(&mut **to).copy_from_slice(black_box(from));
+                }
+            };
+            with_crew(threads, &job, |go| {
+                measure(budget, |times| {
+                    (0..times).for_each(|_| go(0));
+                    Ok(())
+                })
+            })
+        };
+        match measured {
+            Ok(times) => times,
+            Err(never) => match never {},
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::Reference;
+    use super::*;
+    use restride_testkit::workloads::read;
+
+    fn stored(id: &str) -> Workload {
+        let list = read(super::super::STORED).expect("the stored file");
+        let mut sound = list.into_iter().filter_map(Result::ok);
+        sound
+            .find(|workload| workload.id == id)
+            .expect("a stored workload")
+    }
+
+    #[test]
+    fn right_results_are_accepted_and_timed() {
+        for (id, threads) in [("tiny_box_swap", 1), ("rope_decode_f32", 2)] {
+            let slice = with_trial(&Reference, &stored(id), threads, |trial| {
+                assert!(trial.correct, "{id}");
+                trial.slice(Duration::from_micros(100))
+            });
+            let slice = slice.expect("prepared").expect("timed");
+            assert!(slice.time.min > 0.0 && slice.memcpy.min > 0.0);
+        }
+    }
+
+    #[test]
+    fn wrong_results_are_noticed() {
+        let mut workload = stored("tiny_box_swap");
+        workload.checksum.fnv1a64 = Some(0);
+        let correct = with_trial(&Reference, &workload, 1, |trial| trial.correct);
+        assert_eq!(correct, Ok(false));
+    }
+}
