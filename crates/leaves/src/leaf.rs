@@ -32,7 +32,6 @@ impl Leaf {
     ) -> Result<Leaf, PrepareError> {
         Ok(plan::plan(
             &Shape::of_move(dims, width)?,
-            width,
             form,
             cpu.available(),
         ))

@@ -22,6 +22,7 @@ mod index;
 mod lanes;
 mod leaf;
 mod level;
+mod lines;
 mod nest;
 mod plan;
 mod rows;

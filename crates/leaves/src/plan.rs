@@ -6,22 +6,30 @@ use crate::cpu::CpuLevel;
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::shape::Shape;
-use crate::{rows, transpose};
+use crate::{lines, rows, transpose};
 
 /// Picks and prepares the kernel.
-pub(crate) fn plan(shape: &Shape, width: usize, form: Form, cpu: CpuLevel) -> Leaf {
-    with_level!(cpu, of(shape, width, form))
+pub(crate) fn plan(shape: &Shape, form: Form, cpu: CpuLevel) -> Leaf {
+    with_level!(cpu, of(shape, form))
 }
 
-fn of<L: Level>(shape: &Shape, _width: usize, form: Form) -> Leaf {
+fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
+    let tiled = |staged| transpose::prepare::<L>(shape, staged);
     match form {
-        Form::Stream => rows::prepare_stream::<L>(shape),
         Form::Elements => rows::prepare::<L>(shape),
-        Form::Rows | Form::Strided | Form::Transpose | Form::Lines => {
-            transpose::prepare::<L>(shape, false).unwrap_or_else(|| rows::prepare::<L>(shape))
-        }
-        Form::Staged => {
-            transpose::prepare::<L>(shape, true).unwrap_or_else(|| rows::prepare::<L>(shape))
+        Form::Stream => rows::prepare_stream::<L>(shape),
+        Form::Transpose | Form::Staged => tiled(form == Form::Staged)
+            .or_else(|| lines::prepare(shape, L::CPU, rows::cost(shape)))
+            .unwrap_or_else(|| rows::prepare::<L>(shape)),
+        Form::Rows | Form::Strided | Form::Lines => {
+            let tiles = tiled(false);
+            let limit = match tiles {
+                Some(_) => rows::cost(shape).min(transpose::cost(shape)),
+                None => rows::cost(shape),
+            };
+            lines::prepare(shape, L::CPU, limit)
+                .or(tiles)
+                .unwrap_or_else(|| rows::prepare::<L>(shape))
         }
     }
 }

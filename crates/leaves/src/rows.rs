@@ -67,3 +67,9 @@ fn params(shape: &Shape) -> RowParams {
         run: shape.run,
     }
 }
+
+/// About how many micro-operations the rows of a shape take.
+pub(crate) fn cost(shape: &Shape) -> usize {
+    let rows = shape.bytes() / shape.run.max(1);
+    rows.saturating_mul(4 + 2 * shape.run.div_ceil(64))
+}

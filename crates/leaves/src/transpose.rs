@@ -306,3 +306,8 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, staged: b
 const STAGED_COLUMNS: usize = 8;
 /// Lines of the destination per row of a direct tile.
 const DIRECT_COLUMNS: usize = 4;
+
+/// About how many micro-operations a transposition takes.
+pub(crate) fn cost(shape: &Shape) -> usize {
+    shape.bytes() / 64 * 14
+}
