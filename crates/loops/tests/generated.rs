@@ -65,3 +65,12 @@ fn they_have_everything() {
     let rare = seen.iter().chain(&forms).chain(&widths).min();
     assert!(rare > Some(&100), "{seen:?} {forms:?} {widths:?}");
 }
+
+#[test]
+fn they_print_and_parse() {
+    for seed in 0..SEEDS {
+        let kernel = generate::kernel(seed);
+        let text = kernel.to_string();
+        assert_eq!(text.parse().as_ref(), Ok(&kernel), "seed {seed}\n{text}");
+    }
+}

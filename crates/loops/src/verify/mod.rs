@@ -1,28 +1,7 @@
-//! The verifier: what a [`Verified`] kernel is known to be.
+//! The verifier. [`Verified`] lists what it proves; each property has a file of its own.
 //!
-//! # Invariants
-//!
-//! Each has a file of its own; all are proved from the kernel alone, for every input.
-//!
-//! - **structure** — lengths and image extents are at least 0, other extents at least 1; constant
-//!   data has the length of its buffer; all buffers together fit an `isize`; every output number
-//!   stands for one buffer. Variables are defined once, used in scope, at most once per address,
-//!   never with coefficient 0. Inputs and constants are never written, outputs never read. The two
-//!   widths of a move are equal, and an index has the width of its buffer. Index variables are in
-//!   no address that is written or checked. `parallel` is only at the top level, and a parallel
-//!   loop uses no variable from outside of it. Loops nest at most 64 deep.
-//! - **forms** — a move's form suits its box (see [`Form::fits`](crate::Form::fits)).
-//! - **bounds** — every address of every statement lies in its buffer, whatever the indices hold.
-//! - **checks** — checks stand in the first phase, before any write, in no loop that writes, and
-//!   in no phase that has a parallel loop. So a failed check leaves all memory as it was.
-//! - **cover** — over all statements, every element of an output's image is written exactly once,
-//!   nothing outside of it is, and no element of scratch is written twice. So iterations and
-//!   statements never race in their writes.
-//! - **scratch** — what is read of scratch was written in an earlier phase, or by an earlier
-//!   statement of the same iteration. So no load sees uninitialised or racing memory.
-//!
-//! Refusals come with the statement, what is wrong with it, and the numbers that show it. All
-//! arithmetic is exact; searching is bounded by a budget, and past it the answer is a refusal.
+//! All arithmetic is exact; searching is bounded by a budget, and past it the answer is a refusal.
+//! Refusals come with the statement, what is wrong with it, and the numbers that show it.
 
 use std::ops::Deref;
 
@@ -45,6 +24,27 @@ pub use error::{Location, Reason, Rejected};
 const BUDGET: u64 = 1 << 20;
 
 /// A kernel that the verifier has accepted. There is no other way to make one.
+///
+/// # Invariants
+///
+/// All are proved from the kernel alone, for every input.
+///
+/// - **structure** — lengths and image extents are at least 0, other extents at least 1; constant
+///   data has the length of its buffer; all buffers together fit an `isize`; every output number
+///   stands for one buffer. Variables are defined once, used in scope, at most once per address,
+///   never with coefficient 0. Inputs and constants are never written, outputs never read. The two
+///   widths of a move are equal, and an index has the width of its buffer. Index variables are in
+///   no address that is written or checked. `parallel` is only at the top level, and a parallel
+///   loop uses no variable from outside of it. Loops nest at most 64 deep.
+/// - **forms** — a move's form suits its box (see [`Form::fits`](crate::Form::fits)).
+/// - **bounds** — every address of every statement lies in its buffer, whatever the indices hold.
+/// - **checks** — checks stand in the first phase, before any write, in no loop that writes, and
+///   in no phase that has a parallel loop. So a failed check leaves all memory as it was.
+/// - **cover** — over all statements, every element of an output's image is written exactly once,
+///   nothing outside of it is, and no element of scratch is written twice. So iterations and
+///   statements never race in their writes.
+/// - **scratch** — what is read of scratch was written in an earlier phase, or by an earlier
+///   statement of the same iteration. So no load sees uninitialised or racing memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Verified(Kernel);
 
