@@ -33,3 +33,40 @@ fn the_evaluator_reproduces_the_stored_checksums() {
     }
     assert!(checked >= 10, "only {checked} were small enough");
 }
+
+#[test]
+fn damaged_text_is_read_or_refused() {
+    let start = STORED.find("{\"id\":").or(STORED.find("{\n")).unwrap_or(0);
+    let entry = &STORED[start..];
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let (mut read_well, mut refused) = (0, 0);
+    for _ in 0..400 {
+        let mut bytes = STORED.as_bytes().to_vec();
+        for _ in 0..1 + random(3) {
+            let at = start + random(entry.len());
+            let filling: &[u8] = match bytes[at] {
+                b'0'..=b'9' => b"0123456789",
+                b'a'..=b'z' => b"abcxyz_",
+                _ if random(8) == 0 => b"\"[]{},:.e-9",
+                _ => continue,
+            };
+            bytes[at] = filling[random(filling.len())];
+        }
+        for workload in read(&String::from_utf8_lossy(&bytes)).into_iter().flatten() {
+            match workload {
+                Ok(_) => read_well += 1,
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(
+        read_well > 0 && refused > 0,
+        "{read_well} read, {refused} refused"
+    );
+}

@@ -192,13 +192,7 @@ pub(crate) fn by_peer(rows: &[Row<'_>]) -> String {
 }
 
 fn number(value: Option<f64>) -> String {
-    match value {
-        None => "·".into(),
-        Some(value) if value >= 99.95 => format!("{value:.0}"),
-        Some(value) if value >= 9.995 => format!("{value:.1}"),
-        Some(value) if value >= 0.01 => format!("{value:.2}"),
-        Some(value) => format!("{value:.4}"),
-    }
+    value.map_or("·".into(), table::number)
 }
 
 #[cfg(test)]
@@ -254,12 +248,5 @@ mod tests {
             table.contains("| view_flatten | view | 784.0 KB | view | 0.90 | ort | · |"),
             "{table}"
         );
-    }
-
-    #[test]
-    fn numbers_keep_three_digits() {
-        let shown = [0.001234, 0.5, 9.994, 12.34, 123.4].map(|value| number(Some(value)));
-        assert_eq!(shown, ["0.0012", "0.50", "9.99", "12.3", "123"]);
-        assert_eq!(number(None), "·");
     }
 }

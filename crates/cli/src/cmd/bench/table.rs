@@ -37,14 +37,14 @@ pub(crate) fn line(workload: &Workload, outcome: &Outcome) -> String {
     }
     let useful = workload.useful_bytes.unwrap_or(2 * bytes as u64);
     let of_limit = match workload.limit_ratio {
-        Some(limit) => format!("{:.2}", outcome.ratio() / limit),
+        Some(limit) => number(outcome.ratio() / limit),
         None => "-".into(),
     };
     format!(
-        "{start} {:>7.1} {:>7.2} {:>7.2} {of_limit:>8} {compile:>9} {:>6}  {}",
+        "{start} {:>7.1} {:>7} {:>7} {of_limit:>8} {compile:>9} {:>6}  {}",
         useful as f64 / outcome.time(),
-        outcome.ratio(),
-        outcome.usual_ratio(),
+        number(outcome.ratio()),
+        number(outcome.usual_ratio()),
         facts.stages,
         facts.forms.join("+")
     )
@@ -112,15 +112,28 @@ pub(crate) fn means_table(means: &[Mean]) -> String {
     )];
     for mean in means {
         let of_limit = match mean.of_limit {
-            Some(value) => format!("{value:.2}"),
+            Some(value) => number(value),
             None => "-".into(),
         };
         lines.push(format!(
-            "{:<28} {:>4} {:>8.2} {of_limit:>9}",
-            mean.group, mean.count, mean.ratio
+            "{:<28} {:>4} {:>8} {of_limit:>9}",
+            mean.group,
+            mean.count,
+            number(mean.ratio)
         ));
     }
     lines.join("\n")
+}
+
+/// A ratio, with three digits where it has them.
+pub(crate) fn number(value: f64) -> String {
+    match value {
+        value if value >= 99.95 => format!("{value:.0}"),
+        value if value >= 9.995 => format!("{value:.1}"),
+        value if value >= 0.0995 => format!("{value:.2}"),
+        value if value >= 0.00995 => format!("{value:.3}"),
+        value => format!("{value:.4}"),
+    }
 }
 
 /// Nanoseconds for people.
@@ -139,5 +152,24 @@ pub(crate) fn size(bytes: usize) -> String {
         b if b < 10_000 => format!("{b} B"),
         b if b < 10_000_000 => format!("{:.1} KB", b as f64 / 1024.0),
         b => format!("{:.1} MB", b as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        let shown = [0.001234, 0.05, 0.5, 9.994, 12.34, 123.4].map(number);
+        assert_eq!(shown, ["0.0012", "0.050", "0.50", "9.99", "12.3", "123"]);
+    }
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        let shown = [1.25, 45_600.0, 7.5e6, 2e9].map(duration);
+        assert_eq!(shown, ["1.2 ns", "45.60 us", "7.50 ms", "2.0 s"]);
+        let shown = [16, 802_816, 67_108_864].map(size);
+        assert_eq!(shown, ["16 B", "784.0 KB", "64.0 MB"]);
     }
 }

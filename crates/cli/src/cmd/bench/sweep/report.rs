@@ -45,10 +45,11 @@ impl Series {
     pub(super) fn summary(&self) -> String {
         let mean = geometric_mean(self.points.iter().map(|point| point.ratio)).unwrap_or(0.0);
         let mut text = format!(
-            "{:<15} {:<32} {:>4} points, mean {mean:>5.2}",
+            "{:<15} {:<32} {:>4} points, mean {:>6}",
             self.class,
             self.name,
-            self.points.len()
+            self.points.len(),
+            table::number(mean)
         );
         if let Some(worst) = self.worst() {
             let _ = write!(text, ", worst {}", point(worst));
@@ -76,8 +77,8 @@ impl Series {
 
 fn point(measured: &Measured) -> String {
     format!(
-        "{:.3} at {} ({}, {})",
-        measured.ratio,
+        "{} at {} ({}, {})",
+        table::number(measured.ratio),
         measured.at,
         table::duration(measured.time),
         measured.forms
@@ -97,8 +98,9 @@ pub(super) fn by_class(all: &[Series]) -> String {
         let mean = geometric_mean(points().map(|point| point.ratio)).unwrap_or(0.0);
         let _ = write!(
             text,
-            "{class:<15} {:>5} points, mean {mean:>5.2}",
-            points().count()
+            "{class:<15} {:>5} points, mean {:>6}",
+            points().count(),
+            table::number(mean)
         );
         let worst = of_class().filter_map(|series| Some((series, series.worst()?)));
         let worst = worst.min_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio));
@@ -119,10 +121,11 @@ pub(super) fn dips(all: &[Series]) -> String {
             count += 1;
             let _ = writeln!(
                 text,
-                "dip: {} {}: {}, neighbours {around:.3}",
+                "dip: {} {}: {}, neighbours {}",
                 series.class,
                 series.name,
-                point(measured)
+                point(measured),
+                table::number(around)
             );
         }
     }
@@ -170,7 +173,7 @@ mod tests {
         let all = [series(true, &[0.9, 0.2, 0.8]), series(false, &[0.9, 0.5])];
         let text = by_class(&all);
         assert!(
-            text.contains("5 points, mean  0.58, worst f32 elements: 0.200 at 1"),
+            text.contains("5 points, mean   0.58, worst f32 elements: 0.20 at 1"),
             "{text}"
         );
         assert!(dips(&all).ends_with("1 dips below 0.5 of the neighbours\n"));
