@@ -25,7 +25,7 @@ fn estimate(cut: Cut, size: usize, windows: usize) -> Option<Estimate> {
     let part = |segments: &[unit::Segment]| {
         let lines = program::lines(segments, size);
         let fits = lines.iter().all(|line| line.windows.len() <= windows);
-        fits.then(|| lines.iter().map(program::cost).sum::<usize>())
+        fits.then(|| program::cost(&lines))
     };
     let (unit, tail) = (part(&cut.unit)?, part(&cut.tail)?);
     let row = unit

@@ -6,10 +6,12 @@ use super::unit::Segment;
 /// A window of the source as wide as a vector, and which of its bytes are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
-    /// Its first byte; the first that is needed.
+    /// Its first byte.
     pub(crate) src: isize,
-    /// How many bytes from there to the last that is needed.
-    pub(crate) len: usize,
+    /// The first byte that is needed, counted from there.
+    pub(crate) first: usize,
+    /// The end of the bytes that are needed.
+    pub(crate) end: usize,
 }
 
 /// A vector of the destination.
@@ -54,12 +56,26 @@ pub(crate) fn lines(unit: &[Segment], size: usize) -> Vec<Line> {
     lines
 }
 
-/// One line from its parts, which are used up.
+/// One line from its parts, which are used up. Windows are aligned relative to the unit where that
+/// takes no more of them, so that lines share what they load.
 fn line(dst: isize, parts: &mut Vec<Segment>, size: usize) -> Line {
     parts.sort_by_key(|part| part.src);
+    let tight = cover(dst, parts, size, |src| src);
+    let aligned = cover(dst, parts, size, |src| src - src.rem_euclid(size as isize));
+    parts.clear();
+    if aligned.windows.len() <= tight.windows.len() {
+        aligned
+    } else {
+        tight
+    }
+}
+
+/// Covers the parts, in ascending order of source, by windows that start where `start` says for
+/// the first byte not covered yet.
+fn cover(dst: isize, parts: &[Segment], size: usize, start: impl Fn(isize) -> isize) -> Line {
     let mut windows: Vec<Window> = Vec::new();
     let mut bytes = vec![None; size];
-    for part in parts.drain(..) {
+    for part in parts {
         let to = (part.dst - dst).unsigned_abs();
         for i in 0..part.len {
             let src = part.src + i as isize;
@@ -67,12 +83,18 @@ fn line(dst: isize, parts: &mut Vec<Segment>, size: usize) -> Line {
                 .last()
                 .is_none_or(|window| src >= window.src + size as isize)
             {
-                windows.push(Window { src, len: 0 });
+                let at = start(src);
+                windows.push(Window {
+                    src: at,
+                    first: (src - at).unsigned_abs(),
+                    end: 0,
+                });
             }
-            let window = windows.len() - 1;
-            let at = (src - windows[window].src).unsigned_abs();
-            windows[window].len = windows[window].len.max(at + 1);
-            bytes[to + i] = Some((window, at));
+            let number = windows.len() - 1;
+            let window = &mut windows[number];
+            let at = (src - window.src).unsigned_abs();
+            window.end = window.end.max(at + 1);
+            bytes[to + i] = Some((number, at));
         }
     }
     Line {
@@ -82,8 +104,10 @@ fn line(dst: isize, parts: &mut Vec<Segment>, size: usize) -> Line {
     }
 }
 
-/// About how many micro-operations a line costs.
-pub(crate) fn cost(line: &Line) -> usize {
-    let windows = line.windows.len();
-    3 + 2 * windows + windows.div_ceil(2) * 2
+/// About how many micro-operations the lines of a unit take. More than a few cannot keep their
+/// tables and offsets in registers.
+pub(crate) fn cost(lines: &[Line]) -> usize {
+    let (base, per_window) = if lines.len() <= 3 { (3, 2) } else { (8, 4) };
+    let windows: usize = lines.iter().map(|line| line.windows.len()).sum();
+    base * lines.len() + per_window * windows
 }

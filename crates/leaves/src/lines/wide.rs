@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::program::{Line, lines};
 use super::unit::Cut;
@@ -32,8 +33,47 @@ struct Op {
 pub(crate) struct WideParams {
     nest: Nest,
     reps: Step,
+    /// Which of the whole units may load their windows without masks: those whose windows lie
+    /// between the first and the last byte of the row.
+    plain: Range<usize>,
     unit: Vec<Op>,
     tail: Vec<Op>,
+}
+
+/// The units of a row whose windows lie in the row, unmasked.
+fn plain(cut: &Cut, unit: &[Op], tail: &[Op]) -> Range<usize> {
+    let stride = cut.reps.src as i128;
+    let count = cut.reps.extent as i128;
+    let needed = |op: &Op, at: usize, rep: i128| {
+        let window = op.src[at] as i128 + rep * stride;
+        let low = window + i128::from(op.load[at].trailing_zeros());
+        (low, window + 64 - i128::from(op.load[at].leading_zeros()))
+    };
+    let mut hull = (i128::MAX, i128::MIN);
+    let ends = unit.iter().flat_map(|op| [(op, 0), (op, count - 1)]);
+    for (op, rep) in ends.chain(tail.iter().map(|op| (op, count))) {
+        for at in 0..op.windows {
+            let (low, high) = needed(op, at, rep);
+            hull = (hull.0.min(low), hull.1.max(high));
+        }
+    }
+    let inside = |rep: i128| {
+        unit.iter().all(|op| {
+            op.src[..op.windows].iter().all(|&src| {
+                let at = src as i128 + rep * stride;
+                hull.0 <= at && at + LINE as i128 <= hull.1
+            })
+        })
+    };
+    // The inside is one stretch, and its ends are near those of the row.
+    let first = (0..count.min(LINE as i128)).find(|&rep| inside(rep));
+    let last = (0..count.min(LINE as i128)).find(|&back| inside(count - 1 - back));
+    match (first, last) {
+        (Some(first), Some(back)) if first < count - back => {
+            first as usize..(count - back) as usize
+        }
+        _ => 0..0,
+    }
 }
 
 /// Low `n` bits.
@@ -53,7 +93,7 @@ fn op(line: &Line) -> Op {
     };
     for (at, window) in line.windows.iter().enumerate() {
         op.src[at] = window.src;
-        op.load[at] = low_bits(window.len);
+        op.load[at] = low_bits(window.end) & !low_bits(window.first);
     }
     for (to, from) in line.bytes.iter().enumerate() {
         if let &Some((window, at)) = from {
@@ -75,34 +115,50 @@ fn ops(segments: &[super::unit::Segment]) -> Option<Vec<Op>> {
 
 /// The leaf of a cut.
 pub(crate) fn prepare(shape: &Shape, cut: &Cut) -> Option<Leaf> {
+    let (unit, tail) = (ops(&cut.unit)?, ops(&cut.tail)?);
     let params = WideParams {
         nest: Nest::new(shape.dst, shape.src, &cut.outer, shape.empty),
         reps: cut.reps,
-        unit: ops(&cut.unit)?,
-        tail: ops(&cut.tail)?,
+        plain: plain(cut, &unit, &tail),
+        unit,
+        tail,
     };
     let windows = params.unit.iter().map(|op| op.windows).max()?;
-    Some(match (windows, params.unit.len()) {
-        (1, 1) => Leaf::new::<Avx512, OneLine<1>>("line", params),
-        (2, 1) => Leaf::new::<Avx512, OneLine<2>>("line", params),
-        (3, 1) => Leaf::new::<Avx512, OneLine<3>>("line", params),
-        (4, 1) => Leaf::new::<Avx512, OneLine<4>>("line", params),
-        (1, _) => Leaf::new::<Avx512, Program<1>>("lines", params),
-        (2, _) => Leaf::new::<Avx512, Program<2>>("lines", params),
-        (3, _) => Leaf::new::<Avx512, Program<3>>("lines", params),
-        (4, _) => Leaf::new::<Avx512, Program<4>>("lines", params),
-        (5 | 6, _) => Leaf::new::<Avx512, Program<6>>("lines", params),
-        _ => Leaf::new::<Avx512, Program<8>>("lines", params),
+    let full = params.unit.iter().all(|op| op.store == u64::MAX);
+    Some(match windows {
+        1 => of::<1>(params, full),
+        2 => of::<2>(params, full),
+        3 => of::<3>(params, full),
+        4 => of::<4>(params, full),
+        5 | 6 => of::<6>(params, full),
+        _ => of::<8>(params, full),
     })
 }
 
-/// The masks and tables of a line in registers, if it fits.
+fn of<const J: usize>(params: WideParams, full: bool) -> Leaf {
+    match full {
+        true => of_stores::<J, true>(params),
+        false => of_stores::<J, false>(params),
+    }
+}
+
+fn of_stores<const J: usize, const FULL: bool>(params: WideParams) -> Leaf {
+    match (J, params.unit.len()) {
+        (0..=4, 1) => Leaf::new::<Avx512, Held<J, 1, FULL>>("lines", params),
+        (0..=4, 2) => Leaf::new::<Avx512, Held<J, 2, FULL>>("lines", params),
+        (0..=4, 3) => Leaf::new::<Avx512, Held<J, 3, FULL>>("lines", params),
+        _ => Leaf::new::<Avx512, Listed<J, FULL>>("lines", params),
+    }
+}
+
+/// A line of up to four windows, in registers as far as they reach. Plain fields, since arrays
+/// would stay in memory.
 #[derive(Clone, Copy)]
-struct Held {
-    tables: [__m512i; MAX_WINDOWS / 2],
-    load: [u64; MAX_WINDOWS],
-    src: [isize; MAX_WINDOWS],
-    blend: [u64; MAX_WINDOWS / 2],
+struct Few {
+    table: (__m512i, __m512i),
+    src: (isize, isize, isize, isize),
+    load: (u64, u64, u64, u64),
+    blend: u64,
     store: u64,
     dst: isize,
 }
@@ -110,130 +166,226 @@ struct Held {
 /// # Safety
 /// Runs where AVX-512 is.
 #[inline(always)]
-unsafe fn hold<const J: usize>(op: &Op) -> Held {
-    // SAFETY: tables are 64 bytes.
+unsafe fn few<const J: usize>(op: &Op) -> Few {
+    // SAFETY: tables are 64 bytes and aligned.
+    let table = |at: usize| unsafe { _mm512_load_si512(op.tables[at].as_ptr().cast()) };
+    let first = table(0);
+    Few {
+        table: (first, if J > 2 { table(1) } else { first }),
+        src: (op.src[0], op.src[1], op.src[2], op.src[3]),
+        load: (op.load[0], op.load[1], op.load[2], op.load[3]),
+        blend: op.blend[1],
+        store: op.store,
+        dst: op.dst,
+    }
+}
+
+/// # Safety
+/// The window, if `PLAIN` all of it and otherwise what is needed of it, is readable.
+#[inline(always)]
+unsafe fn window<const PLAIN: bool>(src: *const u8, at: isize, mask: u64) -> __m512i {
+    let src = src.wrapping_offset(at).cast();
+    // SAFETY: a masked load touches only the bytes of its mask.
     unsafe {
-        let mut tables = [_mm512_setzero_si512(); MAX_WINDOWS / 2];
-        let mut pair = 0;
-        while 2 * pair < J {
-            tables[pair] = _mm512_load_si512(op.tables[pair].as_ptr().cast());
-            pair += 1;
-        }
-        Held {
-            tables,
-            load: op.load,
-            src: op.src,
-            blend: op.blend,
-            store: op.store,
-            dst: op.dst,
+        match PLAIN {
+            true => _mm512_loadu_si512(src),
+            false => _mm512_maskz_loadu_epi8(mask, src.cast()),
         }
     }
 }
 
 /// # Safety
-/// The windows of the line are readable relative to `src`, its bytes writable relative to `dst`.
+/// All 64 bytes at `dst`, or if not `FULL` those of the mask, are writable.
 #[inline(always)]
-unsafe fn run_line<const J: usize>(dst: *mut u8, src: *const u8, op: &Held) {
-    // SAFETY: masked loads and stores touch only the bytes of their masks.
+unsafe fn store<const FULL: bool>(dst: *mut u8, mask: u64, line: __m512i) {
+    // SAFETY: a masked store touches only the bytes of its mask.
     unsafe {
-        let mut line = if J == 1 {
-            _mm512_permutexvar_epi8(op.tables[0], load(src, op, 0))
+        match FULL {
+            true => _mm512_storeu_si512(dst.cast(), line),
+            false => _mm512_mask_storeu_epi8(dst.cast(), mask, line),
+        }
+    }
+}
+
+/// # Safety
+/// The windows of the line are readable relative to `src`, its bytes writable relative to `dst`;
+/// all 64 of them if `FULL`.
+#[inline(always)]
+unsafe fn few_windows<const J: usize, const PLAIN: bool, const FULL: bool>(
+    dst: *mut u8,
+    src: *const u8,
+    op: &Few,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let a = window::<PLAIN>(src, op.src.0, op.load.0);
+        let line = if J == 1 {
+            _mm512_permutexvar_epi8(op.table.0, a)
         } else {
-            _mm512_permutex2var_epi8(load(src, op, 0), op.tables[0], load(src, op, 1))
+            let b = window::<PLAIN>(src, op.src.1, op.load.1);
+            _mm512_permutex2var_epi8(a, op.table.0, b)
         };
-        let mut pair = 1;
-        while 2 * pair < J {
-            let (low, table) = (load(src, op, 2 * pair), op.tables[pair]);
-            line = if 2 * pair + 1 == J {
-                _mm512_mask_permutexvar_epi8(line, op.blend[pair], table, low)
+        let line = if J < 3 {
+            line
+        } else {
+            let c = window::<PLAIN>(src, op.src.2, op.load.2);
+            if J == 3 {
+                _mm512_mask_permutexvar_epi8(line, op.blend, op.table.1, c)
             } else {
-                let high = load(src, op, 2 * pair + 1);
-                let both = _mm512_permutex2var_epi8(low, table, high);
-                _mm512_mask_mov_epi8(line, op.blend[pair], both)
-            };
-            pair += 1;
-        }
-        _mm512_mask_storeu_epi8(dst.wrapping_offset(op.dst).cast(), op.store, line);
+                let d = window::<PLAIN>(src, op.src.3, op.load.3);
+                let both = _mm512_permutex2var_epi8(c, op.table.1, d);
+                _mm512_mask_mov_epi8(line, op.blend, both)
+            }
+        };
+        store::<FULL>(dst.wrapping_offset(op.dst), op.store, line);
     }
 }
 
 /// # Safety
-/// The window is readable.
+/// As [`few_windows`].
 #[inline(always)]
-unsafe fn load(src: *const u8, op: &Held, at: usize) -> __m512i {
-    // SAFETY: the load touches only the bytes of its mask.
-    unsafe { _mm512_maskz_loadu_epi8(op.load[at], src.wrapping_offset(op.src[at]).cast()) }
+unsafe fn any_windows<const J: usize, const PLAIN: bool, const FULL: bool>(
+    dst: *mut u8,
+    src: *const u8,
+    op: &Op,
+) {
+    // SAFETY: the caller's; tables are 64 bytes and aligned.
+    unsafe {
+        if J <= 4 {
+            return few_windows::<J, PLAIN, FULL>(dst, src, &few::<J>(op));
+        }
+        let mut line = _mm512_setzero_si512();
+        for pair in 0..J / 2 {
+            let at = 2 * pair;
+            let low = window::<PLAIN>(src, op.src[at], op.load[at]);
+            let high = window::<PLAIN>(src, op.src[at + 1], op.load[at + 1]);
+            let table = _mm512_load_si512(op.tables[pair].as_ptr().cast());
+            let both = _mm512_permutex2var_epi8(low, table, high);
+            line = _mm512_mask_mov_epi8(line, op.blend[pair], both);
+        }
+        store::<FULL>(dst.wrapping_offset(op.dst), op.store, line);
+    }
 }
 
 /// # Safety
-/// As [`run_line`].
+/// As [`few_windows`], for lines with masks.
 #[inline(always)]
 unsafe fn run_tail(dst: *mut u8, src: *const u8, ops: &[Op]) {
     for op in ops {
         // SAFETY: the caller's.
         unsafe {
             match op.windows {
-                1 => run_line::<1>(dst, src, &hold::<1>(op)),
-                2 => run_line::<2>(dst, src, &hold::<2>(op)),
-                3 | 4 => run_line::<4>(dst, src, &hold::<4>(op)),
-                _ => run_line::<8>(dst, src, &hold::<8>(op)),
+                1 => any_windows::<1, false, false>(dst, src, op),
+                2 => any_windows::<2, false, false>(dst, src, op),
+                3 | 4 => any_windows::<4, false, false>(dst, src, op),
+                _ => any_windows::<8, false, false>(dst, src, op),
             }
         }
     }
 }
 
-/// A unit of one line: its table stays in registers.
-struct OneLine<const J: usize>(PhantomData<[(); J]>);
+/// Runs a block for every unit of a range, and moves on.
+macro_rules! units {
+    ($to:ident, $from:ident, $range:expr, $reps:ident, $body:expr) => {
+        for _ in $range {
+            $body;
+            $to = $to.wrapping_offset($reps.dst);
+            $from = $from.wrapping_offset($reps.src);
+        }
+    };
+}
 
-impl<const J: usize> Body for OneLine<J> {
+/// A unit of one to three lines, all of whose tables are held in registers.
+struct Held<const J: usize, const M: usize, const FULL: bool>(PhantomData<[(); J]>);
+
+/// # Safety
+/// As [`few_windows`], of `M` lines.
+#[inline(always)]
+unsafe fn held<const J: usize, const M: usize, const PLAIN: bool, const FULL: bool>(
+    dst: *mut u8,
+    src: *const u8,
+    ops: &(Few, Few, Few),
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        few_windows::<J, PLAIN, FULL>(dst, src, &ops.0);
+        if M > 1 {
+            few_windows::<J, PLAIN, FULL>(dst, src, &ops.1);
+        }
+        if M > 2 {
+            few_windows::<J, PLAIN, FULL>(dst, src, &ops.2);
+        }
+    }
+}
+
+impl<const J: usize, const M: usize, const FULL: bool> Body for Held<J, M, FULL> {
     type Params = WideParams;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &WideParams) {
-        let reps = params.reps;
-        let Some(op) = params.unit.first() else {
+        let Some(unit) = params.unit.first_chunk::<M>() else {
             return;
         };
-        // SAFETY: the body is run at AVX-512; units and tails lie in the caller's box.
+        let (reps, plain) = (params.reps, &params.plain);
+        // SAFETY: the body is run at AVX-512; units and tails lie in the caller's box, and those of
+        // the range `plain` with their whole windows.
         unsafe {
-            let op = hold::<J>(op);
+            let first = few::<J>(&unit[0]);
+            let second = if M > 1 {
+                few::<J>(&unit[M.min(2) - 1])
+            } else {
+                first
+            };
+            let ops = (
+                first,
+                second,
+                if M > 2 { few::<J>(&unit[M - 1]) } else { first },
+            );
             walk!(&params.nest, dst, src, |d, s| {
                 let (mut to, mut from) = (d, s);
-                let mut left = reps.extent;
-                while left != 0 {
-                    run_line::<J>(to, from, &op);
-                    to = to.wrapping_offset(reps.dst);
-                    from = from.wrapping_offset(reps.src);
-                    left = left.wrapping_sub(1);
-                }
+                units!(to, from, 0..plain.start, reps, {
+                    held::<J, M, false, FULL>(to, from, &ops)
+                });
+                units!(to, from, plain.start..plain.end, reps, {
+                    held::<J, M, true, FULL>(to, from, &ops)
+                });
+                units!(to, from, plain.end..reps.extent, reps, {
+                    held::<J, M, false, FULL>(to, from, &ops)
+                });
                 run_tail(to, from, &params.tail);
             });
         }
     }
 }
 
-/// A unit of several lines.
-struct Program<const J: usize>(PhantomData<[(); J]>);
+/// A unit of any number of lines.
+struct Listed<const J: usize, const FULL: bool>(PhantomData<[(); J]>);
 
-impl<const J: usize> Body for Program<J> {
+impl<const J: usize, const FULL: bool> Body for Listed<J, FULL> {
     type Params = WideParams;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &WideParams) {
-        let reps = params.reps;
-        // SAFETY: the body is run at AVX-512; units and tails lie in the caller's box.
+        let (reps, plain, unit) = (params.reps, &params.plain, params.unit.as_slice());
+        // SAFETY: as in `Held`.
         unsafe {
             walk!(&params.nest, dst, src, |d, s| {
                 let (mut to, mut from) = (d, s);
-                let mut left = reps.extent;
-                while left != 0 {
-                    for op in &params.unit {
-                        run_line::<J>(to, from, &hold::<J>(op));
+                units!(to, from, 0..plain.start, reps, {
+                    for op in unit {
+                        any_windows::<J, false, FULL>(to, from, op);
                     }
-                    to = to.wrapping_offset(reps.dst);
-                    from = from.wrapping_offset(reps.src);
-                    left = left.wrapping_sub(1);
-                }
+                });
+                units!(to, from, plain.start..plain.end, reps, {
+                    for op in unit {
+                        any_windows::<J, true, FULL>(to, from, op);
+                    }
+                });
+                units!(to, from, plain.end..reps.extent, reps, {
+                    for op in unit {
+                        any_windows::<J, false, FULL>(to, from, op);
+                    }
+                });
                 run_tail(to, from, &params.tail);
             });
         }
