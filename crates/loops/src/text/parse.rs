@@ -240,6 +240,7 @@ fn simple(c: &mut Cursor<'_>) -> Parsed<Stmt> {
             }))
         }
         "gather" => gather(c),
+        "barrier" => Err(Diagnostic::new(span, "a barrier inside a loop")),
         "fill" => {
             let dst = place(c)?;
             c.expect("<-")?;

@@ -166,7 +166,8 @@ impl<'k> Walker<'k> {
 
     fn record(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::For { .. } | Stmt::Check { .. } => {}
+            Stmt::For { .. } => {}
+            Stmt::Check { index, dims, .. } => self.read(index, dims),
             Stmt::Index { place, .. } => self.read(place, &[]),
             Stmt::Move(m) => {
                 self.write(&m.dst, &dims(m.dims.iter().map(|d| (d.extent, d.dst))));
