@@ -6,6 +6,9 @@
 
 use crate::{Constant, ValueId};
 
+/// The values an operator reads.
+pub type Operands = smallvec::SmallVec<[ValueId; 4]>;
+
 /// A short list of integers as the user wrote them: begins, axes, patterns.
 pub type Ints = smallvec::SmallVec<[i64; 6]>;
 
@@ -115,6 +118,7 @@ pub enum ChannelAxis {
 }
 
 /// One operator with its attributes. Operands come first in each variant.
+#[allow(missing_docs, reason = "the fields carry the frameworks' own names")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// A graph input; its type stands with its value.
@@ -190,11 +194,7 @@ pub enum Op {
     /// Turns whole axes round.
     Reverse { x: ValueId, axes: Ints },
     /// `out[i] = x[(i - shift) mod d]`; repeated axes add up.
-    Roll {
-        x: ValueId,
-        shift: Ints,
-        axes: Ints,
-    },
+    Roll { x: ValueId, shift: Ints, axes: Ints },
     /// One part of a split: consecutive spans of `lengths` along `axis`; `part` says which.
     /// A length of -1 takes the rest. The text form groups the parts of one split.
     Split {
@@ -204,10 +204,7 @@ pub enum Op {
         part: u32,
     },
     /// Operands side by side along `axis`.
-    Concat {
-        parts: smallvec::SmallVec<[ValueId; 4]>,
-        axis: i64,
-    },
+    Concat { parts: Operands, axis: i64 },
     /// `out[i] = x[i mod d]` per axis; shape and repeats are padded with 1 on the left.
     Tile { x: ValueId, repeats: Ints },
     /// Adds a rim; negative amounts crop.
@@ -246,4 +243,135 @@ pub enum Op {
         batch_axis: i64,
         seq_axis: i64,
     },
+}
+
+/// The attributes of a `strided_slice`, borrowed: what [`resolve::strided_slice`] works on.
+///
+/// [`resolve::strided_slice`]: crate::resolve::strided_slice
+#[derive(Clone, Copy, Debug)]
+pub struct StridedSliceSpec<'a> {
+    /// Whose rules hold.
+    pub dialect: StridedSliceDialect,
+    /// First index per position.
+    pub begin: &'a [i64],
+    /// End (not included) per position.
+    pub end: &'a [i64],
+    /// Step per position.
+    pub strides: &'a [i64],
+    /// Positions whose begin is ignored.
+    pub begin_mask: i64,
+    /// Positions whose end is ignored.
+    pub end_mask: i64,
+    /// The position, if any, that stands for all axes not named.
+    pub ellipsis_mask: i64,
+    /// Positions that insert an axis of size 1.
+    pub new_axis_mask: i64,
+    /// Positions that pick one index and drop the axis.
+    pub shrink_axis_mask: i64,
+}
+
+impl PadMode {
+    /// The name in the text form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PadMode::Constant(_) => "constant",
+            PadMode::Edge => "edge",
+            PadMode::Reflect => "reflect",
+            PadMode::Symmetric => "symmetric",
+            PadMode::Wrap => "wrap",
+        }
+    }
+}
+
+impl Op {
+    /// The name of the operator in the text form.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Op::Input => "input",
+            Op::Constant(_) => "constant",
+            Op::Identity { .. } => "identity",
+            Op::StridedSlice { .. } => "strided_slice",
+            Op::Slice { .. } => "slice",
+            Op::Gather { .. } => "gather",
+            Op::GatherElements { .. } => "gather_elements",
+            Op::GatherNd { .. } => "gather_nd",
+            Op::Reshape { .. } => "reshape",
+            Op::Transpose { .. } => "transpose",
+            Op::Squeeze { .. } => "squeeze",
+            Op::Unsqueeze { .. } => "unsqueeze",
+            Op::Flatten { .. } => "flatten",
+            Op::Broadcast { .. } => "broadcast",
+            Op::Reverse { .. } => "reverse",
+            Op::Roll { .. } => "roll",
+            Op::Split { .. } => "split",
+            Op::Concat { .. } => "concat",
+            Op::Tile { .. } => "tile",
+            Op::Pad { .. } => "pad",
+            Op::DepthToSpace { .. } => "depth_to_space",
+            Op::SpaceToDepth { .. } => "space_to_depth",
+            Op::ShuffleChannels { .. } => "shuffle_channels",
+            Op::CenterCropPad { .. } => "center_crop_pad",
+            Op::ReverseSequence { .. } => "reverse_sequence",
+        }
+    }
+
+    /// The values it reads, in order.
+    pub fn operands(&self) -> Operands {
+        match self {
+            Op::Input | Op::Constant(_) => Operands::new(),
+            Op::Identity { x }
+            | Op::StridedSlice { x, .. }
+            | Op::Slice { x, .. }
+            | Op::Reshape { x, .. }
+            | Op::Transpose { x, .. }
+            | Op::Squeeze { x, .. }
+            | Op::Unsqueeze { x, .. }
+            | Op::Flatten { x, .. }
+            | Op::Broadcast { x, .. }
+            | Op::Reverse { x, .. }
+            | Op::Roll { x, .. }
+            | Op::Split { x, .. }
+            | Op::Tile { x, .. }
+            | Op::Pad { x, .. }
+            | Op::DepthToSpace { x, .. }
+            | Op::SpaceToDepth { x, .. }
+            | Op::ShuffleChannels { x, .. }
+            | Op::CenterCropPad { x, .. }
+            | Op::ReverseSequence { x, .. } => smallvec::smallvec![*x],
+            Op::Gather { x, indices, .. }
+            | Op::GatherElements { x, indices, .. }
+            | Op::GatherNd { x, indices, .. } => smallvec::smallvec![*x, *indices],
+            Op::Concat { parts, .. } => parts.clone(),
+        }
+    }
+
+    /// The masks and vectors of a `strided_slice`; `None` for every other operator.
+    pub fn strided_slice_spec(&self) -> Option<StridedSliceSpec<'_>> {
+        let Op::StridedSlice {
+            x: _,
+            dialect,
+            begin,
+            end,
+            strides,
+            begin_mask,
+            end_mask,
+            ellipsis_mask,
+            new_axis_mask,
+            shrink_axis_mask,
+        } = self
+        else {
+            return None;
+        };
+        Some(StridedSliceSpec {
+            dialect: *dialect,
+            begin,
+            end,
+            strides,
+            begin_mask: *begin_mask,
+            end_mask: *end_mask,
+            ellipsis_mask: *ellipsis_mask,
+            new_axis_mask: *new_axis_mask,
+            shrink_axis_mask: *shrink_axis_mask,
+        })
+    }
 }

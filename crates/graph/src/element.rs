@@ -1,0 +1,195 @@
+//! Element types.
+//!
+//! Moving data never looks inside an element, so an element is a width and a name. Only integers
+//! mean anything here, and only when they index.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The name of an element: only its width matters to movement, only integers can index.
+///
+/// ```
+/// use restride_graph::ElementType;
+///
+/// assert_eq!(ElementType::Bf16.width(), 2);
+/// assert_eq!("u8".parse::<ElementType>(), Ok(ElementType::U8));
+/// assert!(ElementType::I32.is_integer() && !ElementType::F32.is_integer());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum ElementType {
+    Bool,
+    I8,
+    U8,
+    F8E4M3,
+    F8E4M3Fnuz,
+    F8E5M2,
+    F8E5M2Fnuz,
+    F8E8M0,
+    I16,
+    U16,
+    F16,
+    Bf16,
+    I32,
+    U32,
+    F32,
+    I64,
+    U64,
+    F64,
+    C64,
+    I128,
+    U128,
+    C128,
+}
+
+impl ElementType {
+    /// Every element type, narrow to wide.
+    pub const ALL: [ElementType; 22] = [
+        ElementType::Bool,
+        ElementType::I8,
+        ElementType::U8,
+        ElementType::F8E4M3,
+        ElementType::F8E4M3Fnuz,
+        ElementType::F8E5M2,
+        ElementType::F8E5M2Fnuz,
+        ElementType::F8E8M0,
+        ElementType::I16,
+        ElementType::U16,
+        ElementType::F16,
+        ElementType::Bf16,
+        ElementType::I32,
+        ElementType::U32,
+        ElementType::F32,
+        ElementType::I64,
+        ElementType::U64,
+        ElementType::F64,
+        ElementType::C64,
+        ElementType::I128,
+        ElementType::U128,
+        ElementType::C128,
+    ];
+
+    /// The name in the text form, such as `bf16`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ElementType::Bool => "bool",
+            ElementType::I8 => "i8",
+            ElementType::U8 => "u8",
+            ElementType::F8E4M3 => "f8e4m3",
+            ElementType::F8E4M3Fnuz => "f8e4m3fnuz",
+            ElementType::F8E5M2 => "f8e5m2",
+            ElementType::F8E5M2Fnuz => "f8e5m2fnuz",
+            ElementType::F8E8M0 => "f8e8m0",
+            ElementType::I16 => "i16",
+            ElementType::U16 => "u16",
+            ElementType::F16 => "f16",
+            ElementType::Bf16 => "bf16",
+            ElementType::I32 => "i32",
+            ElementType::U32 => "u32",
+            ElementType::F32 => "f32",
+            ElementType::I64 => "i64",
+            ElementType::U64 => "u64",
+            ElementType::F64 => "f64",
+            ElementType::C64 => "c64",
+            ElementType::I128 => "i128",
+            ElementType::U128 => "u128",
+            ElementType::C128 => "c128",
+        }
+    }
+
+    /// The width in bytes: 1, 2, 4, 8 or 16.
+    pub const fn width(self) -> usize {
+        match self {
+            ElementType::Bool
+            | ElementType::I8
+            | ElementType::U8
+            | ElementType::F8E4M3
+            | ElementType::F8E4M3Fnuz
+            | ElementType::F8E5M2
+            | ElementType::F8E5M2Fnuz
+            | ElementType::F8E8M0 => 1,
+            ElementType::I16 | ElementType::U16 | ElementType::F16 | ElementType::Bf16 => 2,
+            ElementType::I32 | ElementType::U32 | ElementType::F32 => 4,
+            ElementType::I64 | ElementType::U64 | ElementType::F64 | ElementType::C64 => 8,
+            ElementType::I128 | ElementType::U128 | ElementType::C128 => 16,
+        }
+    }
+
+    /// Whether this is an integer, signed or not. `bool` is not.
+    pub const fn is_integer(self) -> bool {
+        self.is_signed_integer() || self.is_unsigned_integer()
+    }
+
+    /// Whether this is a signed integer.
+    pub const fn is_signed_integer(self) -> bool {
+        matches!(
+            self,
+            ElementType::I8
+                | ElementType::I16
+                | ElementType::I32
+                | ElementType::I64
+                | ElementType::I128
+        )
+    }
+
+    /// Whether this is an unsigned integer.
+    pub const fn is_unsigned_integer(self) -> bool {
+        matches!(
+            self,
+            ElementType::U8
+                | ElementType::U16
+                | ElementType::U32
+                | ElementType::U64
+                | ElementType::U128
+        )
+    }
+
+    /// Whether a tensor of this element can index another: an integer of at most 64 bits.
+    pub const fn is_index(self) -> bool {
+        self.is_integer() && self.width() <= 8
+    }
+
+    /// The bits that an element may have set.
+    pub const fn bit_mask(self) -> u128 {
+        match self.width() {
+            16 => u128::MAX,
+            width => (1u128 << (8 * width)) - 1,
+        }
+    }
+}
+
+impl fmt::Display for ElementType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A word that names no element type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not an element type")]
+pub struct UnknownElement(pub Box<str>);
+
+impl FromStr for ElementType {
+    type Err = UnknownElement;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        ElementType::ALL
+            .into_iter()
+            .find(|element| element.name() == word)
+            .ok_or_else(|| UnknownElement(word.chars().take(40).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ElementType;
+
+    #[test]
+    fn every_name_parses_back_and_every_width_is_a_power_of_two() {
+        for element in ElementType::ALL {
+            assert_eq!(element.name().parse(), Ok(element));
+            assert!(matches!(element.width(), 1 | 2 | 4 | 8 | 16));
+        }
+        assert!("f31".parse::<ElementType>().is_err());
+    }
+}

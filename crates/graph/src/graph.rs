@@ -1,0 +1,317 @@
+//! The graph: an arena of values, each made by one operator from values before it.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use restride_text::Span;
+
+use crate::error::{MAX_NAME, Place, Problem};
+use crate::{ElementType, GraphError, Op, Strided, TensorType, ValueId, infer};
+
+/// The most values a graph may have.
+pub const MAX_VALUES: usize = 1 << 20;
+
+/// A chain (or web) of data movement: inputs, operators as their frameworks spell them, outputs.
+///
+/// Every value has a type from the moment it is added; operands refer backwards only. Two graphs
+/// are equal when they print the same: source spans do not count.
+///
+/// ```
+/// use restride_graph::{ElementType, Graph, Op};
+///
+/// let mut g = Graph::new("turn");
+/// let x = g.input("x", ElementType::F32, [8, 16])?;
+/// let y = g.push(Op::Transpose { x, perm: [1, 0].as_slice().into() })?;
+/// g.output(y)?;
+///
+/// assert_eq!(g.ty(y).shape(), [16, 8]);
+/// # Ok::<(), restride_graph::GraphError>(())
+/// ```
+#[derive(Clone)]
+pub struct Graph {
+    name: Box<str>,
+    values: Vec<Value>,
+    inputs: Vec<ValueId>,
+    outputs: Vec<Output>,
+    names: HashMap<Box<str>, ValueId>,
+}
+
+/// One value with the operator that makes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    op: Op,
+    ty: TensorType,
+    name: Option<Box<str>>,
+    span: Option<Span>,
+}
+
+/// A value that the graph hands out, and where its elements are to lie.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Output {
+    /// The value.
+    pub value: ValueId,
+    /// Its layout in the caller's buffer; `None` is dense row-major.
+    pub layout: Option<Strided>,
+}
+
+impl Graph {
+    /// An empty graph. A name that the text form could not read back is replaced by `main`.
+    pub fn new(name: impl Into<Box<str>>) -> Graph {
+        let name = name.into();
+        Graph {
+            name: if is_name(&name) { name } else { "main".into() },
+            values: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            names: HashMap::new(),
+        }
+    }
+
+    /// The graph's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds a dense input.
+    pub fn input(
+        &mut self,
+        name: &str,
+        element: ElementType,
+        shape: impl AsRef<[i64]>,
+    ) -> Result<ValueId, GraphError> {
+        let ty = TensorType::dense(element, shape)
+            .map_err(|error| GraphError::new("input", Place::Whole, error))?;
+        self.typed_input(name, ty)
+    }
+
+    /// Adds an input of any type, strided ones included.
+    pub fn typed_input(&mut self, name: &str, ty: TensorType) -> Result<ValueId, GraphError> {
+        let id = self.next_id("input")?;
+        self.check_name("input", name)?;
+        self.append(Op::Input, ty);
+        self.inputs.push(id);
+        self.set_name(id, name)?;
+        Ok(id)
+    }
+
+    /// Adds an operator and infers the type of its value.
+    pub fn push(&mut self, op: Op) -> Result<ValueId, GraphError> {
+        let id = self.next_id(op.name())?;
+        let ty = infer::infer(&op, self)?;
+        self.append(op, ty);
+        Ok(id)
+    }
+
+    /// Hands a value out, dense.
+    pub fn output(&mut self, value: ValueId) -> Result<(), GraphError> {
+        self.add_output(value, None)
+    }
+
+    /// Hands a value out into a buffer laid out like this; its elements may not share addresses.
+    pub fn strided_output(&mut self, value: ValueId, layout: Strided) -> Result<(), GraphError> {
+        self.add_output(value, Some(layout))
+    }
+
+    fn add_output(&mut self, value: ValueId, layout: Option<Strided>) -> Result<(), GraphError> {
+        let at = Place::Operand(self.outputs.len());
+        let refuse = |problem: Problem| GraphError::new("return", at, problem);
+        let Some(stored) = self.values.get(value.index()) else {
+            return Err(refuse(Problem::UnknownValue {
+                got: value,
+                defined: self.values.len(),
+            }));
+        };
+        if self.outputs.len() == MAX_VALUES {
+            return Err(refuse(Problem::TooManyValues { limit: MAX_VALUES }));
+        }
+        if let Some(layout) = &layout {
+            let ty = stored.ty.clone().without_layout();
+            ty.with_layout(layout.clone())
+                .and_then(|ty| ty.check_injective())
+                .map_err(|error| refuse(error.into()))?;
+        }
+        self.outputs.push(Output { value, layout });
+        Ok(())
+    }
+
+    /// Gives a value a name, which no other value may have.
+    pub fn set_name(&mut self, value: ValueId, name: &str) -> Result<(), GraphError> {
+        let op = match self.values.get(value.index()) {
+            Some(stored) => stored.op.name(),
+            None => {
+                let problem = Problem::UnknownValue {
+                    got: value,
+                    defined: self.values.len(),
+                };
+                return Err(GraphError::new("name", Place::Whole, problem));
+            }
+        };
+        if self.names.get(name) == Some(&value) {
+            return Ok(());
+        }
+        self.check_name(op, name)?;
+        if let Some(old) = self.values[value.index()].name.replace(name.into()) {
+            self.names.remove(&old);
+        }
+        self.names.insert(name.into(), value);
+        Ok(())
+    }
+
+    fn check_name(&self, op: &'static str, name: &str) -> Result<(), GraphError> {
+        let problem = if !is_name(name) {
+            Problem::BadName {
+                name: name.chars().take(40).collect(),
+            }
+        } else if let Some(&taken_by) = self.names.get(name) {
+            Problem::NameTaken {
+                name: name.into(),
+                taken_by,
+            }
+        } else {
+            return Ok(());
+        };
+        Err(GraphError::new(op, Place::Attribute("name"), problem))
+    }
+
+    fn next_id(&self, op: &'static str) -> Result<ValueId, GraphError> {
+        if self.values.len() == MAX_VALUES {
+            let problem = Problem::TooManyValues { limit: MAX_VALUES };
+            return Err(GraphError::new(op, Place::Whole, problem));
+        }
+        Ok(ValueId::from_u32(self.values.len() as u32))
+    }
+
+    fn append(&mut self, op: Op, ty: TensorType) {
+        self.values.push(Value {
+            op,
+            ty,
+            name: None,
+            span: None,
+        });
+    }
+
+    /// Every value, each after the values it reads.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator + use<> {
+        (0..self.values.len() as u32).map(ValueId::from_u32)
+    }
+
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The inputs, in the order in which a caller gives them.
+    pub fn inputs(&self) -> &[ValueId] {
+        &self.inputs
+    }
+
+    /// The outputs, in the order in which a caller gets them. A value may be there twice.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// The type of an output: its value's, with the layout it is to have.
+    pub fn output_type(&self, output: &Output) -> TensorType {
+        let ty = self.ty(output.value).clone().without_layout();
+        match &output.layout {
+            None => ty,
+            // Checked when the output was added; another graph's output falls back to dense.
+            Some(layout) => ty.clone().with_layout(layout.clone()).unwrap_or(ty),
+        }
+    }
+
+    /// The operator that makes a value.
+    ///
+    /// # Panics
+    /// If the value is not of this graph; so do [`Graph::ty`] and the other queries by value.
+    pub fn op(&self, value: ValueId) -> &Op {
+        &self.values[value.index()].op
+    }
+
+    /// The type of a value. Only inputs have layouts.
+    pub fn ty(&self, value: ValueId) -> &TensorType {
+        &self.values[value.index()].ty
+    }
+
+    /// The operator and type of a value, if this graph has it.
+    pub fn get(&self, value: ValueId) -> Option<(&Op, &TensorType)> {
+        let stored = self.values.get(value.index())?;
+        Some((&stored.op, &stored.ty))
+    }
+
+    /// The name of a value, if it has one.
+    pub fn value_name(&self, value: ValueId) -> Option<&str> {
+        self.values.get(value.index())?.name.as_deref()
+    }
+
+    /// The value of a name.
+    pub fn named(&self, name: &str) -> Option<ValueId> {
+        self.names.get(name).copied()
+    }
+
+    /// Where the value stands in the text it was read from.
+    pub fn span(&self, value: ValueId) -> Option<Span> {
+        self.values.get(value.index())?.span
+    }
+
+    /// What a value is called in messages and in the text form: `%name`, or `%N`.
+    pub fn label(&self, value: ValueId) -> impl fmt::Display + '_ {
+        Label(self.value_name(value), value)
+    }
+
+    /// For every value, whether some output depends on it.
+    pub fn live(&self) -> Vec<bool> {
+        let mut live = vec![false; self.values.len()];
+        for output in &self.outputs {
+            live[output.value.index()] = true;
+        }
+        for (index, value) in self.values.iter().enumerate().rev() {
+            if live[index] {
+                for operand in value.op.operands() {
+                    live[operand.index()] = true;
+                }
+            }
+        }
+        live
+    }
+}
+
+impl PartialEq for Graph {
+    fn eq(&self, other: &Graph) -> bool {
+        fn parts(value: &Value) -> (&Op, &TensorType, &Option<Box<str>>) {
+            (&value.op, &value.ty, &value.name)
+        }
+        self.name == other.name
+            && self.outputs == other.outputs
+            && self.inputs == other.inputs
+            && self.values.len() == other.values.len()
+            && (self.values.iter().map(parts)).eq(other.values.iter().map(parts))
+    }
+}
+
+impl Eq for Graph {}
+
+struct Label<'a>(Option<&'a str>, ValueId);
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(name) => write!(f, "%{name}"),
+            None => self.1.fmt(f),
+        }
+    }
+}
+
+/// Whether the text form can read this as the name of a value.
+pub(crate) fn is_name(name: &str) -> bool {
+    let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(rest)
+        && name.len() <= MAX_NAME
+}
