@@ -10,6 +10,7 @@
 //! - [`fill`] makes the values of an input, [`Crc32`] and [`fnv1a64`] are the checksums.
 //! - [`evaluate`] runs a workload element by element, straight from the definition of its
 //!   operators and independent of every other crate; it answers for workloads made up on the spot.
+//! - [`to_graph`] spells a workload as a graph.
 
 mod checksum;
 mod evaluate;
@@ -17,6 +18,7 @@ mod generate;
 mod model;
 mod read;
 mod shapes;
+mod spell;
 
 pub use checksum::{Crc32, crc32, fnv1a64};
 pub use evaluate::{EvaluateError, evaluate};
@@ -24,6 +26,7 @@ pub use generate::{fill, fmix32};
 pub use model::{Checksum, Dtype, Input, Step, Tensor, Values, Workload};
 pub use read::{ReadError, WorkloadError, read};
 pub use shapes::{ShapeError, infer};
+pub use spell::{SpellError, to_graph};
 
 #[cfg(test)]
 mod tests;

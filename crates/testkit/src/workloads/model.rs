@@ -1,5 +1,6 @@
 //! What a workload is once it has been read.
 
+use restride_graph::ElementType;
 use std::collections::BTreeMap;
 
 /// The element types that workloads use. `u16` and `c128` are there for sweeps over widths.
@@ -61,6 +62,19 @@ impl Dtype {
         match self {
             Self::U8 | Self::U16 | Self::I32 | Self::I64 => true,
             Self::F16 | Self::F32 | Self::C128 => false,
+        }
+    }
+
+    /// The same type in the tensor IR.
+    pub const fn element(self) -> ElementType {
+        match self {
+            Self::U8 => ElementType::U8,
+            Self::U16 => ElementType::U16,
+            Self::F16 => ElementType::F16,
+            Self::I32 => ElementType::I32,
+            Self::F32 => ElementType::F32,
+            Self::I64 => ElementType::I64,
+            Self::C128 => ElementType::C128,
         }
     }
 }

@@ -1,19 +1,31 @@
 //! The stored workloads, against their own checksums.
 
-use super::{Checksum, evaluate, fill, read};
+use super::{Checksum, evaluate, fill, read, to_graph};
 
 const STORED: &str = include_str!("../../../../tests/workloads/workloads.json");
+
+const POSTED: &str = include_str!("../../../../tests/workloads/posted.json");
 
 /// Enough to meet every operator and element type; the rest is for the bench command.
 const SMALL: usize = 2 << 20;
 
+/// Room for the posted rows.
+const MEDIUM: usize = 16 << 20;
+
 #[test]
 fn the_evaluator_reproduces_the_stored_checksums() {
+    let checked = reproduced(STORED, SMALL);
+    assert!(checked >= 10, "only {checked} were small enough");
+    assert_eq!(reproduced(POSTED, MEDIUM), 6);
+}
+
+/// Checks the workloads of a file whose tensors have at most `most` bytes; how many there were.
+fn reproduced(text: &str, most: usize) -> usize {
     let mut checked = 0;
-    for workload in read(STORED).expect("the stored file") {
+    for workload in read(text).expect("a stored file") {
         let workload = workload.expect("every stored workload is sound");
         let bytes = |tensor: &super::Tensor| tensor.bytes().expect("inferred");
-        if workload.tensors.iter().map(bytes).max() > Some(SMALL) {
+        if workload.tensors.iter().map(bytes).max() > Some(most) {
             continue;
         }
         let inputs: Vec<Vec<u8>> = workload
@@ -31,7 +43,7 @@ fn the_evaluator_reproduces_the_stored_checksums() {
         assert_eq!(found, workload.checksum, "{}", workload.id);
         checked += 1;
     }
-    assert!(checked >= 10, "only {checked} were small enough");
+    checked
 }
 
 #[test]
@@ -69,4 +81,28 @@ fn damaged_text_is_read_or_refused() {
         read_well > 0 && refused > 0,
         "{read_well} read, {refused} refused"
     );
+}
+
+#[test]
+fn every_stored_workload_is_a_graph() {
+    for workload in read(STORED).expect("the stored file") {
+        let workload = workload.expect("every stored workload is sound");
+        if workload
+            .inputs
+            .iter()
+            .any(|input| input.constant && input.tensor.bytes() > Some(SMALL))
+        {
+            continue;
+        }
+        let graph = to_graph(&workload).expect("spelled");
+        let given = workload.inputs.iter().filter(|input| !input.constant);
+        assert_eq!(graph.inputs().len(), given.count(), "{}", workload.id);
+        let output = graph.output_type(&graph.outputs()[0]);
+        assert_eq!(
+            output.shape(),
+            workload.output_tensor().shape,
+            "{}",
+            workload.id
+        );
+    }
 }
