@@ -1,25 +1,27 @@
-//! The `restride` command.
+//! The `restride` command: one subcommand a file, under `cmd`.
+
+#![deny(unsafe_code)]
 
 mod cmd;
 
-use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+use clap::Parser;
+
 /// A compiler for moving tensor data.
-#[derive(Parser, Debug)]
-#[command(name = "restride", version, about)]
+#[derive(Parser)]
+#[command(version, about)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand, Debug)]
-enum Command {
-    Bench(cmd::bench::BenchArgs),
+    command: cmd::Command,
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
-        Command::Bench(args) => cmd::bench::run(&args),
+    match cmd::run(Cli::parse().command) {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
     }
 }

@@ -1,3 +1,21 @@
-//! One module per subcommand.
+//! The subcommands. Each has a file with its arguments and a `run`.
 
-pub(crate) mod bench;
+mod bench;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run real workloads beside a memcpy of the same bytes.
+    Bench(bench::Args),
+}
+
+/// Does it. An error is a message about wrong use; a failed check is an exit code.
+pub(crate) fn run(command: Command) -> Result<ExitCode, String> {
+    match command {
+        Command::Bench(args) => bench::run(&args),
+    }
+}

@@ -39,7 +39,7 @@ pub enum SpellError {
         /// Which input or operator.
         at: String,
         /// Why.
-        error: GraphError,
+        error: Box<GraphError>,
     },
     /// The graph infers another shape than the workload.
     #[error("op {step}: the graph infers {graph:?}, the workload {workload:?}")]
@@ -63,7 +63,7 @@ pub fn to_graph(workload: &Workload) -> Result<Graph, SpellError> {
     for (number, step) in workload.steps.iter().enumerate() {
         let refused = |error| SpellError::Refused {
             at: format!("op {number}"),
-            error,
+            error: Box::new(error),
         };
         let op = spell_step(step, &values);
         let value = graph.push(op).map_err(refused)?;
@@ -81,7 +81,7 @@ pub fn to_graph(workload: &Workload) -> Result<Graph, SpellError> {
         .output(values[workload.output])
         .map_err(|error| SpellError::Refused {
             at: "output".into(),
-            error,
+            error: Box::new(error),
         })?;
     Ok(graph)
 }
@@ -95,7 +95,7 @@ fn spell_input(graph: &mut Graph, number: usize, input: &Input) -> Result<ValueI
     })?;
     let refused = |error| SpellError::Refused {
         at: format!("input {name}"),
-        error,
+        error: Box::new(error),
     };
     if !input.constant {
         // Names of a file may be anything; those of a graph are identifiers.

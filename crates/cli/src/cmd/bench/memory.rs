@@ -55,6 +55,10 @@ impl Region {
 
 /// Asks for huge pages before the memory is first touched.
 #[cfg(target_os = "linux")]
+#[allow(
+    unsafe_code,
+    reason = "the system is told about memory, and no contents change"
+)]
 fn advise_huge(fresh: &mut [std::mem::MaybeUninit<u8>]) {
     // SAFETY: the range is exclusively borrowed memory of ours, and this advice changes no
     // contents. A refusal costs speed only, so the result is of no interest.

@@ -18,7 +18,6 @@ mod table;
 mod trial;
 mod versus;
 
-use clap::Args;
 use outcome::{Effort, Outcome};
 use restride_testkit::workloads::{Workload, read};
 use std::io::{self, Write};
@@ -37,9 +36,9 @@ const SLICE_MS: f64 = 60.0;
 /// The same in a sweep, which has many points.
 const SWEEP_SLICE_MS: f64 = 2.0;
 
-/// Runs workloads beside a memcpy of the same bytes.
-#[derive(Args, Debug)]
-pub(crate) struct BenchArgs {
+/// The arguments of the command.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
     /// File of workloads [default: the one that WORKLOADS names, else the built-in ones]
     file: Option<PathBuf>,
     /// Only workloads (or points of the sweep) whose name or class contains this
@@ -76,21 +75,17 @@ pub(crate) struct BenchArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &BenchArgs) -> ExitCode {
-    match dispatch(args) {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(failed) => {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    match dispatch(args)? {
+        0 => Ok(ExitCode::SUCCESS),
+        failed => {
             eprintln!("{failed} failed");
-            ExitCode::FAILURE
-        }
-        Err(problem) => {
-            eprintln!("restride bench: {problem}");
-            ExitCode::FAILURE
+            Ok(ExitCode::FAILURE)
         }
     }
 }
 
-fn dispatch(args: &BenchArgs) -> Result<usize, String> {
+fn dispatch(args: &Args) -> Result<usize, String> {
     let subject: Box<dyn Subject> = if args.reference {
         Box::new(reference::Reference)
     } else {
@@ -138,7 +133,7 @@ fn dispatch(args: &BenchArgs) -> Result<usize, String> {
     Ok(failed + refused)
 }
 
-fn effort(args: &BenchArgs) -> Result<Effort, String> {
+fn effort(args: &Args) -> Result<Effort, String> {
     let stated = match (args.threads, std::env::var("BENCH_THREADS")) {
         (Some(threads), _) => threads,
         (None, Ok(text)) => match text.trim().parse() {
@@ -162,7 +157,7 @@ fn effort(args: &BenchArgs) -> Result<Effort, String> {
 }
 
 /// The workloads that are asked for, and how many entries of the file were refused.
-fn workloads(args: &BenchArgs) -> Result<(Vec<Workload>, usize), String> {
+fn workloads(args: &Args) -> Result<(Vec<Workload>, usize), String> {
     let named = args
         .file
         .clone()
@@ -192,7 +187,7 @@ fn selected(workload: &Workload, filter: &str) -> bool {
 
 /// Measures and prints every workload; returns how many failed.
 fn measure_all(
-    args: &BenchArgs,
+    args: &Args,
     subject: &dyn Subject,
     workloads: &[Workload],
     effort: &Effort,
