@@ -1,0 +1,303 @@
+//! Ordered boxes become statements; work that is worth sharing gets a parallel loop.
+
+use super::buffers::{Buffers, width};
+use super::order::{self, Dims, Ordered};
+use super::{Decision, LowerError, Machine, Part, Why, share};
+use crate::plan::Body;
+use restride_loops::ir::{Addr, Buffer, BufferId, Dim, Form, Move, Place, Stmt, Var};
+use smallvec::SmallVec;
+
+/// A copy without indices, ordered, with its buffers.
+pub(super) struct Unit {
+    pub(super) ordered: Ordered,
+    pub(super) source: BufferId,
+    pub(super) destination: BufferId,
+    pub(super) width: i64,
+    stage: usize,
+    piece: usize,
+}
+
+/// Makes statements, buffers and variables.
+pub(super) struct Emitter<'p> {
+    pub(super) machine: &'p Machine,
+    pub(super) buffers: Buffers<'p>,
+    next_var: u32,
+}
+
+impl<'p> Emitter<'p> {
+    pub(super) fn new(machine: &'p Machine, buffers: Buffers<'p>) -> Self {
+        Self {
+            machine,
+            buffers,
+            next_var: 0,
+        }
+    }
+
+    pub(super) fn into_buffers(self) -> Vec<Buffer> {
+        self.buffers.into_made()
+    }
+
+    pub(super) fn fresh(&mut self) -> Var {
+        self.next_var += 1;
+        Var(self.next_var - 1)
+    }
+
+    /// All pieces of a phase.
+    pub(super) fn parts(
+        &mut self,
+        parts: &[Part<'_>],
+        out: &mut Vec<Stmt>,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<(), LowerError> {
+        let mut pass = 0i64;
+        for part in parts {
+            pass = pass.saturating_add(bytes(part)?.saturating_mul(2));
+        }
+        let mut units = Vec::new();
+        for part in parts {
+            let destination = self.buffers.destination(part.stage)?;
+            match &part.piece.body {
+                Body::Fill(bits) => self.fill(part, destination, *bits, out, decisions)?,
+                Body::Copy {
+                    source,
+                    offset,
+                    indices,
+                } => {
+                    let source = self.buffers.source(*source)?;
+                    if indices.is_empty() {
+                        let width = width(part.element)?.bytes() as i64;
+                        let places = (part.piece.dst, *offset);
+                        let digits = order::copied(&part.piece.digits);
+                        let ordered = order::order(self.machine, digits, places, width, pass);
+                        let (stage, piece) = (part.stage, part.index);
+                        units.push(Unit {
+                            ordered,
+                            source,
+                            destination,
+                            width,
+                            stage,
+                            piece,
+                        });
+                    } else {
+                        self.gather(part, destination, out, decisions)?;
+                    }
+                }
+            }
+        }
+        for group in share::groups(self.machine, units)? {
+            self.group(&group, out, decisions);
+        }
+        Ok(())
+    }
+
+    fn fill(
+        &mut self,
+        part: &Part<'_>,
+        destination: BufferId,
+        bits: u128,
+        out: &mut Vec<Stmt>,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<(), LowerError> {
+        let digits = &part.piece.digits;
+        let dims: SmallVec<[(i64, i64); 6]> = digits.iter().map(|d| (d.extent, d.dst)).collect();
+        let width = width(part.element)?;
+        decisions.push(Decision {
+            stage: part.stage,
+            piece: part.index,
+            form: None,
+            why: Why::Constant,
+            lines_read: 0,
+            lines_written: order::lines(self.machine, dims.iter().copied(), width.bytes() as i64),
+            shared_with: 0,
+            parallel: None,
+        });
+        let dst = Place {
+            buffer: destination,
+            addr: constant(part.piece.dst),
+        };
+        out.push(Stmt::Fill {
+            dst,
+            dims,
+            bits: bits & width.mask(),
+        });
+        Ok(())
+    }
+
+    /// Units that are moved together; mostly a single one.
+    fn group(&mut self, group: &[Unit], out: &mut Vec<Stmt>, decisions: &mut Vec<Decision>) {
+        let first = &group[0];
+        let box_bytes = box_bytes(&first.ordered.dims, first.width);
+        let whole = box_bytes.saturating_mul(group.len() as i64);
+        let block = if group.len() > 1 {
+            Some(self.machine.l1 / 4)
+        } else if whole >= self.machine.parallel_from {
+            Some(self.machine.grain)
+        } else {
+            None
+        };
+        let split = block.and_then(|bytes| split(&first.ordered, first.width, bytes));
+        let parallel = split.as_ref().map(|s| s.iterations);
+        for unit in group {
+            decisions.push(Decision {
+                stage: unit.stage,
+                piece: unit.piece,
+                form: Some(unit.ordered.form),
+                why: unit.ordered.why.clone(),
+                lines_read: unit.ordered.lines_read,
+                lines_written: unit.ordered.lines_written,
+                shared_with: group.len() - 1,
+                parallel,
+            });
+        }
+        let Some(split) = split else {
+            out.extend(group.iter().map(|unit| unit.whole()));
+            return;
+        };
+        let var = self.fresh();
+        let body = group.iter().map(|unit| unit.block(&split, var)).collect();
+        let worth_sharing = whole >= self.machine.parallel_from;
+        out.push(Stmt::For {
+            var,
+            extent: split.iterations,
+            parallel: worth_sharing,
+            body,
+        });
+        out.extend(group.iter().filter_map(|unit| unit.rest(&split)));
+    }
+}
+
+fn bytes(part: &Part<'_>) -> Result<i64, LowerError> {
+    let width = width(part.element)?.bytes() as i64;
+    Ok(part
+        .piece
+        .digits
+        .iter()
+        .fold(width, |n, d| n.saturating_mul(d.extent)))
+}
+
+fn box_bytes(dims: &[Dim], width: i64) -> i64 {
+    dims.iter().fold(width, |n, d| n.saturating_mul(d.extent))
+}
+
+pub(super) fn constant(base: i64) -> Addr {
+    Addr {
+        base,
+        terms: SmallVec::new(),
+    }
+}
+
+/// `base + coeff * var`.
+fn linear(base: i64, var: Var, coeff: i64) -> Addr {
+    let mut addr = constant(base);
+    if coeff != 0 {
+        addr.terms.push((var, coeff));
+    }
+    addr
+}
+
+/// One dimension cut into blocks: a loop over `iterations` blocks of `block`, and `rest` more.
+struct Split {
+    at: usize,
+    iterations: i64,
+    block: i64,
+    rest: i64,
+}
+
+/// Cuts the outermost dimension that gives blocks of about `target` bytes and at least two of them.
+fn split(ordered: &Ordered, width: i64, target: i64) -> Option<Split> {
+    let dims = &ordered.dims;
+    let mut inner = box_bytes(dims, width);
+    // The innermost dimension of a tile or a short pattern stays whole; a plain run may be cut.
+    let fixed = match ordered.form {
+        Form::Rows | Form::Stream | Form::Strided => 0,
+        Form::Elements | Form::Transpose | Form::Staged | Form::Lines => 1,
+    };
+    let mut best: Option<Split> = None;
+    for (at, dim) in dims
+        .iter()
+        .enumerate()
+        .take(dims.len().saturating_sub(fixed))
+    {
+        inner /= dim.extent.max(1);
+        let unit = if at + 1 == dims.len() {
+            (4096 / width).max(1)
+        } else {
+            1
+        };
+        let block = round_up((target / inner.max(1)).max(1), unit).min(dim.extent);
+        let iterations = dim.extent / block;
+        let candidate = Split {
+            at,
+            iterations,
+            block,
+            rest: dim.extent % block,
+        };
+        if iterations >= 16 || (at == 0 && inner * dim.extent <= target) {
+            return Some(candidate);
+        }
+        if iterations >= 2 && best.as_ref().is_none_or(|b| iterations > b.iterations) {
+            best = Some(candidate);
+        }
+    }
+    best
+}
+
+fn round_up(n: i64, unit: i64) -> i64 {
+    (n - 1) / unit * unit + unit
+}
+
+impl Unit {
+    fn statement(&self, dst: Addr, src: Addr, dims: Dims) -> Stmt {
+        let form = if self.ordered.form.fits(&dims) {
+            self.ordered.form
+        } else {
+            Form::Elements
+        };
+        Stmt::Move(Move {
+            dst: Place {
+                buffer: self.destination,
+                addr: dst,
+            },
+            src: Place {
+                buffer: self.source,
+                addr: src,
+            },
+            dims,
+            form,
+        })
+    }
+
+    fn whole(&self) -> Stmt {
+        let it = &self.ordered;
+        self.statement(constant(it.dst), constant(it.src), it.dims.clone())
+    }
+
+    fn cut(&self, split: &Split, extent: i64) -> (Dims, Dim) {
+        let mut dims = self.ordered.dims.clone();
+        let whole = dims[split.at];
+        if extent == 1 && dims.len() > 1 {
+            dims.remove(split.at);
+        } else {
+            dims[split.at].extent = extent;
+        }
+        (dims, whole)
+    }
+
+    fn block(&self, split: &Split, var: Var) -> Stmt {
+        let (dims, whole) = self.cut(split, split.block);
+        let dst = linear(self.ordered.dst, var, whole.dst * split.block);
+        let src = linear(self.ordered.src, var, whole.src * split.block);
+        self.statement(dst, src, dims)
+    }
+
+    fn rest(&self, split: &Split) -> Option<Stmt> {
+        if split.rest == 0 {
+            return None;
+        }
+        let (dims, whole) = self.cut(split, split.rest);
+        let done = split.iterations * split.block;
+        let dst = constant(self.ordered.dst + whole.dst * done);
+        let src = constant(self.ordered.src + whole.src * done);
+        Some(self.statement(dst, src, dims))
+    }
+}

@@ -1,0 +1,48 @@
+//! The few numbers about a machine that scheduling depends on.
+
+/// What the cost model knows of the host. Sizes are bytes.
+///
+/// The model is deliberately small: memory moves in lines, a line that is used whole costs once,
+/// a line that is visited again after more than a cache of other lines costs again, lines whose
+/// addresses differ by a multiple of a cache way fight for the same few places, and a working
+/// set beyond the last cache is cheaper to write past the caches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Machine {
+    /// A cache line.
+    pub line: i64,
+    /// The first-level data cache.
+    pub l1: i64,
+    /// One way of the first-level data cache: addresses this far apart share a set.
+    pub l1_way: i64,
+    /// The second-level cache.
+    pub l2: i64,
+    /// The last-level cache.
+    pub last: i64,
+    /// Work below this is never shared out between threads.
+    pub parallel_from: i64,
+    /// What one iteration of a parallel loop should move at least.
+    pub grain: i64,
+}
+
+impl Default for Machine {
+    /// A current x86-64 server core.
+    fn default() -> Self {
+        Self {
+            line: 64,
+            l1: 48 << 10,
+            l1_way: 4 << 10,
+            l2: 1 << 20,
+            last: 32 << 20,
+            parallel_from: 128 << 10,
+            grain: 32 << 10,
+        }
+    }
+}
+
+impl Machine {
+    /// Elements of `width` bytes in a line.
+    #[must_use]
+    pub fn per_line(&self, width: i64) -> i64 {
+        (self.line / width).max(1)
+    }
+}

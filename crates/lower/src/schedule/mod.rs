@@ -1,0 +1,172 @@
+//! From plan to kernel: which loops, in which order, moved in which form.
+//!
+//! A piece of the plan is an odometer. Scheduling decides the order of its digits, which of them
+//! become loops of the kernel and which stay inside one `move`, the form of that move, and what
+//! may be shared out between threads. None of this changes what the kernel means: the verifier
+//! checks the result from scratch, and the interpreter ignores every choice made here.
+//!
+//! - [`machine`](Machine) holds the handful of numbers the cost model knows,
+//! - `order` sorts the digits of a piece and picks its form,
+//! - `emit` turns ordered digits into statements, splitting off the parallel loop,
+//! - `gather` does the same for pieces that read through indices,
+//! - `share` finds pieces that read the same source lines, to move them in one loop.
+
+mod buffers;
+mod decision;
+mod emit;
+mod gather;
+mod machine;
+mod order;
+mod share;
+
+pub use decision::{Decision, Why};
+pub use machine::Machine;
+
+use crate::plan::{Body, Destination, IndexCheck, Piece, Plan, Source};
+use buffers::Buffers;
+use emit::Emitter;
+use restride_graph::ElementType;
+use restride_loops::ir::{Addr, Kernel, Norm, Place, Stmt};
+use smallvec::SmallVec;
+
+/// Why a plan cannot be scheduled. Plans made by this crate always can.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LowerError {
+    /// An element of a width that no machine form has.
+    #[error("an element of {0} bytes cannot be moved: widths are 1, 2, 4, 8 and 16")]
+    Width(usize),
+    /// An index tensor whose elements are no integers of up to 64 bits.
+    #[error("{0:?} cannot index: indices are integers of up to 64 bits")]
+    IndexType(ElementType),
+    /// The plan names an input, constant or stage that it does not have.
+    #[error("the plan refers to something it does not hold")]
+    Dangling,
+    /// An address does not fit 64 bits.
+    #[error("an address of the plan does not fit 64 bits")]
+    TooLarge,
+}
+
+/// A kernel and the decisions that made it.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    /// The kernel, not yet verified.
+    pub kernel: Kernel,
+    /// One entry per piece.
+    pub decisions: Vec<Decision>,
+}
+
+/// Schedules a plan for a machine. Outputs that are views are not part of the kernel.
+pub fn schedule(plan: &Plan, machine: &Machine) -> Result<Scheduled, LowerError> {
+    let levels = levels(plan)?;
+    let check_level = |check: &IndexCheck| level_of(check.source, &levels);
+    // Every check runs in a phase of its own before the first write of an output, so that a
+    // failed call leaves the outputs as they were, whatever the chunks.
+    let checks_end = plan
+        .checks
+        .iter()
+        .map(|c| check_level(c) + 1)
+        .max()
+        .unwrap_or(0);
+    let phase_of = |stage: usize| match plan.stages[stage].destination {
+        Destination::Output(_) => levels[stage].max(checks_end),
+        Destination::Scratch => levels[stage],
+    };
+    let phase_count = (0..plan.stages.len())
+        .map(|s| phase_of(s) + 1)
+        .max()
+        .unwrap_or(0)
+        .max(checks_end);
+    let mut emitter = Emitter::new(machine, Buffers::new(plan));
+    let mut phases = vec![Vec::new(); phase_count];
+    for check in &plan.checks {
+        phases[check_level(check)].push(emitter.check(check)?);
+    }
+    let mut decisions = Vec::new();
+    for (at, phase) in phases.iter_mut().enumerate() {
+        let stages = (0..plan.stages.len()).filter(|s| phase_of(*s) == at);
+        let parts: Vec<Part<'_>> = stages
+            .flat_map(|stage| {
+                let it = &plan.stages[stage];
+                it.pieces.iter().enumerate().map(move |(piece, p)| Part {
+                    stage,
+                    index: piece,
+                    piece: p,
+                    element: it.element,
+                })
+            })
+            .collect();
+        emitter.parts(&parts, phase, &mut decisions)?;
+    }
+    phases.retain(|phase| !phase.is_empty());
+    let kernel = Kernel {
+        name: "kernel".into(),
+        buffers: emitter.into_buffers(),
+        phases,
+    };
+    Ok(Scheduled { kernel, decisions })
+}
+
+/// One piece of one stage.
+#[derive(Clone, Copy)]
+struct Part<'p> {
+    stage: usize,
+    index: usize,
+    piece: &'p Piece,
+    element: ElementType,
+}
+
+/// The earliest phase in which each stage can run: after everything it reads.
+fn levels(plan: &Plan) -> Result<SmallVec<[usize; 4]>, LowerError> {
+    let mut levels: SmallVec<[usize; 4]> = SmallVec::new();
+    for (at, stage) in plan.stages.iter().enumerate() {
+        let mut level = 0;
+        for piece in &stage.pieces {
+            let Body::Copy {
+                source, indices, ..
+            } = &piece.body
+            else {
+                continue;
+            };
+            for read in indices.iter().map(|i| i.source).chain([*source]) {
+                if matches!(read, Source::Stage(n) if n as usize >= at) {
+                    return Err(LowerError::Dangling);
+                }
+                level = level.max(level_of(read, &levels));
+            }
+        }
+        levels.push(level);
+    }
+    Ok(levels)
+}
+
+/// The first phase in which a source can be read.
+fn level_of(source: Source, levels: &[usize]) -> usize {
+    match source {
+        Source::Input(_) | Source::Constant(_) => 0,
+        Source::Stage(n) => levels.get(n as usize).map_or(0, |level| level + 1),
+    }
+}
+
+impl Emitter<'_> {
+    fn check(&mut self, check: &IndexCheck) -> Result<Stmt, LowerError> {
+        let buffer = self.buffers.source(check.source)?;
+        Ok(Stmt::Check {
+            index: Place {
+                buffer,
+                addr: Addr {
+                    base: check.offset,
+                    terms: SmallVec::new(),
+                },
+            },
+            dims: check.dims.clone(),
+            norm: Norm {
+                ty: buffers::index_type(check.element)?,
+                limit: check.limit,
+                wrap: check.wrap,
+                clamp: false,
+            },
+            code: check.op,
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! The order of a box's digits and the form of its move.
+//!
+//! The destination decides: its lines are written whole, so digits go from the largest destination
+//! stride to the smallest. One exception pays for itself: a digit that is contiguous in the source
+//! moves next to the one that is contiguous in the destination, so that a tile of the two uses
+//! whole lines on both sides.
+
+use super::{Machine, Why};
+use crate::plan::PieceDigit;
+use restride_loops::ir::{Dim, Form};
+use smallvec::SmallVec;
+
+/// Dimensions of a box, outermost first.
+pub(super) type Dims = SmallVec<[Dim; 4]>;
+
+/// A box ready to be emitted.
+#[derive(Clone, Debug)]
+pub(super) struct Ordered {
+    pub(super) dst: i64,
+    pub(super) src: i64,
+    pub(super) dims: Dims,
+    pub(super) form: Form,
+    pub(super) why: Why,
+    pub(super) lines_read: i64,
+    pub(super) lines_written: i64,
+}
+
+/// Orders the digits of a piece that reads at `src` and writes at `dst`, in elements of `width`
+/// bytes. `pass` is how many bytes the whole stage reads and writes.
+pub(super) fn order(
+    machine: &Machine,
+    digits: impl Iterator<Item = Dim>,
+    (dst, src): (i64, i64),
+    width: i64,
+    pass: i64,
+) -> Ordered {
+    let mut ordered = Ordered {
+        dst,
+        src,
+        dims: digits.filter(|d| d.extent > 1).collect(),
+        form: Form::Elements,
+        why: Why::Single,
+        lines_read: 1,
+        lines_written: 1,
+    };
+    for at in 0..ordered.dims.len() {
+        let dim = &mut ordered.dims[at];
+        // A digit that walks the destination backwards, or, transposed, the source: walk it from
+        // its other end.
+        if dim.dst < 0 || (dim.src == -1 && dim.dst != 1) {
+            ordered.dst += (dim.extent - 1) * dim.dst;
+            ordered.src += (dim.extent - 1) * dim.src;
+            dim.dst = -dim.dst;
+            dim.src = -dim.src;
+        }
+    }
+    ordered
+        .dims
+        .sort_by_key(|d| std::cmp::Reverse(d.dst.unsigned_abs()));
+    ordered.lines_read = lines(
+        machine,
+        ordered.dims.iter().map(|d| (d.extent, d.src)),
+        width,
+    );
+    ordered.lines_written = lines(
+        machine,
+        ordered.dims.iter().map(|d| (d.extent, d.dst)),
+        width,
+    );
+    (ordered.form, ordered.why) = form(machine, &mut ordered.dims, width, pass);
+    ordered
+}
+
+fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why) {
+    let Some(inner) = dims.last().copied() else {
+        return (Form::Elements, Why::Single);
+    };
+    if inner.dst != 1 {
+        return (Form::Elements, Why::Scattered);
+    }
+    if inner.src == 1 {
+        let run = inner.extent * width;
+        if pass > machine.last && run >= 4 * machine.line {
+            return (Form::Stream, Why::PastTheCaches(run));
+        }
+        return (Form::Rows, Why::Run(run));
+    }
+    let Some(across) = dims.iter().position(|d| d.src == 1) else {
+        return (Form::Strided, Why::Step(inner.src));
+    };
+    let tile = machine.per_line(width) / 4;
+    if inner.extent < tile.max(5) || dims[across].extent < tile.max(5) {
+        return (Form::Lines, Why::Pattern);
+    }
+    let along = dims.remove(across);
+    dims.insert(dims.len() - 1, along);
+    for stride in [inner.src, along.dst] {
+        let bytes = stride.saturating_mul(width).saturating_abs();
+        if bytes % (machine.l1_way / 4) == 0 && inner.extent.min(along.extent) >= 2 * tile {
+            return (Form::Staged, Why::Conflicting(bytes));
+        }
+    }
+    if pass > machine.last {
+        return (Form::Staged, Why::PastTheCaches(inner.extent * width));
+    }
+    (Form::Transpose, Why::Transposed)
+}
+
+/// The distinct lines a box touches: digits that stay within a line of what finer digits cover
+/// share its lines, every other digit multiplies them.
+pub(super) fn lines(machine: &Machine, dims: impl Iterator<Item = (i64, i64)>, width: i64) -> i64 {
+    let mut dims: SmallVec<[(i64, i64); 8]> = dims
+        .map(|(extent, stride)| (extent, stride.saturating_abs()))
+        .collect();
+    dims.sort_by_key(|(_, stride)| *stride);
+    let (mut reach, mut lines) = (width, 0);
+    for (extent, stride) in dims {
+        let bytes = stride.saturating_mul(width);
+        if lines == 0 && bytes <= reach.max(machine.line) {
+            reach = bytes.saturating_mul(extent - 1).saturating_add(reach);
+        } else if bytes > 0 {
+            lines = whole_lines(machine, reach, lines).saturating_mul(extent);
+        }
+    }
+    whole_lines(machine, reach, lines)
+}
+
+fn whole_lines(machine: &Machine, reach: i64, lines: i64) -> i64 {
+    if lines > 0 {
+        lines
+    } else {
+        reach / machine.line + i64::from(reach % machine.line != 0)
+    }
+}
+
+/// The copy columns of a piece's digits.
+pub(super) fn copied(digits: &[PieceDigit]) -> impl Iterator<Item = Dim> + '_ {
+    digits.iter().map(|d| Dim {
+        extent: d.extent,
+        dst: d.dst,
+        src: d.src,
+    })
+}

@@ -1,0 +1,154 @@
+//! Hand-made plans: their kernels are proved and move what the plan says.
+
+use restride_graph::ElementType;
+use restride_loops::{Form, Kernel, Role, Stmt, verify};
+use restride_lower::plan::{
+    Answer, Body, Destination, IndexColumn, Piece, PieceDigit, Plan, Source, Stage,
+};
+use restride_lower::{Machine, schedule};
+use smallvec::{SmallVec, smallvec};
+
+fn digit(extent: i64, dst: i64, src: i64) -> PieceDigit {
+    PieceDigit {
+        extent,
+        dst,
+        src,
+        indices: SmallVec::new(),
+    }
+}
+
+fn copy(dst: i64, src: i64, digits: &[PieceDigit]) -> Piece {
+    let indices = SmallVec::new();
+    let body = Body::Copy {
+        source: Source::Input(0),
+        offset: src,
+        indices,
+    };
+    Piece {
+        dst,
+        digits: digits.iter().cloned().collect(),
+        body,
+    }
+}
+
+fn plan(element: ElementType, input: i64, output: i64, pieces: Vec<Piece>) -> Plan {
+    Plan {
+        inputs: vec![(element, input), (ElementType::I64, 64)],
+        outputs: vec![(element, smallvec![output], None)],
+        constants: vec![],
+        checks: vec![],
+        stages: vec![Stage {
+            destination: Destination::Output(0),
+            element,
+            count: output,
+            pieces,
+            reason: String::new(),
+        }],
+        answers: vec![Answer::Computed {
+            stage: 0,
+            why: String::new(),
+        }],
+    }
+}
+
+fn scheduled(plan: &Plan) -> Kernel {
+    let kernel = schedule(plan, &Machine::default()).unwrap().kernel;
+    verify(kernel.clone()).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
+    kernel
+}
+
+fn forms(kernel: &Kernel) -> Vec<Form> {
+    let mut forms = Vec::new();
+    kernel.visit(|s| {
+        if let Stmt::Move(m) = s {
+            forms.push(m.form);
+        }
+    });
+    forms
+}
+
+#[test]
+fn transposes_become_tiles_and_power_of_two_rows_are_staged() {
+    let square = |n: i64| {
+        plan(
+            ElementType::F32,
+            n * n,
+            n * n,
+            vec![copy(0, 0, &[digit(n, n, 1), digit(n, 1, n)])],
+        )
+    };
+    assert!(
+        forms(&scheduled(&square(100)))
+            .iter()
+            .all(|f| *f == Form::Transpose)
+    );
+    assert!(
+        forms(&scheduled(&square(1024)))
+            .iter()
+            .all(|f| *f == Form::Staged)
+    );
+}
+
+#[test]
+fn large_work_is_shared_out_with_its_remainder() {
+    let n = 1_000_003;
+    let kernel = scheduled(&plan(
+        ElementType::F32,
+        n,
+        n,
+        vec![copy(0, 0, &[digit(n, 1, 1)])],
+    ));
+    assert!(matches!(
+        kernel.phases[0][0],
+        Stmt::For { parallel: true, .. }
+    ));
+    assert_eq!(kernel.phases[0].len(), 2);
+}
+
+#[test]
+fn pieces_that_read_the_same_lines_share_a_loop() {
+    // Even and odd columns of a wide image, one after the other.
+    let (rows, half) = (512, 256);
+    let columns = |odd: i64| {
+        copy(
+            odd * rows * half,
+            odd,
+            &[digit(rows, half, 2 * half), digit(half, 1, 2)],
+        )
+    };
+    let total = 2 * rows * half;
+    let kernel = scheduled(&plan(
+        ElementType::F32,
+        total,
+        total,
+        vec![columns(0), columns(1)],
+    ));
+    let Stmt::For { body, .. } = &kernel.phases[0][0] else {
+        panic!("{kernel}")
+    };
+    assert_eq!(body.len(), 2, "{kernel}");
+}
+
+#[test]
+fn rows_by_index_become_one_gather_with_indices_inside() {
+    let mut rows = copy(0, 0, &[digit(64, 16, 0), digit(16, 1, 1)]);
+    rows.digits[0].indices = smallvec![1];
+    rows.digits[1].indices = smallvec![0];
+    if let Body::Copy { indices, .. } = &mut rows.body {
+        indices.push(IndexColumn {
+            source: Source::Input(1),
+            element: ElementType::I64,
+            offset: 0,
+            coeff: 16,
+            limit: 1000,
+            wrap: true,
+            clamp: false,
+        });
+    }
+    let kernel = scheduled(&plan(ElementType::F32, 16_000, 1024, vec![rows]));
+    assert!(
+        matches!(&kernel.phases[0][..], [Stmt::Gather(g)] if g.extent == 64),
+        "{kernel}"
+    );
+    assert!(kernel.buffers.iter().any(|b| matches!(b.role, Role::In(1))));
+}
