@@ -1,0 +1,211 @@
+//! Executables and the ways to call them.
+
+use restride_leaves::{CpuLevel, PrepareError};
+use restride_loops::{Role, Verified};
+use smallvec::SmallVec;
+
+use crate::error::{CheckFailure, RunError};
+use crate::frame::Frame;
+use crate::node::Node;
+use crate::prepare::prepare;
+use crate::run::{self, Buffers};
+
+/// Scratch buffers begin at multiples of this.
+const ALIGN: usize = 64;
+
+/// A kernel, ready to be run any number of times and on any number of threads.
+pub struct Executable {
+    kernel: Verified,
+    phases: Vec<Vec<Node>>,
+    slots: usize,
+    scratch: usize,
+}
+
+impl Executable {
+    /// Prepares a kernel for a level of processor, or the best there is if that is less.
+    pub fn new(kernel: &Verified, cpu: CpuLevel) -> Result<Executable, PrepareError> {
+        let kernel = kernel.clone();
+        let (phases, slots) = prepare(&kernel, cpu)?;
+        let mut scratch = 0usize;
+        for buffer in &kernel.buffers {
+            if buffer.role == Role::Scratch {
+                let bytes = buffer
+                    .bytes()
+                    .and_then(|n| n.checked_next_multiple_of(ALIGN));
+                scratch = bytes
+                    .and_then(|n| scratch.checked_add(n))
+                    .ok_or(PrepareError::Span)?;
+            }
+        }
+        Ok(Executable {
+            kernel,
+            phases,
+            slots,
+            scratch,
+        })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Verified {
+        &self.kernel
+    }
+
+    /// How many phases it has.
+    pub fn phases(&self) -> usize {
+        self.phases.len()
+    }
+
+    /// Bytes of scratch that [`Executable::run_with`] needs.
+    pub fn scratch_bytes(&self) -> usize {
+        match self.scratch {
+            0 => 0,
+            n => n.saturating_add(ALIGN),
+        }
+    }
+
+    /// Runs all phases on this thread, with scratch of its own.
+    pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
+        let bytes = self.scratch_bytes();
+        let mut scratch: Vec<u8> = Vec::new();
+        if scratch.try_reserve_exact(bytes).is_err() {
+            return Err(RunError::OutOfMemory { bytes });
+        }
+        self.run_in(inputs, outputs, scratch.as_mut_ptr())
+    }
+
+    /// Runs all phases on this thread, with the caller's scratch, which may hold anything.
+    pub fn run_with(
+        &self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        scratch: &mut [u8],
+    ) -> Result<(), RunError> {
+        let bytes = self.scratch_bytes();
+        match scratch.len() < bytes {
+            true => Err(RunError::OutOfMemory { bytes }),
+            false => self.run_in(inputs, outputs, scratch.as_mut_ptr()),
+        }
+    }
+
+    fn run_in(
+        &self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        scratch: *mut u8,
+    ) -> Result<(), RunError> {
+        let mut table: SmallVec<[*mut u8; 8]> = SmallVec::new();
+        let mut next = scratch.wrapping_add(scratch.align_offset(ALIGN) % ALIGN);
+        for buffer in &self.kernel.buffers {
+            let expected = buffer.bytes().unwrap_or(usize::MAX);
+            table.push(match &buffer.role {
+                Role::In(input) => self.input(inputs, *input, expected)?,
+                Role::Out(output, _) => self.output(outputs, *output, expected)?,
+                Role::Const(_) => std::ptr::null_mut(),
+                Role::Scratch => {
+                    let here = next;
+                    next = next.wrapping_add(expected.next_multiple_of(ALIGN));
+                    here
+                }
+            });
+        }
+        // SAFETY: lengths were just checked, slices cannot overlap when one of them is mutable, and
+        // the scratch buffers fit one after the other into `scratch_bytes` of memory.
+        unsafe { self.call_raw(&table)? }
+        Ok(())
+    }
+
+    fn input(&self, inputs: &[&[u8]], input: u32, expected: usize) -> Result<*mut u8, RunError> {
+        let count = inputs.len();
+        let slice = inputs
+            .get(input as usize)
+            .ok_or(RunError::InputMissing { input, count })?;
+        match slice.len() < expected {
+            true => Err(RunError::InputTooShort {
+                input,
+                bytes: slice.len(),
+                expected,
+            }),
+            false => Ok(slice.as_ptr().cast_mut()),
+        }
+    }
+
+    fn output(
+        &self,
+        outputs: &mut [&mut [u8]],
+        output: u32,
+        expected: usize,
+    ) -> Result<*mut u8, RunError> {
+        let count = outputs.len();
+        let slice = outputs
+            .get_mut(output as usize)
+            .ok_or(RunError::OutputMissing { output, count })?;
+        match slice.len() < expected {
+            true => Err(RunError::OutputTooShort {
+                output,
+                bytes: slice.len(),
+                expected,
+            }),
+            false => Ok(slice.as_mut_ptr()),
+        }
+    }
+
+    /// Runs all phases on this thread.
+    ///
+    /// # Safety
+    /// `buffers` has one address per buffer of the kernel, in their order, where
+    /// * inputs can be read and outputs and scratch be written, each over the bytes its
+    ///   declaration says, with any alignment (an entry for a constant is not looked at);
+    /// * no output or scratch overlaps any other buffer;
+    /// * nobody else writes to any of them, or reads an output or scratch, during the call.
+    ///   Indices may change meanwhile; each is loaded once.
+    pub unsafe fn call_raw(&self, buffers: &[*mut u8]) -> Result<(), CheckFailure> {
+        for phase in 0..self.phases.len() {
+            // SAFETY: the caller's; chunk 0 of 1 is the whole phase.
+            unsafe { self.run_chunk(buffers, phase, 0, 1)? }
+        }
+        Ok(())
+    }
+
+    /// Runs one chunk of one phase. All chunks `0..chunks` of a phase, in any order and on any
+    /// threads, make up the phase; a chunk or phase that does not exist has nothing to do.
+    ///
+    /// # Safety
+    /// As [`Executable::call_raw`], where other chunks of the same phase may run at the same time;
+    /// all chunks of the phases before this one have ended, and without an error.
+    pub unsafe fn run_chunk(
+        &self,
+        buffers: &[*mut u8],
+        phase: usize,
+        chunk: u32,
+        chunks: u32,
+    ) -> Result<(), CheckFailure> {
+        let Some(phase) = self.phases.get(phase) else {
+            return Ok(());
+        };
+        if chunk >= chunks {
+            return Ok(());
+        }
+        let constants = self.kernel.buffers.iter().zip(buffers);
+        let addresses: SmallVec<[*mut u8; 8]> = constants
+            .map(|(buffer, &address)| match &buffer.role {
+                Role::Const(bytes) => bytes.as_ptr().cast_mut(),
+                Role::In(_) | Role::Out(..) | Role::Scratch => address,
+            })
+            .collect();
+        let mut frame = Frame::from_elem(0, self.slots);
+        let buffers = Buffers {
+            addresses: &addresses,
+        };
+        // SAFETY: the caller's; constants have the lengths that were verified and are only read.
+        unsafe { run::chunk(phase, buffers, &mut frame, chunk, chunks) }
+    }
+}
+
+impl std::fmt::Debug for Executable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Executable")
+            .field("kernel", &self.kernel.name)
+            .field("phases", &self.phases.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,57 @@
+//! The variables of a run and the addresses made of them.
+
+use smallvec::SmallVec;
+
+/// The value of an index that is out of range; no variable has it otherwise.
+pub(crate) const OUTSIDE: i64 = i64::MIN;
+
+/// The values of all variables, by slot.
+pub(crate) type Frame = SmallVec<[i64; 24]>;
+
+/// A place with its address in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    /// The number of its buffer.
+    pub(crate) buffer: usize,
+    base: isize,
+    /// Slots and their coefficients.
+    terms: SmallVec<[(usize, isize); 4]>,
+    /// The slots among them that hold indices.
+    indices: SmallVec<[usize; 1]>,
+}
+
+impl Address {
+    pub(crate) fn new(
+        buffer: usize,
+        base: isize,
+        terms: SmallVec<[(usize, isize); 4]>,
+        indices: SmallVec<[usize; 1]>,
+    ) -> Address {
+        Address {
+            buffer,
+            base,
+            terms,
+            indices,
+        }
+    }
+
+    /// Whether it mentions an index.
+    pub(crate) fn is_indexed(&self) -> bool {
+        !self.indices.is_empty()
+    }
+
+    /// Whether it mentions an index that is out of range.
+    #[inline]
+    pub(crate) fn is_outside(&self, frame: &Frame) -> bool {
+        self.indices.iter().any(|&slot| frame[slot] == OUTSIDE)
+    }
+
+    /// Its offset in the buffer. The sum is in range for a verified kernel; what comes before the
+    /// last addend may wrap around.
+    #[inline]
+    pub(crate) fn offset(&self, frame: &Frame) -> isize {
+        self.terms.iter().fold(self.base, |sum, &(slot, coeff)| {
+            sum.wrapping_add(coeff.wrapping_mul(frame[slot] as isize))
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! A prepared kernel: loops, and leaves in place of boxes.
+
+use restride_leaves::{GatherLeaf, Leaf};
+use restride_loops::Norm;
+use smallvec::SmallVec;
+
+use crate::frame::Address;
+
+/// A statement, prepared.
+pub(crate) enum Node {
+    Loop {
+        slot: usize,
+        extent: i64,
+        parallel: bool,
+        body: Vec<Node>,
+    },
+    Index {
+        slot: usize,
+        place: Address,
+        norm: Norm,
+    },
+    Check(Box<Check>),
+    Move {
+        leaf: Leaf,
+        /// Writes zeros where the source mentions an index out of range.
+        zero: Option<Leaf>,
+        dst: Address,
+        src: Address,
+    },
+    Gather(Box<GatherNode>),
+    Fill {
+        leaf: Leaf,
+        dst: Address,
+    },
+}
+
+/// A check, and the loops around it, whose iterations count in the position it reports.
+pub(crate) struct Check {
+    pub(crate) index: Address,
+    /// Extents and strides in bytes, outermost first.
+    pub(crate) dims: SmallVec<[(i64, isize); 6]>,
+    pub(crate) norm: Norm,
+    pub(crate) code: u32,
+    pub(crate) loops: Vec<(usize, i64)>,
+}
+
+/// A gather.
+pub(crate) struct GatherNode {
+    pub(crate) leaf: GatherLeaf,
+    pub(crate) zero: Option<Leaf>,
+    pub(crate) dst: Address,
+    pub(crate) src: Address,
+    pub(crate) index: Address,
+}

@@ -1,0 +1,294 @@
+//! Kernels to nodes.
+
+use restride_leaves::{CpuLevel, GatherLeaf, Leaf, PrepareError};
+use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
+use smallvec::SmallVec;
+
+use crate::frame::Address;
+use crate::node::{Check, GatherNode, Node};
+
+/// The phases of a kernel, and how many slots a frame of it needs.
+pub(crate) fn prepare(
+    kernel: &Kernel,
+    cpu: CpuLevel,
+) -> Result<(Vec<Vec<Node>>, usize), PrepareError> {
+    let mut preparer = Preparer {
+        kernel,
+        cpu,
+        scope: Vec::new(),
+        slots: 0,
+    };
+    let phases = kernel
+        .phases
+        .iter()
+        .map(|phase| preparer.block(phase))
+        .collect::<Result<_, _>>()?;
+    Ok((phases, preparer.slots))
+}
+
+/// A variable in scope; its slot is its place in the scope.
+struct Binding {
+    var: Var,
+    /// The trip count of a loop; nothing for an index.
+    extent: Option<i64>,
+}
+
+struct Preparer<'k> {
+    kernel: &'k Kernel,
+    cpu: CpuLevel,
+    scope: Vec<Binding>,
+    slots: usize,
+}
+
+impl Preparer<'_> {
+    fn block(&mut self, stmts: &[Stmt]) -> Result<Vec<Node>, PrepareError> {
+        let outside = self.scope.len();
+        let nodes = stmts.iter().map(|stmt| self.stmt(stmt)).collect();
+        self.scope.truncate(outside);
+        nodes
+    }
+
+    fn bind(&mut self, var: Var, extent: Option<i64>) -> usize {
+        let slot = self.scope.len();
+        self.scope.push(Binding { var, extent });
+        self.slots = self.slots.max(slot + 1);
+        slot
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<Node, PrepareError> {
+        match stmt {
+            Stmt::For {
+                var,
+                extent,
+                parallel,
+                body,
+            } => match folded(stmt) {
+                Some(Leaflike::Move(m)) => self.leaf_move(&m),
+                Some(Leaflike::Gather(g)) => self.leaf_gather(&g),
+                Some(Leaflike::Fill { dst, dims, bits }) => self.leaf_fill(&dst, &dims, bits),
+                None => {
+                    let slot = self.bind(*var, Some(*extent));
+                    let body = self.block(body);
+                    self.scope.pop();
+                    Ok(Node::Loop {
+                        slot,
+                        extent: *extent,
+                        parallel: *parallel,
+                        body: body?,
+                    })
+                }
+            },
+            Stmt::Index { var, place, norm } => {
+                let place = self.address(place);
+                Ok(Node::Index {
+                    slot: self.bind(*var, None),
+                    place,
+                    norm: *norm,
+                })
+            }
+            Stmt::Check {
+                index,
+                dims,
+                norm,
+                code,
+            } => Ok(self.check(index, dims, norm, *code)),
+            Stmt::Move(m) => self.leaf_move(m),
+            Stmt::Gather(g) => self.leaf_gather(g),
+            Stmt::Fill { dst, dims, bits } => self.leaf_fill(dst, dims, *bits),
+        }
+    }
+
+    fn check(&self, index: &Place, dims: &[(i64, i64)], norm: &Norm, code: u32) -> Node {
+        let width = self.width(index);
+        let in_bytes = |&(extent, stride): &(i64, i64)| {
+            (extent, (stride as isize).wrapping_mul(width as isize))
+        };
+        let loops = self.scope.iter().enumerate();
+        Node::Check(Box::new(Check {
+            index: self.address(index),
+            dims: dims.iter().map(in_bytes).collect(),
+            norm: *norm,
+            code,
+            loops: loops
+                .filter_map(|(slot, b)| Some((slot, b.extent?)))
+                .collect(),
+        }))
+    }
+
+    fn leaf_move(&self, m: &Move) -> Result<Node, PrepareError> {
+        let width = self.width(&m.dst);
+        let src = self.address(&m.src);
+        let zeros = || m.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
+        Ok(Node::Move {
+            leaf: Leaf::prepare_move(&m.dims, width, m.form, self.cpu)?,
+            zero: self.zero(src.is_indexed(), zeros, width)?,
+            dst: self.address(&m.dst),
+            src,
+        })
+    }
+
+    fn leaf_gather(&self, g: &Gather) -> Result<Node, PrepareError> {
+        let width = self.width(&g.dst);
+        let (src, index) = (self.address(&g.src), self.address(&g.index));
+        let zeros = || {
+            let rows = std::iter::once((g.extent, g.dst_stride));
+            rows.chain(g.dims.iter().map(|dim| (dim.extent, dim.dst)))
+                .collect()
+        };
+        Ok(Node::Gather(Box::new(GatherNode {
+            leaf: GatherLeaf::prepare(g, width, self.cpu)?,
+            zero: self.zero(src.is_indexed() || index.is_indexed(), zeros, width)?,
+            dst: self.address(&g.dst),
+            src,
+            index,
+        })))
+    }
+
+    fn leaf_fill(
+        &self,
+        dst: &Place,
+        dims: &[(i64, i64)],
+        bits: u128,
+    ) -> Result<Node, PrepareError> {
+        Ok(Node::Fill {
+            leaf: Leaf::prepare_fill(dims, self.width(dst), bits, self.cpu)?,
+            dst: self.address(dst),
+        })
+    }
+
+    fn zero(
+        &self,
+        needed: bool,
+        dims: impl FnOnce() -> Vec<(i64, i64)>,
+        width: usize,
+    ) -> Result<Option<Leaf>, PrepareError> {
+        match needed {
+            true => Leaf::prepare_fill(&dims(), width, 0, self.cpu).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The element width of a place's buffer, which a verified kernel has.
+    fn width(&self, place: &Place) -> usize {
+        let buffer = self.kernel.buffer(place.buffer);
+        buffer.map_or(1, |buffer| buffer.width.bytes())
+    }
+
+    /// An address in bytes. The products wrap like the sums; see [`Address::offset`].
+    fn address(&self, place: &Place) -> Address {
+        let width = self.width(place) as isize;
+        let in_bytes = |elements: i64| (elements as isize).wrapping_mul(width);
+        let (mut terms, mut indices) = (SmallVec::new(), SmallVec::new());
+        for &(var, coeff) in &place.addr.terms {
+            if let Some(slot) = self.scope.iter().rposition(|b| b.var == var) {
+                terms.push((slot, in_bytes(coeff)));
+                if self.scope[slot].extent.is_none() {
+                    indices.push(slot);
+                }
+            }
+        }
+        let base = in_bytes(place.addr.base);
+        Address::new(place.buffer.0 as usize, base, terms, indices)
+    }
+}
+
+/// Statements that are one leaf.
+enum Leaflike {
+    Move(Move),
+    Gather(Gather),
+    Fill {
+        dst: Place,
+        dims: SmallVec<[(i64, i64); 6]>,
+        bits: u128,
+    },
+}
+
+/// A statement as one leaf, with the loops around it as dimensions, if that can be.
+fn folded(stmt: &Stmt) -> Option<Leaflike> {
+    let (var, extent, body) = match stmt {
+        Stmt::For {
+            var,
+            extent,
+            parallel: false,
+            body,
+        } => (*var, *extent, body.as_slice()),
+        Stmt::Move(m) => return Some(Leaflike::Move(m.clone())),
+        Stmt::Gather(g) => return Some(Leaflike::Gather(g.clone())),
+        Stmt::Fill { dst, dims, bits } => {
+            return Some(Leaflike::Fill {
+                dst: dst.clone(),
+                dims: dims.clone(),
+                bits: *bits,
+            });
+        }
+        Stmt::For { .. } | Stmt::Check { .. } | Stmt::Index { .. } => return None,
+    };
+    if let [
+        Stmt::Index {
+            var: index,
+            place,
+            norm,
+        },
+        Stmt::Move(m),
+    ] = body
+    {
+        return gathered(var, extent, *index, place, *norm, m).map(Leaflike::Gather);
+    }
+    let [inner] = body else { return None };
+    match folded(inner)? {
+        Leaflike::Move(mut m) => {
+            let (dst, src) = (take(&mut m.dst.addr, var), take(&mut m.src.addr, var));
+            m.dims.insert(0, Dim { extent, dst, src });
+            Some(Leaflike::Move(m))
+        }
+        Leaflike::Fill {
+            mut dst,
+            mut dims,
+            bits,
+        } => {
+            dims.insert(0, (extent, take(&mut dst.addr, var)));
+            Some(Leaflike::Fill { dst, dims, bits })
+        }
+        // Gathers have one dimension of indices.
+        Leaflike::Gather(_) => None,
+    }
+}
+
+/// A loop around an index and a move of the rows it names.
+fn gathered(
+    var: Var,
+    extent: i64,
+    index: Var,
+    place: &Place,
+    norm: Norm,
+    m: &Move,
+) -> Option<Gather> {
+    let mut m = m.clone();
+    let mut place = place.clone();
+    let coeff = take(&mut m.src.addr, index);
+    // A row must be named by the index alone.
+    if coeff == 0 || m.src.addr.coeff(var) != 0 {
+        return None;
+    }
+    let index_stride = take(&mut place.addr, var);
+    let dst_stride = take(&mut m.dst.addr, var);
+    Some(Gather {
+        extent,
+        index: place,
+        index_stride,
+        norm,
+        dst: m.dst,
+        dst_stride,
+        src: m.src,
+        coeff,
+        dims: m.dims,
+    })
+}
+
+/// Removes a variable from an address; its coefficient, 0 when it was not there.
+fn take(addr: &mut Addr, var: Var) -> i64 {
+    match addr.terms.iter().position(|&(v, _)| v == var) {
+        Some(at) => addr.terms.remove(at).1,
+        None => 0,
+    }
+}

@@ -1,0 +1,217 @@
+//! The walk over nodes. The only unsafe code here, since leaves take raw addresses.
+
+use restride_loops::{IndexType, Norm, chunk_range};
+
+use crate::error::CheckFailure;
+use crate::frame::{Address, Frame, OUTSIDE};
+use crate::node::{Check, GatherNode, Node};
+
+/// Where the buffers of a call are.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffers<'a> {
+    pub(crate) addresses: &'a [*mut u8],
+}
+
+impl Buffers<'_> {
+    #[inline]
+    fn at(&self, address: &Address, frame: &Frame) -> *mut u8 {
+        self.addresses[address.buffer].wrapping_offset(address.offset(frame))
+    }
+}
+
+/// Runs one chunk of a phase.
+///
+/// # Safety
+/// The nodes are of a verified kernel, whose buffers lie, with the lengths it declares, at these
+/// addresses; outputs and scratch overlap nothing and nobody else uses them, except for other
+/// chunks of the same phase; earlier phases have ended.
+pub(crate) unsafe fn chunk(
+    phase: &[Node],
+    buffers: Buffers<'_>,
+    frame: &mut Frame,
+    chunk: u32,
+    chunks: u32,
+) -> Result<(), CheckFailure> {
+    for node in phase {
+        // SAFETY: the caller's.
+        unsafe {
+            match node {
+                Node::Loop {
+                    slot,
+                    extent,
+                    parallel: true,
+                    body,
+                } => {
+                    for value in chunk_range(*extent, chunk, chunks) {
+                        frame[*slot] = value;
+                        block(body, buffers, frame)?;
+                    }
+                }
+                Node::Loop { .. }
+                | Node::Index { .. }
+                | Node::Check(_)
+                | Node::Move { .. }
+                | Node::Gather(_)
+                | Node::Fill { .. } => {
+                    if chunk == 0 {
+                        one(node, buffers, frame)?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As [`chunk`].
+unsafe fn block(
+    nodes: &[Node],
+    buffers: Buffers<'_>,
+    frame: &mut Frame,
+) -> Result<(), CheckFailure> {
+    for node in nodes {
+        // SAFETY: the caller's.
+        unsafe { one(node, buffers, frame)? }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As [`chunk`].
+#[inline]
+unsafe fn one(node: &Node, buffers: Buffers<'_>, frame: &mut Frame) -> Result<(), CheckFailure> {
+    // SAFETY: the verifier has shown that every box lies in its buffers for all values that
+    // variables take, and that no load sees memory that is not written or being written.
+    unsafe {
+        match node {
+            Node::Loop {
+                slot, extent, body, ..
+            } => {
+                for value in 0..*extent {
+                    frame[*slot] = value;
+                    block(body, buffers, frame)?;
+                }
+            }
+            Node::Index { slot, place, norm } => {
+                frame[*slot] = if place.is_outside(frame) {
+                    OUTSIDE
+                } else {
+                    let value = load(buffers.at(place, frame), norm.ty);
+                    norm.select(value).unwrap_or(OUTSIDE)
+                };
+            }
+            Node::Check(c) => check(c, buffers, frame)?,
+            Node::Move {
+                leaf,
+                zero,
+                dst,
+                src,
+            } => {
+                let to = buffers.at(dst, frame);
+                match zero {
+                    Some(zero) if src.is_outside(frame) => zero.call(to, to),
+                    _ => leaf.call(to, buffers.at(src, frame)),
+                }
+            }
+            Node::Gather(g) => gather(g, buffers, frame),
+            Node::Fill { leaf, dst } => {
+                let to = buffers.at(dst, frame);
+                leaf.call(to, to);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As [`chunk`].
+unsafe fn gather(g: &GatherNode, buffers: Buffers<'_>, frame: &Frame) {
+    let to = buffers.at(&g.dst, frame);
+    let outside = g.src.is_outside(frame) || g.index.is_outside(frame);
+    // SAFETY: as in `one`.
+    unsafe {
+        match &g.zero {
+            Some(zero) if outside => zero.call(to, to),
+            _ => {
+                let (src, index) = (buffers.at(&g.src, frame), buffers.at(&g.index, frame));
+                g.leaf.call(to, src, index);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`chunk`].
+unsafe fn check(c: &Check, buffers: Buffers<'_>, frame: &Frame) -> Result<(), CheckFailure> {
+    let Check {
+        dims, norm, code, ..
+    } = c;
+    let start = buffers.at(&c.index, frame).cast_const();
+    let mut position = c.loops.iter().fold(0u64, |n, &(slot, extent)| {
+        n.wrapping_mul(extent as u64)
+            .wrapping_add(frame[slot] as u64)
+    });
+    for &(extent, _) in dims {
+        position = position.wrapping_mul(extent as u64);
+    }
+    // SAFETY: the box of the check lies in its buffer.
+    unsafe { check_box(start, dims, norm, &mut position) }.map_err(|value| CheckFailure {
+        code: *code,
+        position,
+        value,
+    })
+}
+
+/// Checks a box, counting `position` on; the first value that is refused.
+///
+/// # Safety
+/// The box is readable.
+unsafe fn check_box(
+    start: *const u8,
+    dims: &[(i64, isize)],
+    norm: &Norm,
+    position: &mut u64,
+) -> Result<(), i128> {
+    let mut counts: smallvec::SmallVec<[i64; 8]> = smallvec::SmallVec::from_elem(0, dims.len());
+    let mut at = start;
+    loop {
+        // SAFETY: `at` is a point of the box.
+        let value = unsafe { load(at, norm.ty) };
+        if norm.within(value).is_none() {
+            return Err(value);
+        }
+        let mut dim = dims.len();
+        loop {
+            if dim == 0 {
+                return Ok(());
+            }
+            dim -= 1;
+            let (extent, stride) = dims[dim];
+            counts[dim] += 1;
+            if counts[dim] < extent {
+                at = at.wrapping_offset(stride);
+                break;
+            }
+            counts[dim] = 0;
+            at = at.wrapping_offset(stride.wrapping_mul(1 - extent as isize));
+        }
+        *position = position.wrapping_add(1);
+    }
+}
+
+/// # Safety
+/// An integer of the type is readable there.
+#[inline]
+unsafe fn load(at: *const u8, ty: IndexType) -> i128 {
+    // SAFETY: the caller's.
+    let bits = unsafe {
+        match ty {
+            IndexType::I8 | IndexType::U8 => u64::from(at.read()),
+            IndexType::I16 | IndexType::U16 => u64::from(at.cast::<u16>().read_unaligned()),
+            IndexType::I32 | IndexType::U32 => u64::from(at.cast::<u32>().read_unaligned()),
+            IndexType::I64 | IndexType::U64 => at.cast::<u64>().read_unaligned(),
+        }
+    };
+    ty.widen(bits)
+}
