@@ -23,7 +23,7 @@ pub fn fill(input: &Input, bytes: &mut [u8]) {
             Dtype::F16 => put(bytes, |h, _| f16_of_11_bits(h >> 21).to_le_bytes()),
             Dtype::U8 => put(bytes, |h, _| [(h >> 24).to_le_bytes()[0]]),
             Dtype::U16 => put(bytes, |h, _| {
-                let [a, b, _, _] = (h >> 16).to_le_bytes();
+                let [a, b, _, _] = (h >> 1).to_le_bytes();
                 [a, b]
             }),
             Dtype::I32 => put(bytes, |h, _| (h >> 1).to_le_bytes()),
