@@ -39,7 +39,11 @@ impl FromStr for Kernel {
 
 fn kernel(c: &mut Cursor<'_>) -> Parsed<Kernel> {
     c.expect_name("kernel")?;
-    let name = c.string()?.text.to_owned();
+    let name = c.string()?;
+    if name.text.contains(char::is_control) {
+        return Err(Diagnostic::new(name.span, "a name with control characters"));
+    }
+    let name = name.text.to_owned();
     c.expect("{")?;
     let mut buffers = Vec::new();
     while let Ok(token) = c.peek()

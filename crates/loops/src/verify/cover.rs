@@ -4,15 +4,9 @@
 //! The proof counts: each write runs through no address twice, no two writes meet, none leaves the
 //! image, and their sizes add up to the image's. An image with gaps is handled by taking the gaps
 //! for writes that must not be met either.
-//!
-//! Two devices keep many pieces cheap. Pieces are sorted and fall into groups whose intervals
-//! overlap; only within a group can two meet. And if all of a group count in the same outermost
-//! step and fit into one step's window, they meet exactly if they do within one window, so the
-//! step is dropped and the group falls apart further. What is left is decided pair by pair.
 
-use smallvec::SmallVec;
-
-use super::search::{Budget, Exhausted, meet, repeats};
+use super::apart::{Owners, Piece, Pieces, meeting};
+use super::search::{Budget, Exhausted, repeats};
 use super::strided::Strided;
 use super::walk::Write;
 use super::{Flaw, Reason};
@@ -20,15 +14,6 @@ use crate::ir::{Buffer, BufferId, Kernel, Role};
 
 /// Up to this length, what the search does not decide is decided by marking elements.
 pub(super) const MARKED: i64 = 1 << 16;
-
-/// A set of addresses with its owner: a statement, or nobody for a gap of the image.
-#[derive(Clone)]
-struct Piece {
-    set: Strided,
-    stmt: Option<u32>,
-}
-
-type Pieces = SmallVec<[Piece; 4]>;
 
 /// All buffers. Sorts the writes by buffer.
 pub(super) fn all(kernel: &Kernel, writes: &mut [Write], budget: &mut Budget) -> Result<(), Flaw> {
@@ -133,90 +118,12 @@ fn search(
             .map(|set| Piece { set, stmt: None }),
     );
     Ok(match meeting(&mut pieces, budget)? {
-        Some((Some(a), Some(b))) => Err(Flaw::overlap(id, a.min(b), a.max(b))),
-        Some((Some(stmt), None) | (None, Some(stmt))) => {
+        Some(Owners(Some(a), Some(b))) => Err(Flaw::overlap(id, a.min(b), a.max(b))),
+        Some(Owners(Some(stmt), None) | Owners(None, Some(stmt))) => {
             Err(Flaw::at(Reason::OutsideImage { buffer: id }, stmt))
         }
-        Some((None, None)) | None => Ok(()),
+        Some(Owners(None, None)) | None => Ok(()),
     })
-}
-
-/// The owners of two pieces that meet, if any do.
-#[allow(clippy::type_complexity, reason = "two owners")]
-fn meeting(
-    pieces: &mut [Piece],
-    budget: &mut Budget,
-) -> Result<Option<(Option<u32>, Option<u32>)>, Exhausted> {
-    pieces.sort_unstable_by_key(|p| p.set.low);
-    let mut start = 0;
-    while start < pieces.len() {
-        budget.spend()?;
-        let mut high = pieces[start].set.high();
-        let mut end = start + 1;
-        while end < pieces.len() && pieces[end].set.low <= high {
-            high = high.max(pieces[end].set.high());
-            end += 1;
-        }
-        let group = &pieces[start..end];
-        start = end;
-        if group.len() == 1 {
-            continue;
-        }
-        let found = match within_one_window(group) {
-            Some(mut inner) => meeting(&mut inner, budget)?,
-            None => pairwise(group, budget)?,
-        };
-        if found.is_some() {
-            return Ok(found);
-        }
-    }
-    Ok(None)
-}
-
-/// The pieces without their outermost step, if it is the same for all and they fit into it.
-fn within_one_window(group: &[Piece]) -> Option<Pieces> {
-    let &(extent, stride) = group.first()?.set.dims.first()?;
-    if group
-        .iter()
-        .any(|p| p.set.dims.first() != Some(&(extent, stride)))
-    {
-        return None;
-    }
-    let outer = (extent - 1) * stride;
-    let low = group.iter().map(|p| p.set.low).min()?;
-    let high = group.iter().map(|p| p.set.high() - outer).max()?;
-    if high - low >= stride {
-        return None;
-    }
-    let inner = group.iter().map(|p| {
-        let dims = p.set.dims[1..].iter().copied().collect();
-        let set = Strided {
-            dims,
-            span: p.set.span - outer,
-            ..p.set
-        };
-        Piece { set, stmt: p.stmt }
-    });
-    Some(inner.collect())
-}
-
-#[allow(clippy::type_complexity, reason = "two owners")]
-fn pairwise(
-    group: &[Piece],
-    budget: &mut Budget,
-) -> Result<Option<(Option<u32>, Option<u32>)>, Exhausted> {
-    for (at, a) in group.iter().enumerate() {
-        for b in &group[at + 1..] {
-            if b.set.low > a.set.high() {
-                break;
-            }
-            let gaps = a.stmt.is_none() && b.stmt.is_none();
-            if !gaps && meet(&a.set, &b.set, budget)? {
-                return Ok(Some((a.stmt, b.stmt)));
-            }
-        }
-    }
-    Ok(None)
 }
 
 /// The same question as [`search`], element by element.

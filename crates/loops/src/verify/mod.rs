@@ -7,6 +7,7 @@ use std::ops::Deref;
 
 use crate::ir::{BufferId, Kernel, Stmt};
 
+mod apart;
 mod bounds;
 mod checks;
 mod cover;

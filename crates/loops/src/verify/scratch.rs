@@ -50,7 +50,11 @@ impl Access {
             path: walker.path.clone(),
             shared_out: matches!(walker.outermost, Some(Stmt::For { parallel: true, .. })),
             base: place.addr.base,
-            loops: walker.loops(&place.addr).collect(),
+            // A loop of one iteration moves nothing.
+            loops: walker
+                .loops(&place.addr)
+                .map(|l| if l.0 == 1 { (1, 0) } else { l })
+                .collect(),
             own: own.iter().copied().chain(loaded).collect(),
             stmt: walker.stmt,
         }
@@ -91,7 +95,7 @@ pub(super) fn all(kernel: &Kernel, accesses: &[Access], budget: &mut Budget) -> 
         for shared in 0..=read.loops.len() {
             let mut before = Vec::new();
             for write in accesses.iter().filter(|a| a.write && a.buffer == buffer) {
-                if budget.spend().is_err() {
+                if budget.spend(1).is_err() {
                     return Err(Flaw::at(Reason::Undecided { buffer }, read.stmt));
                 }
                 let earlier = match shared {

@@ -23,8 +23,8 @@ impl Budget {
         Budget(steps)
     }
 
-    pub(super) fn spend(&mut self) -> Result<(), Exhausted> {
-        self.0 = self.0.checked_sub(1).ok_or(Exhausted)?;
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
+        self.0 = self.0.checked_sub(steps as u64).ok_or(Exhausted)?;
         Ok(())
     }
 }
@@ -43,7 +43,7 @@ type Terms = SmallVec<[Term; 12]>;
 
 /// Whether two sets have an address in common.
 pub(super) fn meet(a: &Strided, b: &Strided, budget: &mut Budget) -> Result<bool, Exhausted> {
-    budget.spend()?;
+    budget.spend(1)?;
     if a.high() < b.low || b.high() < a.low {
         return Ok(false);
     }
@@ -122,7 +122,7 @@ fn solvable(terms: &mut Terms, target: i128, budget: &mut Budget) -> Result<bool
 }
 
 fn descend(terms: &[Term], target: i128, budget: &mut Budget) -> Result<bool, Exhausted> {
-    budget.spend()?;
+    budget.spend(1)?;
     let Some((term, inner)) = terms.split_first() else {
         return Ok(target == 0);
     };

@@ -1,0 +1,254 @@
+//! Hostile texts and kernels end in an error, soon, and never in a panic.
+
+use restride_loops::{
+    Addr, Buffer, BufferId, Image, Kernel, Place, Role, Stmt, Var, Width, generate, interpret,
+    verify,
+};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound.max(1)
+    }
+}
+
+/// Parses, and verifies what parses.
+fn survive(text: &str) -> bool {
+    let Ok(kernel) = text.parse::<Kernel>() else {
+        return false;
+    };
+    assert_eq!(kernel.to_string().parse().as_ref(), Ok(&kernel), "{text}");
+    let _ = verify(kernel);
+    true
+}
+
+#[test]
+fn texts_with_tokens_changed() {
+    let mut r = Random(3);
+    let pool = [
+        "0",
+        "1",
+        "-1",
+        "2",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "18446744073709551616",
+        "b0",
+        "b1",
+        "b4294967295",
+        "b4294967296",
+        "v0",
+        "v1048575",
+        "v4294967295",
+        "box",
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        "for",
+        "in",
+        "parallel",
+        "barrier",
+        "\"00\"",
+        "as rows",
+        "image",
+        "+",
+        "*",
+        "<-",
+        "",
+        "\u{e9}",
+        "wrap",
+        "step",
+        "const w1",
+        "out 0",
+    ];
+    let mut parsed = 0;
+    for round in 0..30_000 {
+        let text = generate::kernel(round % 400).to_string();
+        let mut words: Vec<&str> = text.split(' ').collect();
+        for _ in 0..1 + r.below(3) {
+            let at = r.below(words.len());
+            if round % 2 == 0 {
+                words[at] = pool[r.below(pool.len())];
+                continue;
+            }
+            // Numbers for numbers, so that most of these parse.
+            let numbers: Vec<usize> = (0..words.len())
+                .filter(|&w| words[w].parse::<i64>().is_ok())
+                .collect();
+            if let Some(&at) = numbers.get(r.below(numbers.len())) {
+                words[at] = pool[r.below(6)];
+            }
+        }
+        parsed += usize::from(survive(&words.join(" ")));
+    }
+    assert!(parsed > 2_000, "only {parsed} parse");
+}
+
+#[test]
+fn texts_cut_short_and_garbled() {
+    let mut r = Random(4);
+    for round in 0..3_000 {
+        let text = generate::kernel(round).to_string();
+        let end = r.below(text.len());
+        survive(&text[..end]);
+        let mut bytes = text.into_bytes();
+        for _ in 0..1 + r.below(4) {
+            let at = r.below(bytes.len());
+            bytes[at] = r.below(128) as u8;
+        }
+        survive(std::str::from_utf8(&bytes).unwrap());
+    }
+}
+
+#[test]
+fn deep_nests() {
+    let nest = |depth: usize| {
+        let mut text = String::from("kernel \"deep\" { b0 = out 0 w1 [1] ");
+        (0..depth).for_each(|v| text += &format!("for v{v} in 0..1 {{ "));
+        text + "fill b0[0] <- 0x0 " + &"}".repeat(depth) + "}"
+    };
+    let kernel = |depth| nest(depth).parse::<Kernel>();
+    assert!(verify(kernel(64).unwrap()).is_ok());
+    assert!(
+        verify(kernel(65).unwrap())
+            .unwrap_err()
+            .to_string()
+            .contains("deeper than 64")
+    );
+    assert!(kernel(256).is_ok());
+    assert!(kernel(257).is_err());
+    assert!(kernel(200_000).is_err());
+}
+
+#[test]
+fn long_lists() {
+    let of = |n| {
+        format!(
+            "kernel \"k\" {{ b0 = out 0 w1 [1] fill b0[0] <- 0x0 box [{}] }}",
+            "(1, 1), ".repeat(n)
+        )
+    };
+    assert!(verify(of(32).parse().unwrap()).is_ok());
+    assert!(verify(of(33).parse().unwrap()).is_err());
+    assert!(of(100_000).parse::<Kernel>().is_err());
+}
+
+/// Writes whose equations are hard: coprime strides of like size, in a space too large to mark.
+#[test]
+fn hard_equations_are_refused_within_the_budget() {
+    let len = 1i64 << 40;
+    let primes = [
+        1_000_003i64,
+        1_000_033,
+        1_000_037,
+        1_000_039,
+        1_000_081,
+        1_000_099,
+    ];
+    let mut body = Vec::new();
+    for shift in 0..40 {
+        let dims = primes.iter().map(|p| (200, p + shift)).collect();
+        body.push(Stmt::Fill {
+            dst: Place::at(BufferId(0), shift),
+            dims,
+            bits: 0,
+        });
+    }
+    let buffers = vec![Buffer {
+        role: Role::Scratch,
+        width: Width::W1,
+        len,
+    }];
+    let kernel = Kernel {
+        name: "hard".into(),
+        buffers,
+        phases: vec![body],
+    };
+    assert!(verify(kernel).is_err());
+}
+
+#[test]
+fn many_pieces_of_falling_strides() {
+    let mut body = Vec::new();
+    for at in 0..20_000i64 {
+        let dims = smallvec::smallvec![(2, (1 << 30) - at)];
+        body.push(Stmt::Fill {
+            dst: Place::at(BufferId(0), at),
+            dims,
+            bits: 0,
+        });
+    }
+    let role = Role::Out(0, Image::dense(1 << 31));
+    let buffers = vec![Buffer {
+        role,
+        width: Width::W1,
+        len: 1 << 31,
+    }];
+    let kernel = Kernel {
+        name: "falling".into(),
+        buffers,
+        phases: vec![body],
+    };
+    assert!(verify(kernel).is_err());
+}
+
+#[test]
+fn numbers_at_the_ends_of_their_ranges() {
+    let mut r = Random(6);
+    let ends = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX];
+    let mut pick = || ends[r.below(ends.len())];
+    for _ in 0..20_000 {
+        let image = Image {
+            offset: pick(),
+            dims: smallvec::smallvec![(pick(), pick()), (pick(), pick())],
+        };
+        let addr = Addr {
+            base: pick(),
+            terms: smallvec::smallvec![(Var(0), pick()), (Var(1), pick())],
+        };
+        let buffers = vec![Buffer {
+            role: Role::Out(0, image),
+            width: Width::W1,
+            len: pick().min(1 << 20),
+        }];
+        let dims = smallvec::smallvec![(pick(), pick()), (pick(), pick())];
+        let fill = Stmt::Fill {
+            dst: Place {
+                buffer: BufferId(0),
+                addr,
+            },
+            dims,
+            bits: 0,
+        };
+        let inner = Stmt::For {
+            var: Var(1),
+            extent: pick(),
+            parallel: false,
+            body: vec![fill],
+        };
+        let outer = Stmt::For {
+            var: Var(0),
+            extent: pick(),
+            parallel: true,
+            body: vec![inner],
+        };
+        let kernel = Kernel {
+            name: "ends".into(),
+            buffers,
+            phases: vec![vec![outer]],
+        };
+        let none: [Vec<u8>; 0] = [];
+        let run = interpret(&kernel, &none);
+        if verify(kernel).is_ok() {
+            assert!(run.is_ok(), "{run:?}");
+        }
+    }
+}
