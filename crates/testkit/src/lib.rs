@@ -1,2 +1,7 @@
 //! Generators, the ladder, the file-test harness and the conformance reader.
+
+#![forbid(unsafe_code)]
+
+pub mod conform;
+pub mod rungs;
 pub mod workloads;

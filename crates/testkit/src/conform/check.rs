@@ -1,0 +1,94 @@
+//! Runs cases on rungs and says where they do not hold.
+
+use restride_graph::oracle::Tensor;
+
+use super::case::{ArrayOut, Case};
+use super::spell::{SpellError, Spelled, spell};
+use super::values;
+use crate::rungs::{Rung, RungError};
+
+/// Whether a case holds: `Err` says on which rung it does not, and why.
+pub type Holds = Result<(), String>;
+
+/// How the cases of one file did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileReport {
+    /// Cases that hold on every rung.
+    pub passed: usize,
+    /// What went wrong with the others, each with the case's name.
+    pub failures: Vec<String>,
+}
+
+/// Checks every line of a file on these rungs. A line that is no case is a failure.
+pub fn check_lines(text: &str, rungs: &[&dyn Rung]) -> FileReport {
+    let mut report = FileReport::default();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let (name, holds) = match serde_json::from_str::<Case>(line) {
+            Ok(case) => {
+                let holds = check_case(&case, rungs);
+                (case.id, holds)
+            }
+            Err(error) => (format!("line {}", number + 1), Err(format!("not a case: {error}"))),
+        };
+        match holds {
+            Ok(()) => report.passed += 1,
+            Err(reason) => report.failures.push(format!("{name}: {reason}")),
+        }
+    }
+    report
+}
+
+/// Checks one case on these rungs.
+pub fn check_case(case: &Case, rungs: &[&dyn Rung]) -> Holds {
+    let spelled = match (spell(case), case.expect.outputs()) {
+        (Ok(spelled), _) => spelled,
+        (Err(SpellError::Refused(_)), None) => return Ok(()),
+        (Err(SpellError::Refused(reason)), Some(_)) => return Err(format!("refused: {reason}")),
+        (Err(SpellError::Unreadable(reason)), _) => return Err(format!("unreadable: {reason}")),
+    };
+    for rung in rungs {
+        check_rung(case, &spelled, *rung).map_err(|reason| {
+            format!("on rung {}: {reason}\n{}", rung.name(), spelled.graph)
+        })?;
+    }
+    Ok(())
+}
+
+fn check_rung(case: &Case, spelled: &Spelled, rung: &dyn Rung) -> Holds {
+    match (rung.run(&spelled.graph, &spelled.inputs), case.expect.outputs()) {
+        (Err(RungError::Refused(_)), None) => Ok(()),
+        (Err(error), _) => Err(error.to_string()),
+        (Ok(_), None) => Err("accepted, but the framework refuses it".into()),
+        (Ok(outputs), Some(expected)) => compare(spelled, &outputs, expected),
+    }
+}
+
+fn compare(spelled: &Spelled, outputs: &[Tensor], expected: &[ArrayOut]) -> Holds {
+    if outputs.len() != expected.len() {
+        return Err(format!("{} outputs, expected {}", outputs.len(), expected.len()));
+    }
+    let declared = spelled.graph.outputs();
+    for (k, ((output, expected), declared)) in outputs.iter().zip(expected).zip(declared).enumerate() {
+        let inferred = spelled.graph.output_type(declared).without_layout();
+        if *output.ty() != inferred {
+            return Err(format!("output {k} is {}, but {inferred} was inferred", output.ty()));
+        }
+        let expected = values::expected(output.element(), expected)?;
+        if output.shape() != expected.shape() {
+            return Err(format!(
+                "output {k} has shape {:?}, expected {:?}",
+                output.shape(),
+                expected.shape()
+            ));
+        }
+        let width = output.element().width();
+        let pairs = output.bytes().chunks(width).zip(expected.bytes().chunks(width));
+        if let Some((at, (got, wanted))) = pairs.enumerate().find(|(_, (got, wanted))| got != wanted) {
+            return Err(format!("output {k}, element {at}: bytes {got:02x?}, expected {wanted:02x?}"));
+        }
+    }
+    Ok(())
+}

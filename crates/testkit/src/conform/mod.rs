@@ -1,0 +1,18 @@
+//! The conformance reader: golden cases, each the answer of a real framework.
+//!
+//! A file holds one JSON object a line ([`Case`]). A case names a framework, one of its operators,
+//! inputs and what came out. It is spelled as a graph in that framework's dialect ([`spell`]), with
+//! every check that the framework makes before its operator runs, and then holds on a rung if the
+//! rung gives exactly the expected shapes and bits, or refuses what the framework refused. Inputs
+//! that parametrise become attributes; data and the indices of gathers are inputs of the graph.
+//!
+//! Nothing here knows a case, a file or a count.
+
+mod case;
+mod check;
+mod spell;
+mod values;
+
+pub use case::{Array, ArrayOut, Case, Expect, Values};
+pub use check::{FileReport, Holds, check_case, check_lines};
+pub use spell::{SpellError, Spelled, spell};

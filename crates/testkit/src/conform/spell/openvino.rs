@@ -1,0 +1,128 @@
+//! OpenVINO's slices, gathers and reshape; parameters take every integer type.
+
+use restride_graph::{
+    IndexRule, Ints, Op, OutOfRange, ReshapeDialect, SliceDialect, StridedSliceDialect,
+};
+use serde_json::Value;
+
+use super::call::{Allowed, Call, Form};
+use super::{SpellError, openvino_related, require};
+
+pub(super) const ANY: Allowed = Allowed::AnyInteger;
+
+pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
+    match call.case.op.as_str() {
+        "StridedSlice" => strided_slice(call),
+        "Slice" => slice(call),
+        "Gather" => gather(call),
+        "GatherElements" => gather_elements(call),
+        "GatherND" => gather_nd(call),
+        "Reshape" => reshape(call),
+        _ => openvino_related::spell(call),
+    }
+}
+
+/// A mask: packed (bit i is element i), or the list of 0 and 1 that OpenVINO has.
+fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
+    let Some(Value::Array(_)) = call.attr(name) else {
+        return call.attr_int(name, Some(0));
+    };
+    let list = call.given_attr_ints(name)?.unwrap_or_default();
+    let odd = list.iter().find(|&&element| element != 0 && element != 1);
+    require!(odd.is_none(), "{name} has an element {odd:?}; it takes 0 and 1");
+    require!(list.len() < 64, "{name} has {} elements", list.len());
+    Ok(list.iter().enumerate().map(|(i, &bit)| bit << i).sum())
+}
+
+fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "begin", "end", "strides"])?;
+    let begin = call.ints("begin", Form::Vector, ANY)?;
+    let strides = match call.given_ints("strides", Form::Vector, ANY)? {
+        Some(strides) => strides,
+        None => Ints::from_elem(1, begin.len()),
+    };
+    let op = Op::StridedSlice {
+        x: call.operand("data")?,
+        dialect: StridedSliceDialect::OpenVino,
+        begin,
+        end: call.ints("end", Form::Vector, ANY)?,
+        strides,
+        begin_mask: mask(call, "begin_mask")?,
+        end_mask: mask(call, "end_mask")?,
+        ellipsis_mask: mask(call, "ellipsis_mask")?,
+        new_axis_mask: mask(call, "new_axis_mask")?,
+        shrink_axis_mask: mask(call, "shrink_axis_mask")?,
+    };
+    call.result(op)
+}
+
+fn slice(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "start", "stop", "step", "axes"])?;
+    let op = Op::Slice {
+        x: call.operand("data")?,
+        dialect: SliceDialect::OpenVino,
+        start: call.ints("start", Form::Vector, ANY)?,
+        stop: call.ints("stop", Form::Vector, ANY)?,
+        step: call.ints("step", Form::Vector, ANY)?,
+        axes: call.given_ints("axes", Form::Vector, ANY)?,
+    };
+    call.result(op)
+}
+
+/// Version 8 counts negative indices from the end; before it they are outside.
+fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "indices", "axis"])?;
+    let wrap = !matches!(call.case.opset.as_str(), "Gather-1" | "Gather-7");
+    let op = Op::Gather {
+        x: call.operand("data")?,
+        indices: call.operand("indices")?,
+        axis: call.int("axis", Form::OneElement, ANY)?,
+        batch_dims: call.attr_int("batch_dims", Some(0))?,
+        rule: IndexRule { out_of_range: OutOfRange::Zero, wrap },
+    };
+    call.result(op)
+}
+
+const CHECKED: IndexRule = IndexRule { out_of_range: OutOfRange::Error, wrap: true };
+
+fn gather_elements(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "indices"])?;
+    let op = Op::GatherElements {
+        x: call.operand("data")?,
+        indices: call.operand("indices")?,
+        axis: call.attr_int("axis", Some(0))?,
+        rule: CHECKED,
+    };
+    call.result(op)
+}
+
+/// Version 5 gives the batch axes out as one.
+fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "indices"])?;
+    let batch_dims = call.attr_int("batch_dims", Some(0))?;
+    let op = Op::GatherNd {
+        x: call.operand("data")?,
+        indices: call.operand("indices")?,
+        batch_dims,
+        rule: CHECKED,
+    };
+    let gathered = call.push(op)?;
+    if call.case.opset != "GatherND-5" || batch_dims <= 1 {
+        return call.output(gathered);
+    }
+    let (batch, rest) = call.shape(gathered).split_at(batch_dims as usize);
+    let mut pattern = Ints::from_slice(&[batch.iter().product()]);
+    pattern.extend_from_slice(rest);
+    call.result(Op::Reshape { x: gathered, dialect: ReshapeDialect::Plain, pattern })
+}
+
+fn reshape(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "shape"])?;
+    let special_zero = call.attr_int("special_zero", Some(0))? != 0;
+    let op = Op::Reshape {
+        x: call.operand("data")?,
+        dialect: ReshapeDialect::OpenVino { special_zero },
+        pattern: call.ints("shape", Form::Vector, ANY)?,
+    };
+    call.result(op)
+}

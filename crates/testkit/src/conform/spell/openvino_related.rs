@@ -1,0 +1,209 @@
+//! The rest of OpenVINO's data movement.
+
+use restride_graph::{BroadcastMode, ChannelAxis, DepthOrder, Ints, Op, PadMode};
+
+use super::call::{Call, Form};
+use super::onnx::fill;
+use super::openvino::ANY;
+use super::{SpellError, require};
+
+pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
+    match call.case.op.as_str() {
+        "Transpose" => transpose(call),
+        "Squeeze" => squeeze(call),
+        "Unsqueeze" => unsqueeze(call),
+        "Broadcast" => broadcast(call),
+        "Tile" => tile(call),
+        "Reverse" => reverse(call),
+        "Roll" => roll(call),
+        "Concat" => concat(call),
+        "Split" => split(call),
+        "VariadicSplit" => variadic_split(call),
+        "Pad" => pad(call),
+        "DepthToSpace" => depth_to_space(call),
+        "SpaceToDepth" => space_to_depth(call),
+        "ShuffleChannels" => shuffle_channels(call),
+        "ReverseSequence" => reverse_sequence(call),
+        _ => Err(call.unknown()),
+    }
+}
+
+fn transpose(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "order"])?;
+    let op = Op::Transpose {
+        x: call.operand("data")?,
+        perm: call.given_ints("order", Form::Vector, ANY)?.unwrap_or_default(),
+    };
+    call.result(op)
+}
+
+/// No axes, or an empty list of them, means all of size 1.
+fn squeeze(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "axes"])?;
+    let axes = call.given_ints("axes", Form::ScalarOrVector, ANY)?;
+    let op = Op::Squeeze {
+        x: call.operand("data")?,
+        axes: axes.filter(|axes| !axes.is_empty()),
+    };
+    call.result(op)
+}
+
+fn unsqueeze(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "axes"])?;
+    let op = Op::Unsqueeze {
+        x: call.operand("data")?,
+        axes: call.ints("axes", Form::ScalarOrVector, ANY)?,
+    };
+    call.result(op)
+}
+
+fn broadcast(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "target_shape", "axes_mapping"])?;
+    let shape = call.ints("target_shape", Form::Vector, ANY)?;
+    let default = if call.given("axes_mapping").is_some() { "explicit" } else { "numpy" };
+    let mode = match call.attr_word("mode", default)? {
+        "numpy" => BroadcastMode::Numpy,
+        "bidirectional" => BroadcastMode::Bidirectional,
+        "explicit" | "none" => BroadcastMode::Explicit(call.ints("axes_mapping", Form::Vector, ANY)?),
+        other => return Err(SpellError::Refused(format!("mode `{other}`"))),
+    };
+    let op = Op::Broadcast { x: call.operand("data")?, shape, mode };
+    call.result(op)
+}
+
+fn tile(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "repeats"])?;
+    let op = Op::Tile {
+        x: call.operand("data")?,
+        repeats: call.ints("repeats", Form::Vector, ANY)?,
+    };
+    call.result(op)
+}
+
+/// Axes come as their numbers, or with mode `mask` as one flag per axis.
+fn reverse(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "axes"])?;
+    let x = call.operand("data")?;
+    let axes = match call.attr_word("mode", "index")? {
+        "index" => call.given_ints("axes", Form::Vector, ANY)?.unwrap_or_default(),
+        "mask" => {
+            let flags = crate::conform::values::integers(call.input("axes")?)
+                .map_err(SpellError::Unreadable)?;
+            let rank = call.shape(x).len();
+            require!(flags.len() == rank, "{} flags for rank {rank}", flags.len());
+            (0..rank as i64).filter(|&axis| flags[axis as usize] != 0).collect()
+        }
+        other => return Err(SpellError::Refused(format!("mode `{other}`"))),
+    };
+    call.result(Op::Reverse { x, axes })
+}
+
+/// One shift may serve several axes.
+fn roll(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "shift", "axes"])?;
+    let mut shift = call.ints("shift", Form::ScalarOrVector, ANY)?;
+    let axes = call.ints("axes", Form::ScalarOrVector, ANY)?;
+    if let [one] = shift[..] {
+        shift = Ints::from_elem(one, axes.len());
+    }
+    let op = Op::Roll { x: call.operand("data")?, shift, axes };
+    call.result(op)
+}
+
+fn concat(call: &mut Call<'_>) -> Result<(), SpellError> {
+    let arrays = &call.case.inputs;
+    let parts = arrays.iter().map(|array| call.array_operand(array)).collect::<Result<_, _>>()?;
+    let op = Op::Concat { parts, axis: call.attr_int("axis", None)? };
+    call.result(op)
+}
+
+fn split(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "axis"])?;
+    let axis = call.int("axis", Form::OneElement, ANY)?;
+    let count = call.attr_int("num_splits", None)?;
+    let x = call.operand("data")?;
+    let size = call.split_size(x, axis)?;
+    require!((1..=1 << 16).contains(&count), "{count} parts");
+    require!(size % count == 0, "size {size} has no {count} equal parts");
+    call.split(x, axis, Ints::from_elem(size / count, count as usize))
+}
+
+fn variadic_split(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "axis", "split_lengths"])?;
+    let axis = call.int("axis", Form::OneElement, ANY)?;
+    let lengths = call.ints("split_lengths", Form::Vector, ANY)?;
+    let x = call.operand("data")?;
+    call.split(x, axis, lengths)
+}
+
+/// Negative amounts came with version 12.
+fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "pads_begin", "pads_end", "pad_value"])?;
+    let low = call.ints("pads_begin", Form::Vector, ANY)?;
+    let high = call.ints("pads_end", Form::Vector, ANY)?;
+    let negative = low.iter().chain(&high).find(|&&amount| amount < 0);
+    require!(
+        call.case.opset != "Pad-1" || negative.is_none(),
+        "amount {negative:?} is negative"
+    );
+    let mode = match call.attr_word("pad_mode", "constant")? {
+        "constant" => PadMode::Constant(fill(call, "pad_value")?),
+        "edge" => PadMode::Edge,
+        "reflect" => PadMode::Reflect,
+        "symmetric" => PadMode::Symmetric,
+        other => return Err(SpellError::Refused(format!("mode `{other}`"))),
+    };
+    let op = Op::Pad { x: call.operand("data")?, low, high, mode };
+    call.result(op)
+}
+
+fn depth_order(call: &Call<'_>) -> Result<DepthOrder, SpellError> {
+    match call.attr_word("mode", "blocks_first")? {
+        "blocks_first" => Ok(DepthOrder::BlocksFirst),
+        "depth_first" => Ok(DepthOrder::DepthFirst),
+        other => Err(SpellError::Refused(format!("mode `{other}`"))),
+    }
+}
+
+fn depth_to_space(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data"])?;
+    let op = Op::DepthToSpace {
+        x: call.operand("data")?,
+        block: call.attr_int("block_size", Some(1))?,
+        order: depth_order(call)?,
+        channels: ChannelAxis::First,
+    };
+    call.result(op)
+}
+
+fn space_to_depth(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data"])?;
+    let op = Op::SpaceToDepth {
+        x: call.operand("data")?,
+        block: call.attr_int("block_size", Some(1))?,
+        order: depth_order(call)?,
+        channels: ChannelAxis::First,
+    };
+    call.result(op)
+}
+
+fn shuffle_channels(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data"])?;
+    let op = Op::ShuffleChannels {
+        x: call.operand("data")?,
+        axis: call.attr_int("axis", Some(1))?,
+        groups: call.attr_int("group", Some(1))?,
+    };
+    call.result(op)
+}
+
+fn reverse_sequence(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "seq_lengths"])?;
+    let op = Op::ReverseSequence {
+        x: call.operand("data")?,
+        lengths: call.ints("seq_lengths", Form::Vector, ANY)?,
+        batch_axis: call.attr_int("batch_axis", Some(0))?,
+        seq_axis: call.attr_int("seq_axis", Some(1))?,
+    };
+    call.result(op)
+}
