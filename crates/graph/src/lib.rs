@@ -7,6 +7,7 @@ mod error;
 mod graph;
 mod infer;
 mod op;
+pub mod oracle;
 pub mod resolve;
 mod types;
 mod value;

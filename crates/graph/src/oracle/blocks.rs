@@ -13,9 +13,18 @@ struct Image {
     blocks: i64,
 }
 
-fn image(op: &'static str, shape: &[i64], block: i64, channels: ChannelAxis) -> Result<Image, OpError> {
+fn image(
+    op: &'static str,
+    shape: &[i64],
+    block: i64,
+    channels: ChannelAxis,
+) -> Result<Image, OpError> {
     let rank = shape.len();
-    require!(op, rank >= 3, "rank {rank} has no batch, depth and spatial axes");
+    require!(
+        op,
+        rank >= 3,
+        "rank {rank} has no batch, depth and spatial axes"
+    );
     require!(op, block >= 1, "block {block} is below 1");
     let (depth, spatial) = match channels {
         ChannelAxis::First => (1, 2..rank),
@@ -23,7 +32,11 @@ fn image(op: &'static str, shape: &[i64], block: i64, channels: ChannelAxis) -> 
     };
     let blocks = (spatial.clone()).try_fold(1i64, |n, _| n.checked_mul(block));
     match blocks {
-        Some(blocks) => Ok(Image { depth, spatial, blocks }),
+        Some(blocks) => Ok(Image {
+            depth,
+            spatial,
+            blocks,
+        }),
         None => Err(refused(op, format!("block {block} is too large"))),
     }
 }
@@ -46,7 +59,12 @@ pub(super) fn depth_to_space<'a>(
     let op = "depth_to_space";
     let image = image(op, shape, block, channels)?;
     let d = shape[image.depth];
-    require!(op, d % image.blocks == 0, "depth {d} is not a multiple of {}", image.blocks);
+    require!(
+        op,
+        d % image.blocks == 0,
+        "depth {d} is not a multiple of {}",
+        image.blocks
+    );
     let count = d / image.blocks;
     let mut sizes = shape.to_vec();
     sizes[image.depth] = count;
@@ -80,7 +98,12 @@ pub(super) fn space_to_depth<'a>(
     let size = count.checked_mul(image.blocks);
     sizes[image.depth] = size.ok_or_else(|| refused(op, "the depth grows too large".into()))?;
     for s in image.spatial.clone() {
-        require!(op, shape[s] % block == 0, "axis {s} has size {}, no multiple of {block}", shape[s]);
+        require!(
+            op,
+            shape[s] % block == 0,
+            "axis {s} has size {}, no multiple of {block}",
+            shape[s]
+        );
         sizes[s] = shape[s] / block;
     }
     Ok(Rule::from_x(sizes, move |out| {
@@ -109,7 +132,11 @@ pub(super) fn shuffle_channels<'a>(
     let along = axis(op, along, shape.len())?;
     let d = shape[along];
     require!(op, groups >= 1, "{groups} groups");
-    require!(op, d % groups == 0, "axis {along} has size {d}, no multiple of {groups}");
+    require!(
+        op,
+        d % groups == 0,
+        "axis {along} has size {d}, no multiple of {groups}"
+    );
     Ok(Rule::from_x(shape.to_vec(), move |out| {
         let mut index = out.to_vec();
         let (i, g) = (out[along] / groups, out[along] % groups);

@@ -26,9 +26,9 @@ pub enum OracleError {
         /// Which input.
         position: usize,
         /// What was given.
-        got: TensorType,
+        got: Box<TensorType>,
         /// What the graph says.
-        expected: TensorType,
+        expected: Box<TensorType>,
     },
     /// An operator has no result.
     #[error("{value}: {error}")]
@@ -44,9 +44,9 @@ pub enum OracleError {
         /// The value.
         value: ValueId,
         /// What inference says.
-        inferred: TensorType,
+        inferred: Box<TensorType>,
         /// What the operator's definition gave.
-        found: TensorType,
+        found: Box<TensorType>,
     },
 }
 
@@ -81,8 +81,8 @@ pub fn eval(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, OracleError
         if *input.ty() != expected {
             return Err(OracleError::Input {
                 position,
-                got: input.ty().clone(),
-                expected,
+                got: Box::new(input.ty().clone()),
+                expected: Box::new(expected),
             });
         }
         values[value.index()] = Some(input.clone());
@@ -92,20 +92,25 @@ pub fn eval(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, OracleError
         if !live || matches!(op, Op::Input) {
             continue;
         }
-        let operands: Vec<&Tensor> =
-            (op.operands().iter().filter_map(|operand| values[operand.index()].as_ref())).collect();
+        let operands: Vec<&Tensor> = (op
+            .operands()
+            .iter()
+            .filter_map(|operand| values[operand.index()].as_ref()))
+        .collect();
         let result = eval_op(op, &operands).map_err(|error| OracleError::Op { value, error })?;
         if *result.ty() != *graph.ty(value) {
             return Err(OracleError::Inference {
                 value,
-                inferred: graph.ty(value).clone(),
-                found: result.ty().clone(),
+                inferred: Box::new(graph.ty(value).clone()),
+                found: Box::new(result.ty().clone()),
             });
         }
         values[value.index()] = Some(result);
     }
     let outputs = graph.outputs().iter();
-    Ok(outputs.filter_map(|output| values[output.value.index()].clone()).collect())
+    Ok(outputs
+        .filter_map(|output| values[output.value.index()].clone())
+        .collect())
 }
 
 /// The result of one operator. `operands` are the tensors of [`Op::operands`], in that order.
@@ -121,15 +126,25 @@ pub fn eval_op(op: &Op, operands: &[&Tensor]) -> Result<Tensor, OpError> {
                 .map_err(|error| refused(name, error.to_string()));
         }
         Op::Concat { parts: _, axis } => views::concat(operands, *axis)?,
-        Op::Gather { x: _, indices: _, axis, batch_dims, rule } => {
-            gathers::gather(operands[0], operands[1], *axis, *batch_dims, *rule)?
-        }
-        Op::GatherElements { x: _, indices: _, axis, rule } => {
-            gathers::gather_elements(operands[0], operands[1], *axis, *rule)?
-        }
-        Op::GatherNd { x: _, indices: _, batch_dims, rule } => {
-            gathers::gather_nd(operands[0], operands[1], *batch_dims, *rule)?
-        }
+        Op::Gather {
+            x: _,
+            indices: _,
+            axis,
+            batch_dims,
+            rule,
+        } => gathers::gather(operands[0], operands[1], *axis, *batch_dims, *rule)?,
+        Op::GatherElements {
+            x: _,
+            indices: _,
+            axis,
+            rule,
+        } => gathers::gather_elements(operands[0], operands[1], *axis, *rule)?,
+        Op::GatherNd {
+            x: _,
+            indices: _,
+            batch_dims,
+            rule,
+        } => gathers::gather_nd(operands[0], operands[1], *batch_dims, *rule)?,
         Op::Identity { .. }
         | Op::StridedSlice { .. }
         | Op::Slice { .. }
@@ -148,13 +163,14 @@ pub fn eval_op(op: &Op, operands: &[&Tensor]) -> Result<Tensor, OpError> {
         | Op::SpaceToDepth { .. }
         | Op::ShuffleChannels { .. }
         | Op::CenterCropPad { .. }
-        | Op::ReverseSequence { .. } => unary(op, operands[0].shape())?,
+        | Op::ReverseSequence { .. } => unary(op, operands[0])?,
     };
     run(name, &rule, operands)
 }
 
-/// The equation of an operator of one operand, which depends on its shape only.
-fn unary<'a>(op: &'a Op, x: &[i64]) -> Result<Rule<'a>, OpError> {
+/// The equation of an operator of one operand, which depends on its type only.
+fn unary<'a>(op: &'a Op, operand: &Tensor) -> Result<Rule<'a>, OpError> {
+    let x = operand.shape();
     match op {
         Op::Identity { x: _ } => Ok(Rule::from_x(x.to_vec(), <[i64]>::to_vec)),
         Op::StridedSlice {
@@ -183,10 +199,19 @@ fn unary<'a>(op: &'a Op, x: &[i64]) -> Result<Rule<'a>, OpError> {
             slices::strided_slice(x, &spec)
         }
         // The two dialects spell one rule.
-        Op::Slice { x: _, dialect: _, start, stop, step, axes } => {
-            slices::slice(x, start, stop, step, axes.as_deref())
-        }
-        Op::Reshape { x: _, dialect, pattern } => shapes::reshape(x, *dialect, pattern),
+        Op::Slice {
+            x: _,
+            dialect: _,
+            start,
+            stop,
+            step,
+            axes,
+        } => slices::slice(x, start, stop, step, axes.as_deref()),
+        Op::Reshape {
+            x: _,
+            dialect,
+            pattern,
+        } => shapes::reshape(x, *dialect, pattern),
         Op::Transpose { x: _, perm } => views::transpose(x, perm),
         Op::Squeeze { x: _, axes } => shapes::squeeze(x, axes.as_deref()),
         Op::Unsqueeze { x: _, axes } => shapes::unsqueeze(x, axes),
@@ -194,20 +219,39 @@ fn unary<'a>(op: &'a Op, x: &[i64]) -> Result<Rule<'a>, OpError> {
         Op::Broadcast { x: _, shape, mode } => views::broadcast(x, shape, mode),
         Op::Reverse { x: _, axes } => views::reverse(x, axes),
         Op::Roll { x: _, shift, axes } => views::roll(x, shift, axes),
-        Op::Split { x: _, axis, lengths, part } => slices::split(x, *axis, lengths, *part),
+        Op::Split {
+            x: _,
+            axis,
+            lengths,
+            part,
+        } => slices::split(x, *axis, lengths, *part),
         Op::Tile { x: _, repeats } => views::tile(x, repeats),
-        Op::Pad { x: _, low, high, mode } => pads::pad(x, low, high, *mode),
-        Op::DepthToSpace { x: _, block, order, channels } => {
-            blocks::depth_to_space(x, *block, *order, *channels)
-        }
-        Op::SpaceToDepth { x: _, block, order, channels } => {
-            blocks::space_to_depth(x, *block, *order, *channels)
-        }
+        Op::Pad {
+            x: _,
+            low,
+            high,
+            mode,
+        } => pads::pad(operand, low, high, *mode),
+        Op::DepthToSpace {
+            x: _,
+            block,
+            order,
+            channels,
+        } => blocks::depth_to_space(x, *block, *order, *channels),
+        Op::SpaceToDepth {
+            x: _,
+            block,
+            order,
+            channels,
+        } => blocks::space_to_depth(x, *block, *order, *channels),
         Op::ShuffleChannels { x: _, axis, groups } => blocks::shuffle_channels(x, *axis, *groups),
         Op::CenterCropPad { x: _, shape, axes } => pads::center_crop_pad(x, shape, axes.as_deref()),
-        Op::ReverseSequence { x: _, lengths, batch_axis, seq_axis } => {
-            views::reverse_sequence(x, lengths, *batch_axis, *seq_axis)
-        }
+        Op::ReverseSequence {
+            x: _,
+            lengths,
+            batch_axis,
+            seq_axis,
+        } => views::reverse_sequence(x, lengths, *batch_axis, *seq_axis),
         Op::Input
         | Op::Constant(_)
         | Op::Concat { .. }

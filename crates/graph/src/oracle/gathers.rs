@@ -11,7 +11,11 @@ use super::walk::{Rule, each_index};
 /// With [`OutOfRange::Error`] the tensor was checked before, so `None` does not happen.
 fn resolve(rule: IndexRule, value: i128, limit: i64) -> Option<i64> {
     let limit = i128::from(limit);
-    let value = if rule.wrap && value < 0 { value + limit } else { value };
+    let value = if rule.wrap && value < 0 {
+        value + limit
+    } else {
+        value
+    };
     if 0 <= value && value < limit {
         return Some(value as i64);
     }
@@ -40,7 +44,14 @@ fn check(
         let limit = x.shape()[axis];
         if resolve(rule, value, limit).is_none() {
             let low = if rule.wrap { -i128::from(limit) } else { 0 };
-            return Err(OpError::OutOfRange { op, position, value, axis, low, limit });
+            return Err(OpError::OutOfRange {
+                op,
+                position,
+                value,
+                axis,
+                low,
+                limit,
+            });
         }
     }
     Ok(())
@@ -48,7 +59,11 @@ fn check(
 
 fn require_integers(op: &'static str, indices: &Tensor) -> Result<(), OpError> {
     let element = indices.element();
-    require!(op, element.is_index(), "the indices are {element}, no integers of at most 64 bits");
+    require!(
+        op,
+        element.is_index(),
+        "the indices are {element}, no integers of at most 64 bits"
+    );
     Ok(())
 }
 
@@ -66,8 +81,17 @@ pub(super) fn gather<'a>(
     require!(op, r > 0, "a scalar has no axis to gather from");
     let a = axis(op, along, r)?;
     let qi = q as i64;
-    require!(op, -qi <= batch_dims && batch_dims <= qi, "batch_dims {batch_dims} is not in {}..={qi}", -qi);
-    let b = if batch_dims < 0 { batch_dims + qi } else { batch_dims } as usize;
+    require!(
+        op,
+        -qi <= batch_dims && batch_dims <= qi,
+        "batch_dims {batch_dims} is not in {}..={qi}",
+        -qi
+    );
+    let b = if batch_dims < 0 {
+        batch_dims + qi
+    } else {
+        batch_dims
+    } as usize;
     require!(op, b <= a, "batch_dims {b} is beyond axis {a}");
     require!(
         op,
@@ -97,10 +121,22 @@ pub(super) fn gather_elements<'a>(
     let op = "gather_elements";
     require_integers(op, indices)?;
     let (xs, is) = (x.shape(), indices.shape());
-    require!(op, xs.len() == is.len(), "data has rank {}, indices {}", xs.len(), is.len());
+    require!(
+        op,
+        xs.len() == is.len(),
+        "data has rank {}, indices {}",
+        xs.len(),
+        is.len()
+    );
     let a = axis(op, along, xs.len())?;
     for k in 0..xs.len() {
-        require!(op, k == a || is[k] <= xs[k], "axis {k} has {} indices for size {}", is[k], xs[k]);
+        require!(
+            op,
+            k == a || is[k] <= xs[k],
+            "axis {k} has {} indices for size {}",
+            is[k],
+            xs[k]
+        );
     }
     check(op, x, indices, rule, |_| a)?;
     Ok(Rule::from_x_or(is.to_vec(), 0, move |out| {
@@ -121,15 +157,29 @@ pub(super) fn gather_nd<'a>(
     require_integers(op, indices)?;
     let (xs, is) = (x.shape(), indices.shape());
     let (r, q) = (xs.len(), is.len());
-    require!(op, r > 0 && q > 0, "data has rank {r}, indices {q}; both need an axis");
-    let most = r.min(q) as i64;
-    require!(op, 0 <= batch_dims && batch_dims < most, "batch_dims {batch_dims} is not in 0..{most}");
+    require!(op, q > 0, "the indices have no axis");
+    let most = r.min(q - 1) as i64;
+    require!(
+        op,
+        0 <= batch_dims && batch_dims <= most,
+        "batch_dims {batch_dims} is not in 0..={most}"
+    );
     let b = batch_dims as usize;
-    require!(op, xs[..b] == is[..b], "the first {b} sizes of {xs:?} and {is:?} differ");
+    require!(
+        op,
+        xs[..b] == is[..b],
+        "the first {b} sizes of {xs:?} and {is:?} differ"
+    );
     let k = is[q - 1];
-    require!(op, k <= (r - b) as i64, "{k} indices address rank {r} after {b} batch axes");
+    require!(
+        op,
+        k <= (r - b) as i64,
+        "{k} indices address rank {r} after {b} batch axes"
+    );
     let k = k as usize;
-    check(op, x, indices, rule, |position| b + position[q - 1] as usize)?;
+    check(op, x, indices, rule, |position| {
+        b + position[q - 1] as usize
+    })?;
     let shape = [&is[..q - 1], &xs[b + k..]].concat();
     Ok(Rule::from_x_or(shape, 0, move |out| {
         let (place, rest) = out.split_at(q - 1);

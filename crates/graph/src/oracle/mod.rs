@@ -20,9 +20,6 @@ mod tensor;
 mod views;
 mod walk;
 
-#[cfg(test)]
-mod tests;
-
 pub use eval::{OracleError, eval, eval_op};
 pub use refusal::OpError;
 pub use tensor::{Tensor, TensorError};

@@ -3,6 +3,7 @@
 use crate::PadMode;
 
 use super::refusal::{OpError, axes, require};
+use super::tensor::Tensor;
 use super::walk::Rule;
 
 /// What index `at` means on an axis of size `d`, outside of which the mode decides.
@@ -30,13 +31,13 @@ fn inside(mode: PadMode, at: i128, d: i64) -> Option<i64> {
 
 /// `out[.., i, ..] = x[.., i - low, ..]`, the rim as the mode says; negative amounts crop.
 pub(super) fn pad<'a>(
-    shape: &[i64],
+    x: &Tensor,
     low: &[i64],
     high: &[i64],
     mode: PadMode,
 ) -> Result<Rule<'a>, OpError> {
     let op = "pad";
-    let rank = shape.len();
+    let (shape, rank) = (x.shape(), x.rank());
     require!(
         op,
         low.len() == rank && high.len() == rank,
@@ -46,9 +47,17 @@ pub(super) fn pad<'a>(
     );
     let mut sizes = Vec::new();
     for k in 0..rank {
-        let (d, low, high) = (i128::from(shape[k]), i128::from(low[k]), i128::from(high[k]));
+        let (d, low, high) = (
+            i128::from(shape[k]),
+            i128::from(low[k]),
+            i128::from(high[k]),
+        );
         let size = d + low + high;
-        require!(op, size >= 0 && size <= i128::from(i64::MAX), "axis {k} would have size {size}");
+        require!(
+            op,
+            size >= 0 && size <= i128::from(i64::MAX),
+            "axis {k} would have size {size}"
+        );
         let most = match mode {
             PadMode::Constant(_) => i128::MAX,
             PadMode::Edge | PadMode::Wrap if d == 0 => 0,
@@ -56,13 +65,19 @@ pub(super) fn pad<'a>(
             PadMode::Reflect => 0.max(d - 1),
             PadMode::Symmetric => d,
         };
-        require!(op, low <= most && high <= most, "axis {k} of size {d} cannot grow by {low} and {high}");
+        require!(
+            op,
+            size == 0 || low <= most && high <= most,
+            "axis {k} of size {d} cannot grow by {low} and {high}"
+        );
         sizes.push(size as i64);
     }
     let bits = match mode {
         PadMode::Constant(bits) => bits,
         PadMode::Edge | PadMode::Reflect | PadMode::Symmetric | PadMode::Wrap => 0,
     };
+    let spare = bits & !x.element().bit_mask();
+    require!(op, spare == 0, "{bits:#x} is no {}", x.element());
     let (shape, low) = (shape.to_vec(), low.to_vec());
     Ok(Rule::from_x_or(sizes, bits, move |out| {
         (0..rank)
@@ -83,13 +98,23 @@ pub(super) fn center_crop_pad<'a>(
         Some(named) => axes(op, named, shape.len())?,
         None => (0..shape.len()).collect(),
     };
-    require!(op, target.len() == named.len(), "{} sizes for {} axes", target.len(), named.len());
+    require!(
+        op,
+        target.len() == named.len(),
+        "{} sizes for {} axes",
+        target.len(),
+        named.len()
+    );
     let mut sizes = shape.to_vec();
     let mut starts = vec![0; shape.len()];
     for (&size, &axis) in target.iter().zip(&named) {
         require!(op, size >= 0, "axis {axis} would have size {size}");
         let d = shape[axis];
-        starts[axis] = if d >= size { (d - size) / 2 } else { -((size - d) / 2) };
+        starts[axis] = if d >= size {
+            (d - size) / 2
+        } else {
+            -((size - d) / 2)
+        };
         sizes[axis] = size;
     }
     let shape = shape.to_vec();

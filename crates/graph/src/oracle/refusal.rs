@@ -13,9 +13,7 @@ pub enum OpError {
         reason: String,
     },
     /// An index lies outside its axis, and the gather's policy makes that an error.
-    #[error(
-        "{op}: the index at {position:?} is {value}, outside {low}..{limit} of axis {axis}"
-    )]
+    #[error("{op}: the index at {position:?} is {value}, outside {low}..{limit} of axis {axis}")]
     OutOfRange {
         /// The operator.
         op: &'static str,
@@ -49,7 +47,12 @@ pub(super) use require;
 /// The axis that `axis` names in a tensor of this rank: `-rank..rank`.
 pub(super) fn axis(op: &'static str, axis: i64, rank: usize) -> Result<usize, OpError> {
     let r = rank as i64;
-    require!(op, -r <= axis && axis < r, "axis {axis} is not in {}..{r}", -r);
+    require!(
+        op,
+        -r <= axis && axis < r,
+        "axis {axis} is not in {}..{r}",
+        -r
+    );
     Ok(if axis < 0 { axis + r } else { axis } as usize)
 }
 

@@ -49,17 +49,9 @@ fn from_end(index: i64, size: i64) -> i128 {
     if index < 0 { index + size } else { index }
 }
 
-/// Bit `i` of a mask. A negative mask is a 32-bit one with its highest bit set.
-fn bits(mask: i64) -> u64 {
-    if mask < 0 {
-        u64::from(mask as u32)
-    } else {
-        mask as u64
-    }
-}
-
+/// Bit `position` of a mask.
 fn bit(mask: i64, position: usize) -> bool {
-    position < 64 && bits(mask) >> position & 1 == 1
+    position < 64 && mask >> position & 1 == 1
 }
 
 /// Walks the specification left to right; each position takes, by the first mask that names it,
@@ -110,7 +102,7 @@ fn parts(shape: &[i64], spec: &Spec<'_>) -> Result<Vec<Part>, OpError> {
     );
     require!(
         op,
-        bits(spec.ellipsis_mask).count_ones() <= 1,
+        spec.ellipsis_mask.count_ones() <= 1,
         "ellipsis_mask {} names more than one position",
         spec.ellipsis_mask
     );
@@ -140,7 +132,11 @@ fn parts(shape: &[i64], spec: &Spec<'_>) -> Result<Vec<Part>, OpError> {
 
     let mut parts = Vec::new();
     let mut rest = shape.iter().copied();
-    let whole = |size| Part::Span { first: 0, count: size, step: 1 };
+    let whole = |size| Part::Span {
+        first: 0,
+        count: size,
+        step: 1,
+    };
     for i in 0..m {
         if ellipsis(i) {
             parts.extend(rest.by_ref().take(rank - used).map(whole));
@@ -209,7 +205,11 @@ fn range(spec: &Spec<'_>, i: usize, size: i64) -> Result<Part, OpError> {
         -1
     };
     let count = if d == 0 { 0 } else { count(begin, end, t) };
-    Ok(Part::Span { first: begin as i64, count, step: spec.strides[i] })
+    Ok(Part::Span {
+        first: begin as i64,
+        count,
+        step: spec.strides[i],
+    })
 }
 
 /// Slice-8 and ONNX Slice: per named axis, `out[.., i, ..] = x[.., s + i * t, ..]`.
@@ -272,8 +272,16 @@ pub(super) fn split<'a>(
     require!(op, bad.is_none(), "length {bad:?} is below -1");
     let rests = lengths.iter().filter(|&&length| length == -1).count();
     require!(op, rests <= 1, "{rests} lengths are -1");
-    let named: i128 = lengths.iter().filter(|&&l| l >= 0).map(|&l| i128::from(l)).sum();
-    let fits = if rests == 1 { named <= size } else { named == size };
+    let named: i128 = lengths
+        .iter()
+        .filter(|&&l| l >= 0)
+        .map(|&l| i128::from(l))
+        .sum();
+    let fits = if rests == 1 {
+        named <= size
+    } else {
+        named == size
+    };
     require!(op, fits, "lengths {lengths:?} do not make up size {size}");
     let length = |k: usize| match lengths[k] {
         -1 => size - named,

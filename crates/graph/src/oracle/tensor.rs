@@ -165,7 +165,8 @@ impl Tensor {
 fn address(ty: &TensorType, index: &[i64]) -> usize {
     let at = match ty.layout() {
         // Horner's rule; the product of the sizes fits, so every prefix does.
-        None => (index.iter().zip(ty.shape())).fold(0, |at, (&i, &size)| at * i128::from(size) + i128::from(i)),
+        None => (index.iter().zip(ty.shape()))
+            .fold(0, |at, (&i, &size)| at * i128::from(size) + i128::from(i)),
         Some(layout) => (index.iter().zip(&layout.strides))
             .fold(i128::from(layout.offset), |at, (&i, &stride)| {
                 at + i128::from(i) * i128::from(stride)

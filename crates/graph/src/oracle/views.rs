@@ -13,7 +13,12 @@ pub(super) fn transpose<'a>(shape: &[i64], perm: &[i64]) -> Result<Rule<'a>, OpE
     let perm: Vec<usize> = if perm.is_empty() {
         (0..rank).rev().collect()
     } else {
-        require!(op, perm.len() == rank, "perm has {} values for rank {rank}", perm.len());
+        require!(
+            op,
+            perm.len() == rank,
+            "perm has {} values for rank {rank}",
+            perm.len()
+        );
         let negative = perm.iter().find(|&&axis| axis < 0);
         require!(op, negative.is_none(), "axis {negative:?} is negative");
         axes(op, perm, rank)?
@@ -37,7 +42,11 @@ pub(super) fn broadcast<'a>(
     let op = "broadcast";
     let (r, t) = (shape.len(), target.len());
     let negative = target.iter().find(|&&size| size < 0);
-    require!(op, negative.is_none(), "target size {negative:?} is negative");
+    require!(
+        op,
+        negative.is_none(),
+        "target size {negative:?} is negative"
+    );
     let mut sizes = target.to_vec();
     let lined_up: Vec<usize> = match mode {
         BroadcastMode::Numpy => {
@@ -57,17 +66,30 @@ pub(super) fn broadcast<'a>(
             lined_up
         }
         BroadcastMode::Explicit(mapping) => {
-            require!(op, mapping.len() == r, "{} axes for rank {r}", mapping.len());
+            require!(
+                op,
+                mapping.len() == r,
+                "{} axes for rank {r}",
+                mapping.len()
+            );
             let lined_up = axes(op, mapping, t)?;
             let negative = mapping.iter().find(|&&axis| axis < 0);
             require!(op, negative.is_none(), "axis {negative:?} is negative");
-            require!(op, lined_up.is_sorted(), "axes {mapping:?} are not in order");
+            require!(
+                op,
+                lined_up.is_sorted(),
+                "axes {mapping:?} are not in order"
+            );
             lined_up
         }
     };
     for (k, &at) in lined_up.iter().enumerate() {
         let (from, to) = (shape[k], sizes[at]);
-        require!(op, from == 1 || from == to, "axis {k} has size {from}, which is not 1 or {to}");
+        require!(
+            op,
+            from == 1 || from == to,
+            "axis {k} has size {from}, which is not 1 or {to}"
+        );
     }
     let shape = shape.to_vec();
     Ok(Rule::from_x(sizes, move |out| {
@@ -93,7 +115,13 @@ pub(super) fn reverse<'a>(shape: &[i64], named: &[i64]) -> Result<Rule<'a>, OpEr
 /// `out[.., i, ..] = x[.., (i - shift) mod d, ..]`; shifts of one axis add up.
 pub(super) fn roll<'a>(shape: &[i64], shift: &[i64], named: &[i64]) -> Result<Rule<'a>, OpError> {
     let op = "roll";
-    require!(op, shift.len() == named.len(), "{} shifts for {} axes", shift.len(), named.len());
+    require!(
+        op,
+        shift.len() == named.len(),
+        "{} shifts for {} axes",
+        shift.len(),
+        named.len()
+    );
     let mut shifts = vec![0i128; shape.len()];
     for (&shift, &named) in shift.iter().zip(named) {
         shifts[axis(op, named, shape.len())?] += i128::from(shift);
@@ -124,9 +152,19 @@ pub(super) fn concat<'a>(parts: &[&Tensor], along: i64) -> Result<Rule<'a>, OpEr
             first.element()
         );
         let mut like = part.shape().to_vec();
-        require!(op, like.len() == first.rank(), "part {k} has rank {}", like.len());
+        require!(
+            op,
+            like.len() == first.rank(),
+            "part {k} has rank {}",
+            like.len()
+        );
         like[along] = first.shape()[along];
-        require!(op, like == first.shape(), "part {k} has shape {:?}", part.shape());
+        require!(
+            op,
+            like == first.shape(),
+            "part {k} has shape {:?}",
+            part.shape()
+        );
         starts.push(total as i64);
         total += i128::from(part.shape()[along]);
         require!(op, i64::try_from(total).is_ok(), "the parts are too large");
@@ -137,7 +175,10 @@ pub(super) fn concat<'a>(parts: &[&Tensor], along: i64) -> Result<Rule<'a>, OpEr
         shape: sizes,
         source: Box::new(move |out| {
             // The last part that starts at or before the index: empty parts never are.
-            let part = starts.iter().rposition(|&start| start <= out[along]).unwrap_or(0);
+            let part = starts
+                .iter()
+                .rposition(|&start| start <= out[along])
+                .unwrap_or(0);
             let mut index = out.to_vec();
             index[along] -= starts[part];
             Source::Element(part, index)
@@ -159,7 +200,10 @@ pub(super) fn tile<'a>(shape: &[i64], repeats: &[i64]) -> Result<Rule<'a>, OpErr
     }
     let added = rank - shape.len();
     Ok(Rule::from_x(sizes, move |out| {
-        (out.iter().zip(&from)).skip(added).map(|(&i, &size)| i % size).collect()
+        (out.iter().zip(&from))
+            .skip(added)
+            .map(|(&i, &size)| i % size)
+            .collect()
     }))
 }
 
@@ -175,7 +219,12 @@ pub(super) fn reverse_sequence<'a>(
     let seq = axis(op, seq_axis, shape.len())?;
     require!(op, batch != seq, "batch and sequence are both axis {batch}");
     let (b, d) = (shape[batch], shape[seq]);
-    require!(op, lengths.len() as i128 == i128::from(b), "{} lengths for a batch of {b}", lengths.len());
+    require!(
+        op,
+        lengths.len() as i128 == i128::from(b),
+        "{} lengths for a batch of {b}",
+        lengths.len()
+    );
     let bad = lengths.iter().find(|&&length| length < 0 || length > d);
     require!(op, bad.is_none(), "length {bad:?} is not in 0..={d}");
     Ok(Rule::from_x(shape.to_vec(), move |out| {

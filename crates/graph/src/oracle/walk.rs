@@ -16,12 +16,15 @@ pub(super) enum Source {
     Bits(u128),
 }
 
+/// From an output index to what it shows.
+type Equation<'a> = Box<dyn Fn(&[i64]) -> Source + 'a>;
+
 /// The meaning of one operator on given operands: a shape, and an equation per output index.
 pub(super) struct Rule<'a> {
     /// The output's sizes.
     pub(super) shape: Vec<i64>,
     /// Which element each output index shows.
-    pub(super) source: Box<dyn Fn(&[i64]) -> Source + 'a>,
+    pub(super) source: Equation<'a>,
 }
 
 impl<'a> Rule<'a> {
@@ -56,7 +59,8 @@ pub(super) fn run(
     operands: &[&Tensor],
 ) -> Result<Tensor, OpError> {
     let element = operands[0].element();
-    let ty = TensorType::dense(element, &rule.shape).map_err(|error| refused(op, error.to_string()))?;
+    let ty =
+        TensorType::dense(element, &rule.shape).map_err(|error| refused(op, error.to_string()))?;
     if ty.byte_size() > LIMIT {
         return Err(refused(op, format!("{ty} is more than the oracle makes")));
     }

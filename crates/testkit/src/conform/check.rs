@@ -31,7 +31,10 @@ pub fn check_lines(text: &str, rungs: &[&dyn Rung]) -> FileReport {
                 let holds = check_case(&case, rungs);
                 (case.id, holds)
             }
-            Err(error) => (format!("line {}", number + 1), Err(format!("not a case: {error}"))),
+            Err(error) => (
+                format!("line {}", number + 1),
+                Err(format!("not a case: {error}")),
+            ),
         };
         match holds {
             Ok(()) => report.passed += 1,
@@ -50,15 +53,17 @@ pub fn check_case(case: &Case, rungs: &[&dyn Rung]) -> Holds {
         (Err(SpellError::Unreadable(reason)), _) => return Err(format!("unreadable: {reason}")),
     };
     for rung in rungs {
-        check_rung(case, &spelled, *rung).map_err(|reason| {
-            format!("on rung {}: {reason}\n{}", rung.name(), spelled.graph)
-        })?;
+        check_rung(case, &spelled, *rung)
+            .map_err(|reason| format!("on rung {}: {reason}\n{}", rung.name(), spelled.graph))?;
     }
     Ok(())
 }
 
 fn check_rung(case: &Case, spelled: &Spelled, rung: &dyn Rung) -> Holds {
-    match (rung.run(&spelled.graph, &spelled.inputs), case.expect.outputs()) {
+    match (
+        rung.run(&spelled.graph, &spelled.inputs),
+        case.expect.outputs(),
+    ) {
         (Err(RungError::Refused(_)), None) => Ok(()),
         (Err(error), _) => Err(error.to_string()),
         (Ok(_), None) => Err("accepted, but the framework refuses it".into()),
@@ -68,13 +73,22 @@ fn check_rung(case: &Case, spelled: &Spelled, rung: &dyn Rung) -> Holds {
 
 fn compare(spelled: &Spelled, outputs: &[Tensor], expected: &[ArrayOut]) -> Holds {
     if outputs.len() != expected.len() {
-        return Err(format!("{} outputs, expected {}", outputs.len(), expected.len()));
+        return Err(format!(
+            "{} outputs, expected {}",
+            outputs.len(),
+            expected.len()
+        ));
     }
     let declared = spelled.graph.outputs();
-    for (k, ((output, expected), declared)) in outputs.iter().zip(expected).zip(declared).enumerate() {
+    for (k, ((output, expected), declared)) in
+        outputs.iter().zip(expected).zip(declared).enumerate()
+    {
         let inferred = spelled.graph.output_type(declared).without_layout();
         if *output.ty() != inferred {
-            return Err(format!("output {k} is {}, but {inferred} was inferred", output.ty()));
+            return Err(format!(
+                "output {k} is {}, but {inferred} was inferred",
+                output.ty()
+            ));
         }
         let expected = values::expected(output.element(), expected)?;
         if output.shape() != expected.shape() {
@@ -85,9 +99,16 @@ fn compare(spelled: &Spelled, outputs: &[Tensor], expected: &[ArrayOut]) -> Hold
             ));
         }
         let width = output.element().width();
-        let pairs = output.bytes().chunks(width).zip(expected.bytes().chunks(width));
-        if let Some((at, (got, wanted))) = pairs.enumerate().find(|(_, (got, wanted))| got != wanted) {
-            return Err(format!("output {k}, element {at}: bytes {got:02x?}, expected {wanted:02x?}"));
+        let pairs = output
+            .bytes()
+            .chunks(width)
+            .zip(expected.bytes().chunks(width));
+        if let Some((at, (got, wanted))) =
+            pairs.enumerate().find(|(_, (got, wanted))| got != wanted)
+        {
+            return Err(format!(
+                "output {k}, element {at}: bytes {got:02x?}, expected {wanted:02x?}"
+            ));
         }
     }
     Ok(())

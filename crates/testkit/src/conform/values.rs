@@ -9,14 +9,24 @@ use super::case::{Array, ArrayOut, Values};
 /// The tensor that an input of a case holds.
 pub(super) fn tensor(array: &Array) -> Result<Tensor, String> {
     let element = element(array)?;
-    build(element, &array.shape, array.values.as_ref(), array.bits.as_deref())
-        .map_err(|reason| format!("input {}: {reason}", array.name))
+    build(
+        element,
+        &array.shape,
+        array.values.as_ref(),
+        array.bits.as_deref(),
+    )
+    .map_err(|reason| format!("input {}: {reason}", array.name))
 }
 
 /// The tensor that a case expects, given the element type of its data.
 pub(super) fn expected(element: ElementType, array: &ArrayOut) -> Result<Tensor, String> {
-    build(element, &array.shape, array.values.as_ref(), array.bits.as_deref())
-        .map_err(|reason| format!("expectation: {reason}"))
+    build(
+        element,
+        &array.shape,
+        array.values.as_ref(),
+        array.bits.as_deref(),
+    )
+    .map_err(|reason| format!("expectation: {reason}"))
 }
 
 /// The element type of an input.
@@ -32,7 +42,11 @@ pub(super) fn integers(array: &Array) -> Result<Vec<i64>, String> {
     let element = tensor.element();
     let width = element.width();
     let read = |bytes: &[u8]| {
-        let fill = if element.is_signed_integer() && bytes[width - 1] >= 0x80 { 0xff } else { 0 };
+        let fill = if element.is_signed_integer() && bytes[width - 1] >= 0x80 {
+            0xff
+        } else {
+            0
+        };
         let mut wide = [fill; 8];
         wide[..width].copy_from_slice(bytes);
         i64::from_le_bytes(wide)
@@ -56,9 +70,10 @@ fn build(
     let ty = TensorType::dense(element, shape).map_err(|error| error.to_string())?;
     let elements: Vec<u128> = match (values, bits) {
         (None, Some(bits)) => bits.iter().map(|&bits| u128::from(bits)).collect(),
-        (Some(Values::List(list)), None) => {
-            list.iter().map(|number| encode(element, number)).collect::<Result<_, _>>()?
-        }
+        (Some(Values::List(list)), None) => list
+            .iter()
+            .map(|number| encode(element, number))
+            .collect::<Result<_, _>>()?,
         (Some(Values::Named(name)), None) => {
             let first = match name.as_str() {
                 "iota" => 0,
@@ -79,7 +94,11 @@ fn build(
 
 /// The bits of a number as an element.
 pub(super) fn encode(element: ElementType, number: &Number) -> Result<u128, String> {
-    let float = || number.as_f64().ok_or_else(|| format!("{number} is no number"));
+    let float = || {
+        number
+            .as_f64()
+            .ok_or_else(|| format!("{number} is no number"))
+    };
     let bits = match element {
         ElementType::F64 => u128::from(float()?.to_bits()),
         ElementType::F32 => u128::from(narrow(float()?, 8, 23)),
@@ -163,14 +182,20 @@ mod tests {
     fn narrowing_to_f32_is_the_cast() {
         let mut state = 1u64;
         for k in 0..200_000u64 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let value = match k % 3 {
                 0 => f64::from_bits(state),
                 1 => f64::from(state as u32) * 1.5e-45,
                 _ => f64::from(f32::from_bits(state as u32)) * 1.000_000_06,
             };
             if !value.is_nan() {
-                assert_eq!(narrow(value, 8, 23), u64::from((value as f32).to_bits()), "{value:e}");
+                assert_eq!(
+                    narrow(value, 8, 23),
+                    u64::from((value as f32).to_bits()),
+                    "{value:e}"
+                );
             }
         }
     }

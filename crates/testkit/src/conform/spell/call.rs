@@ -75,12 +75,16 @@ impl<'a> Call<'a> {
 
     /// The input of a slot, if it was given.
     pub(super) fn given(&self, slot: &str) -> Option<&'a Array> {
-        self.slots.iter().find(|(name, _)| *name == slot).and_then(|(_, array)| *array)
+        self.slots
+            .iter()
+            .find(|(name, _)| *name == slot)
+            .and_then(|(_, array)| *array)
     }
 
     /// The input of a slot.
     pub(super) fn input(&self, slot: &str) -> Result<&'a Array, SpellError> {
-        self.given(slot).ok_or_else(|| SpellError::Unreadable(format!("input `{slot}` is missing")))
+        self.given(slot)
+            .ok_or_else(|| SpellError::Unreadable(format!("input `{slot}` is missing")))
     }
 
     /// The element type of a slot's input.
@@ -123,7 +127,11 @@ impl<'a> Call<'a> {
             Allowed::AnyInteger => element.is_integer(),
             Allowed::Only(elements) => elements.contains(&element),
         };
-        require!(fits, "{slot} is {element}, which {} does not take there", self.case.opset);
+        require!(
+            fits,
+            "{slot} is {element}, which {} does not take there",
+            self.case.opset
+        );
         let count: i64 = array.shape.iter().product();
         let rank = array.shape.len();
         let shaped = match form {
@@ -132,13 +140,23 @@ impl<'a> Call<'a> {
             Form::OneElement => rank <= 1 && count == 1,
             Form::Scalar => rank == 0,
         };
-        require!(shaped, "{slot} has shape {:?}, which {} does not take there", array.shape, self.case.opset);
+        require!(
+            shaped,
+            "{slot} has shape {:?}, which {} does not take there",
+            array.shape,
+            self.case.opset
+        );
         let integers = values::integers(array).map_err(SpellError::Unreadable)?;
         Ok(Some(Ints::from_vec(integers)))
     }
 
     /// The numbers of a parameter.
-    pub(super) fn ints(&self, slot: &str, form: Form, allowed: Allowed) -> Result<Ints, SpellError> {
+    pub(super) fn ints(
+        &self,
+        slot: &str,
+        form: Form,
+        allowed: Allowed,
+    ) -> Result<Ints, SpellError> {
         self.input(slot)?;
         Ok(self.given_ints(slot, form, allowed)?.unwrap_or_default())
     }
@@ -148,7 +166,10 @@ impl<'a> Call<'a> {
         let ints = self.ints(slot, form, allowed)?;
         match ints.as_slice() {
             [value] => Ok(*value),
-            _ => Err(SpellError::Refused(format!("{slot} has {} elements", ints.len()))),
+            _ => Err(SpellError::Refused(format!(
+                "{slot} has {} elements",
+                ints.len()
+            ))),
         }
     }
 
@@ -188,7 +209,11 @@ impl<'a> Call<'a> {
     }
 
     /// A word attribute.
-    pub(super) fn attr_word(&self, name: &str, default: &'static str) -> Result<&'a str, SpellError> {
+    pub(super) fn attr_word(
+        &self,
+        name: &str,
+        default: &'static str,
+    ) -> Result<&'a str, SpellError> {
         match self.attr(name) {
             None => Ok(default),
             Some(value) => value.as_str().ok_or_else(|| self.bad_attr(name, value)),
@@ -223,7 +248,12 @@ impl<'a> Call<'a> {
     /// Adds a split into these lengths and hands all parts out.
     pub(super) fn split(&mut self, x: ValueId, axis: i64, lengths: Ints) -> Result<(), SpellError> {
         for part in 0..lengths.len() as u32 {
-            self.result(Op::Split { x, axis, lengths: lengths.clone(), part })?;
+            self.result(Op::Split {
+                x,
+                axis,
+                lengths: lengths.clone(),
+                part,
+            })?;
         }
         Ok(())
     }
@@ -232,17 +262,27 @@ impl<'a> Call<'a> {
     pub(super) fn split_size(&self, x: ValueId, axis: i64) -> Result<i64, SpellError> {
         let shape = self.shape(x);
         let rank = shape.len() as i64;
-        require!(-rank <= axis && axis < rank, "axis {axis} is not in {}..{rank}", -rank);
+        require!(
+            -rank <= axis && axis < rank,
+            "axis {axis} is not in {}..{rank}",
+            -rank
+        );
         Ok(shape[if axis < 0 { axis + rank } else { axis } as usize])
     }
 
     /// The operator is not one that this peer has here.
     pub(super) fn unknown(&self) -> SpellError {
-        SpellError::Unreadable(format!("{} of {} is not known", self.case.op, self.case.peer))
+        SpellError::Unreadable(format!(
+            "{} of {} is not known",
+            self.case.op, self.case.peer
+        ))
     }
 
     /// The graph and its inputs.
     pub(super) fn finish(self) -> Spelled {
-        Spelled { graph: self.graph, inputs: self.tensors }
+        Spelled {
+            graph: self.graph,
+            inputs: self.tensors,
+        }
     }
 }

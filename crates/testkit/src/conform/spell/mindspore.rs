@@ -49,7 +49,10 @@ fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
         indices: call.operand("indices")?,
         axis: call.int("axis", Form::OneElement, ANY)?,
         batch_dims,
-        rule: IndexRule { out_of_range: OutOfRange::Error, wrap: true },
+        rule: IndexRule {
+            out_of_range: OutOfRange::Error,
+            wrap: true,
+        },
     };
     call.result(op)
 }

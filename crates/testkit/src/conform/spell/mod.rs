@@ -48,7 +48,11 @@ pub fn spell(case: &Case) -> Result<Spelled, SpellError> {
         "tensorflow" => tensorflow::spell(&mut call)?,
         "mindspore" => mindspore::spell(&mut call)?,
         "onnx" | "onnxruntime" => onnx::spell(&mut call)?,
-        other => return Err(SpellError::Unreadable(format!("peer `{other}` is not known"))),
+        other => {
+            return Err(SpellError::Unreadable(format!(
+                "peer `{other}` is not known"
+            )));
+        }
     }
     Ok(call.finish())
 }

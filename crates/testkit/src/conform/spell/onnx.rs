@@ -12,7 +12,10 @@ use crate::conform::values;
 
 const INDEX: Allowed = Allowed::Only(&[ElementType::I32, ElementType::I64]);
 const SHAPE: Allowed = Allowed::Only(&[ElementType::I64]);
-const RULE: IndexRule = IndexRule { out_of_range: OutOfRange::Error, wrap: true };
+const RULE: IndexRule = IndexRule {
+    out_of_range: OutOfRange::Error,
+    wrap: true,
+};
 
 pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
     match call.case.op.as_str() {
@@ -79,7 +82,11 @@ fn slice(call: &mut Call<'_>) -> Result<(), SpellError> {
 fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
     let element = call.element("indices")?;
     let fits = matches!(element, ElementType::I32 | ElementType::I64);
-    require!(fits, "indices are {element}; {} takes i32 and i64", call.case.opset);
+    require!(
+        fits,
+        "indices are {element}; {} takes i32 and i64",
+        call.case.opset
+    );
     Ok(())
 }
 
@@ -111,7 +118,11 @@ fn gather_elements(call: &mut Call<'_>) -> Result<(), SpellError> {
 fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "indices"])?;
     let element = call.element("indices")?;
-    require!(element == ElementType::I64, "indices are {element}; GatherND takes i64");
+    require!(
+        element == ElementType::I64,
+        "indices are {element}; GatherND takes i64"
+    );
+    require!(call.rank("data")? > 0, "the data have no axis");
     let op = Op::GatherNd {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
@@ -182,15 +193,28 @@ fn tile(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "repeats"])?;
     let repeats = required(call, "repeats", SHAPE)?;
     let rank = call.rank("data")?;
-    require!(repeats.len() as i64 == rank, "{} repeats for rank {rank}", repeats.len());
-    let op = Op::Tile { x: call.operand("data")?, repeats };
+    require!(
+        repeats.len() as i64 == rank,
+        "{} repeats for rank {rank}",
+        repeats.len()
+    );
+    let op = Op::Tile {
+        x: call.operand("data")?,
+        repeats,
+    };
     call.result(op)
 }
 
 fn concat(call: &mut Call<'_>) -> Result<(), SpellError> {
     let arrays = &call.case.inputs;
-    let parts = arrays.iter().map(|array| call.array_operand(array)).collect::<Result<_, _>>()?;
-    let op = Op::Concat { parts, axis: call.attr_int("axis", None)? };
+    let parts = arrays
+        .iter()
+        .map(|array| call.array_operand(array))
+        .collect::<Result<_, _>>()?;
+    let op = Op::Concat {
+        parts,
+        axis: call.attr_int("axis", None)?,
+    };
     call.result(op)
 }
 
@@ -210,7 +234,10 @@ fn split(call: &mut Call<'_>) -> Result<(), SpellError> {
     let named = call.given_attr_int("num_outputs")?;
     let count = named.unwrap_or(outputs);
     require!((1..=1 << 16).contains(&count), "{count} parts");
-    require!(named.is_some() || size % count == 0, "size {size} has no {count} equal parts");
+    require!(
+        named.is_some() || size % count == 0,
+        "size {size} has no {count} equal parts"
+    );
     let part = (size + count - 1) / count;
     let last = size - part * (count - 1);
     require!(last >= 0, "size {size} does not fill {count} parts");
@@ -228,14 +255,25 @@ fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
         Some(axes) => axes,
         None => (0..rank as i64).collect(),
     };
-    require!(pads.len() == 2 * axes.len(), "{} pads for {} axes", pads.len(), axes.len());
+    require!(
+        pads.len() == 2 * axes.len(),
+        "{} pads for {} axes",
+        pads.len(),
+        axes.len()
+    );
     let (mut low, mut high) = (Ints::from_elem(0, rank), Ints::from_elem(0, rank));
     let mut seen = vec![false; rank];
     for (k, &axis) in axes.iter().enumerate() {
         let at = if axis < 0 { axis + rank as i64 } else { axis };
-        require!((0..rank as i64).contains(&at), "axis {axis} is not in -{rank}..{rank}");
+        require!(
+            (0..rank as i64).contains(&at),
+            "axis {axis} is not in -{rank}..{rank}"
+        );
         let at = at as usize;
-        require!(!std::mem::replace(&mut seen[at], true), "axis {at} is named twice");
+        require!(
+            !std::mem::replace(&mut seen[at], true),
+            "axis {at} is named twice"
+        );
         (low[at], high[at]) = (pads[k], pads[axes.len() + k]);
     }
     let mode = match call.attr_word("mode", "constant")? {
@@ -258,11 +296,17 @@ pub(super) fn fill(call: &Call<'_>, slot: &str) -> Result<u128, SpellError> {
             Some(serde_json::Value::Number(number)) => {
                 values::encode(data, number).map_err(SpellError::Unreadable)
             }
-            Some(other) => Err(SpellError::Unreadable(format!("attribute `{slot}` is {other}"))),
+            Some(other) => Err(SpellError::Unreadable(format!(
+                "attribute `{slot}` is {other}"
+            ))),
         };
     };
     let tensor = values::tensor(array).map_err(SpellError::Unreadable)?;
-    require!(tensor.element() == data, "{slot} is {}, the data {data}", tensor.element());
+    require!(
+        tensor.element() == data,
+        "{slot} is {}, the data {data}",
+        tensor.element()
+    );
     let one = tensor.rank() <= 1 && tensor.ty().numel() == 1;
     require!(one, "{slot} has shape {:?}", tensor.shape());
     Ok(tensor.bits(&vec![0; tensor.rank()]))

@@ -29,7 +29,10 @@ fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
     };
     let list = call.given_attr_ints(name)?.unwrap_or_default();
     let odd = list.iter().find(|&&element| element != 0 && element != 1);
-    require!(odd.is_none(), "{name} has an element {odd:?}; it takes 0 and 1");
+    require!(
+        odd.is_none(),
+        "{name} has an element {odd:?}; it takes 0 and 1"
+    );
     require!(list.len() < 64, "{name} has {} elements", list.len());
     Ok(list.iter().enumerate().map(|(i, &bit)| bit << i).sum())
 }
@@ -78,12 +81,18 @@ fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
         indices: call.operand("indices")?,
         axis: call.int("axis", Form::OneElement, ANY)?,
         batch_dims: call.attr_int("batch_dims", Some(0))?,
-        rule: IndexRule { out_of_range: OutOfRange::Zero, wrap },
+        rule: IndexRule {
+            out_of_range: OutOfRange::Zero,
+            wrap,
+        },
     };
     call.result(op)
 }
 
-const CHECKED: IndexRule = IndexRule { out_of_range: OutOfRange::Error, wrap: true };
+const CHECKED: IndexRule = IndexRule {
+    out_of_range: OutOfRange::Error,
+    wrap: true,
+};
 
 fn gather_elements(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "indices"])?;
@@ -99,6 +108,7 @@ fn gather_elements(call: &mut Call<'_>) -> Result<(), SpellError> {
 /// Version 5 gives the batch axes out as one.
 fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "indices"])?;
+    require!(call.rank("data")? > 0, "the data have no axis");
     let batch_dims = call.attr_int("batch_dims", Some(0))?;
     let op = Op::GatherNd {
         x: call.operand("data")?,
@@ -113,7 +123,11 @@ fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
     let (batch, rest) = call.shape(gathered).split_at(batch_dims as usize);
     let mut pattern = Ints::from_slice(&[batch.iter().product()]);
     pattern.extend_from_slice(rest);
-    call.result(Op::Reshape { x: gathered, dialect: ReshapeDialect::Plain, pattern })
+    call.result(Op::Reshape {
+        x: gathered,
+        dialect: ReshapeDialect::Plain,
+        pattern,
+    })
 }
 
 fn reshape(call: &mut Call<'_>) -> Result<(), SpellError> {

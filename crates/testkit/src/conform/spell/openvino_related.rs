@@ -32,7 +32,9 @@ fn transpose(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "order"])?;
     let op = Op::Transpose {
         x: call.operand("data")?,
-        perm: call.given_ints("order", Form::Vector, ANY)?.unwrap_or_default(),
+        perm: call
+            .given_ints("order", Form::Vector, ANY)?
+            .unwrap_or_default(),
     };
     call.result(op)
 }
@@ -60,14 +62,24 @@ fn unsqueeze(call: &mut Call<'_>) -> Result<(), SpellError> {
 fn broadcast(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "target_shape", "axes_mapping"])?;
     let shape = call.ints("target_shape", Form::Vector, ANY)?;
-    let default = if call.given("axes_mapping").is_some() { "explicit" } else { "numpy" };
+    let default = if call.given("axes_mapping").is_some() {
+        "explicit"
+    } else {
+        "numpy"
+    };
     let mode = match call.attr_word("mode", default)? {
         "numpy" => BroadcastMode::Numpy,
         "bidirectional" => BroadcastMode::Bidirectional,
-        "explicit" | "none" => BroadcastMode::Explicit(call.ints("axes_mapping", Form::Vector, ANY)?),
+        "explicit" | "none" => {
+            BroadcastMode::Explicit(call.ints("axes_mapping", Form::Vector, ANY)?)
+        }
         other => return Err(SpellError::Refused(format!("mode `{other}`"))),
     };
-    let op = Op::Broadcast { x: call.operand("data")?, shape, mode };
+    let op = Op::Broadcast {
+        x: call.operand("data")?,
+        shape,
+        mode,
+    };
     call.result(op)
 }
 
@@ -85,13 +97,17 @@ fn reverse(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "axes"])?;
     let x = call.operand("data")?;
     let axes = match call.attr_word("mode", "index")? {
-        "index" => call.given_ints("axes", Form::Vector, ANY)?.unwrap_or_default(),
+        "index" => call
+            .given_ints("axes", Form::Vector, ANY)?
+            .unwrap_or_default(),
         "mask" => {
             let flags = crate::conform::values::integers(call.input("axes")?)
                 .map_err(SpellError::Unreadable)?;
             let rank = call.shape(x).len();
             require!(flags.len() == rank, "{} flags for rank {rank}", flags.len());
-            (0..rank as i64).filter(|&axis| flags[axis as usize] != 0).collect()
+            (0..rank as i64)
+                .filter(|&axis| flags[axis as usize] != 0)
+                .collect()
         }
         other => return Err(SpellError::Refused(format!("mode `{other}`"))),
     };
@@ -106,14 +122,24 @@ fn roll(call: &mut Call<'_>) -> Result<(), SpellError> {
     if let [one] = shift[..] {
         shift = Ints::from_elem(one, axes.len());
     }
-    let op = Op::Roll { x: call.operand("data")?, shift, axes };
+    let op = Op::Roll {
+        x: call.operand("data")?,
+        shift,
+        axes,
+    };
     call.result(op)
 }
 
 fn concat(call: &mut Call<'_>) -> Result<(), SpellError> {
     let arrays = &call.case.inputs;
-    let parts = arrays.iter().map(|array| call.array_operand(array)).collect::<Result<_, _>>()?;
-    let op = Op::Concat { parts, axis: call.attr_int("axis", None)? };
+    let parts = arrays
+        .iter()
+        .map(|array| call.array_operand(array))
+        .collect::<Result<_, _>>()?;
+    let op = Op::Concat {
+        parts,
+        axis: call.attr_int("axis", None)?,
+    };
     call.result(op)
 }
 
@@ -153,7 +179,12 @@ fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
         "symmetric" => PadMode::Symmetric,
         other => return Err(SpellError::Refused(format!("mode `{other}`"))),
     };
-    let op = Op::Pad { x: call.operand("data")?, low, high, mode };
+    let op = Op::Pad {
+        x: call.operand("data")?,
+        low,
+        high,
+        mode,
+    };
     call.result(op)
 }
 

@@ -22,7 +22,10 @@ fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
     let index = call.element("begin")?;
     for slot in ["end", "strides"] {
         let element = call.element(slot)?;
-        require!(element == index, "begin is {index}, but {slot} is {element}");
+        require!(
+            element == index,
+            "begin is {index}, but {slot} is {element}"
+        );
     }
     let op = Op::StridedSlice {
         x: call.operand("data")?,
@@ -30,13 +33,24 @@ fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
         begin: call.ints("begin", Form::Vector, INDEX)?,
         end: call.ints("end", Form::Vector, INDEX)?,
         strides: call.ints("strides", Form::Vector, INDEX)?,
-        begin_mask: call.attr_int("begin_mask", Some(0))?,
-        end_mask: call.attr_int("end_mask", Some(0))?,
-        ellipsis_mask: call.attr_int("ellipsis_mask", Some(0))?,
-        new_axis_mask: call.attr_int("new_axis_mask", Some(0))?,
-        shrink_axis_mask: call.attr_int("shrink_axis_mask", Some(0))?,
+        begin_mask: mask(call, "begin_mask")?,
+        end_mask: mask(call, "end_mask")?,
+        ellipsis_mask: mask(call, "ellipsis_mask")?,
+        new_axis_mask: mask(call, "new_axis_mask")?,
+        shrink_axis_mask: mask(call, "shrink_axis_mask")?,
     };
     call.result(op)
+}
+
+/// A mask is a 32-bit number; -1 sets all 32 bits.
+fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
+    let value = call.attr_int(name, Some(0))?;
+    match i32::try_from(value) {
+        Ok(mask) => Ok(i64::from(mask.cast_unsigned())),
+        Err(_) => Err(SpellError::Refused(format!(
+            "{name} is {value}, which has more than 32 bits"
+        ))),
+    }
 }
 
 fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
@@ -51,7 +65,10 @@ fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
         indices: call.operand("indices")?,
         axis,
         batch_dims: call.attr_int("batch_dims", Some(0))?,
-        rule: IndexRule { out_of_range: OutOfRange::Error, wrap: false },
+        rule: IndexRule {
+            out_of_range: OutOfRange::Error,
+            wrap: false,
+        },
     };
     call.result(op)
 }
@@ -59,8 +76,15 @@ fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
 /// The indices must be i16, i32 or i64, which MindSpore asks for too.
 pub(super) fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
     let element = call.element("indices")?;
-    let fits = matches!(element, ElementType::I16 | ElementType::I32 | ElementType::I64);
-    require!(fits, "indices are {element}; {} takes i16, i32 and i64", call.case.opset);
+    let fits = matches!(
+        element,
+        ElementType::I16 | ElementType::I32 | ElementType::I64
+    );
+    require!(
+        fits,
+        "indices are {element}; {} takes i16, i32 and i64",
+        call.case.opset
+    );
     Ok(())
 }
 

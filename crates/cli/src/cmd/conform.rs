@@ -1,0 +1,80 @@
+//! `restride conform`: do the rungs agree with the frameworks?
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use restride_testkit::conform::check_lines;
+use restride_testkit::rungs::{Rung, rungs};
+
+/// The arguments of `restride conform`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Files of cases, one JSON object a line.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The rungs on which a case must hold; all that exist unless named.
+    #[arg(long, value_name = "RUNG", value_delimiter = ',')]
+    rung: Vec<String>,
+    /// How many failures to print in full.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    failures: usize,
+}
+
+/// Prints a line a file, the first failures, and the totals.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    let rungs = choose(&args.rung)?;
+    report(args, &rungs, &mut io::stdout().lock()).map_err(|error| error.to_string())
+}
+
+/// The rungs of these names, each once and lowest first; all of them when none is named.
+fn choose(names: &[String]) -> Result<Vec<&'static dyn Rung>, String> {
+    let all = rungs();
+    for name in names {
+        if !all.iter().any(|rung| rung.name() == name) {
+            let known: Vec<&str> = all.iter().map(|rung| rung.name()).collect();
+            return Err(format!(
+                "there is no rung `{name}`; there are {}",
+                known.join(", ")
+            ));
+        }
+    }
+    let wanted =
+        |rung: &&dyn Rung| names.is_empty() || names.iter().any(|name| name == rung.name());
+    Ok(all.into_iter().filter(wanted).collect())
+}
+
+fn report(args: &Args, rungs: &[&dyn Rung], out: &mut impl Write) -> io::Result<ExitCode> {
+    let (mut passed, mut failed, mut shown) = (0, 0, 0);
+    for path in &args.files {
+        let name = path.display();
+        // A file that cannot be read fails like a case does, and the others still run.
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) => {
+                failed += 1;
+                writeln!(out, "{name}: cannot be read: {error}")?;
+                continue;
+            }
+        };
+        let report = check_lines(&text, rungs);
+        writeln!(
+            out,
+            "{name}: {} passed, {} failed",
+            report.passed,
+            report.failures.len()
+        )?;
+        for failure in report.failures.iter().take(args.failures - shown) {
+            writeln!(out, "  {}", failure.trim_end().replace('\n', "\n    "))?;
+            shown += 1;
+        }
+        passed += report.passed;
+        failed += report.failures.len();
+    }
+    writeln!(out, "{passed} passed, {failed} failed")?;
+    Ok(if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

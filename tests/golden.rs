@@ -1,0 +1,60 @@
+//! The golden cases of `golden/`, answers of the real frameworks, hold on every rung.
+//! The files are never edited; new ones are picked up by name.
+
+use std::path::Path;
+
+use restride_testkit::conform::check_lines;
+use restride_testkit::rungs::rungs;
+
+#[test]
+fn golden_cases_hold() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
+    let entries = std::fs::read_dir(&folder).expect("the folder of golden cases");
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "jsonl")
+    });
+    files.sort();
+
+    let (mut passed, mut failures) = (0, Vec::new());
+    for path in &files {
+        let text = std::fs::read_to_string(path).expect("a readable file");
+        let report = check_lines(&text, &rungs());
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        println!(
+            "{name}: {} passed, {} failed",
+            report.passed,
+            report.failures.len()
+        );
+        passed += report.passed;
+        failures.extend(report.failures);
+    }
+    println!("{passed} passed, {} failed", failures.len());
+    let shown: Vec<&str> = failures.iter().take(20).map(String::as_str).collect();
+    assert!(
+        failures.is_empty(),
+        "{} failures, among them:\n{}",
+        failures.len(),
+        shown.join("\n")
+    );
+    assert!(passed > 0, "no cases in {}", folder.display());
+}
+
+/// The harness can fail: a wrong element, a wrong shape, and a refusal that does not come.
+#[test]
+fn wrong_expectations_are_noticed() {
+    let case = |expect: &str| {
+        let line = format!(
+            r#"{{"id":"wrong","peer":"openvino","op":"Transpose","opset":"Transpose-1","attrs":{{}},
+            "inputs":[{{"name":"data","dtype":"u8","shape":[2,2],"values":"iota"}}],"expect":{expect}}}"#
+        );
+        check_lines(&line.replace('\n', " "), &rungs()).passed
+    };
+    assert_eq!(case(r#"{"shape":[2,2],"values":[0,2,1,3]}"#), 1);
+    assert_eq!(case(r#"{"shape":[2,2],"values":[0,1,2,3]}"#), 0);
+    assert_eq!(case(r#"{"shape":[4],"values":[0,2,1,3]}"#), 0);
+    assert_eq!(case(r#"{"error":"dtype","message":"no"}"#), 0);
+}
