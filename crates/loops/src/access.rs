@@ -336,3 +336,82 @@ impl Kernel {
             .any(|s| matches!(s, Stmt::For { parallel: true, .. }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_at_the_edges() {
+        let norm = |wrap, clamp| Norm {
+            ty: IndexType::I64,
+            limit: 5,
+            wrap,
+            clamp,
+        };
+        let table: [(i128, [Option<i64>; 4]); 9] = [
+            // value: zero, clamp, wrap and zero, wrap and clamp
+            (0, [Some(0); 4]),
+            (4, [Some(4); 4]),
+            (5, [None, Some(4), None, Some(4)]),
+            (-1, [None, Some(0), Some(4), Some(4)]),
+            (-5, [None, Some(0), Some(0), Some(0)]),
+            (-6, [None, Some(0), None, Some(0)]),
+            (i64::MIN as i128, [None, Some(0), None, Some(0)]),
+            (i64::MAX as i128, [None, Some(4), None, Some(4)]),
+            (u64::MAX as i128, [None, Some(4), None, Some(4)]),
+        ];
+        for (value, expected) in table {
+            let kinds = [(false, false), (false, true), (true, false), (true, true)];
+            let found = kinds.map(|(wrap, clamp)| norm(wrap, clamp).select(value));
+            assert_eq!(found, expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn index_types_widen() {
+        let all_ones = [-1, 0xff, -1, 0xffff, -1, 0xffff_ffff, -1, u64::MAX as i128];
+        assert_eq!(IndexType::ALL.map(|t| t.widen(u64::MAX)), all_ones);
+        assert!(
+            IndexType::ALL
+                .iter()
+                .all(|t| t.is_signed() == (t.widen(u64::MAX) < 0))
+        );
+    }
+
+    #[test]
+    fn forms_fit_their_boxes() {
+        let fitting = |dims: &[(i64, i64, i64)]| {
+            let dims: Vec<Dim> = dims
+                .iter()
+                .map(|&(extent, dst, src)| Dim { extent, dst, src })
+                .collect();
+            Form::ALL
+                .map(|f| f.fits(&dims))
+                .map(|fits| if fits { 'x' } else { '.' })
+        };
+        let row = |dims| fitting(dims).iter().collect::<String>();
+        // elements, rows, stream, strided, transpose, staged, lines
+        assert_eq!(row(&[]), "x......");
+        assert_eq!(row(&[(8, 1, 1)]), "xxx...x");
+        assert_eq!(row(&[(8, 1, 2)]), "x..x..x");
+        assert_eq!(row(&[(8, 2, 1)]), "x......");
+        assert_eq!(row(&[(8, 1, 8), (8, 8, 1)]), "x...xx.");
+        assert_eq!(row(&[(8, 8, 1), (8, 1, 8)]), "x..xxxx");
+        assert_eq!(row(&[(8, 8, 8), (8, 1, 1)]), "xxx...x");
+    }
+
+    #[test]
+    fn terms_of_one_variable_are_joined() {
+        let addr = Addr::constant(3)
+            .plus(Var(0), 2)
+            .and_then(|a| a.plus(Var(1), 4));
+        let addr = addr.and_then(|a| a.plus(Var(0), -2)).unwrap();
+        assert_eq!(
+            (addr.base, addr.coeff(Var(0)), addr.coeff(Var(1))),
+            (3, 0, 4)
+        );
+        assert_eq!(addr.terms.len(), 1);
+        assert_eq!(addr.plus(Var(1), i64::MAX), None);
+    }
+}

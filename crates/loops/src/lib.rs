@@ -77,6 +77,7 @@ pub mod generate;
 mod interpret;
 pub mod ir;
 mod random;
+mod scratch;
 mod text;
 mod verify;
 
@@ -86,4 +87,5 @@ pub use ir::{
     Addr, Buffer, BufferId, Dim, Form, Gather, Image, IndexType, Kernel, Move, Norm, Place, Role,
     Stmt, Var, Width,
 };
+pub use scratch::ScratchLayout;
 pub use verify::{Location, Reason, Rejected, Verified, verify};

@@ -86,3 +86,39 @@ fn verify_time() {
         report(&format!("{pieces} uneven pieces"), &(text + "}"));
     }
 }
+
+#[test]
+#[ignore = "a measurement"]
+fn interpret_time() {
+    let kernel: Kernel = "kernel \"t\" { b0 = in 0 w4 [1048576] b1 = out 0 w4 [1048576]
+        for v0 in 0..64 { move b1[16*v0] <- b0[16384*v0] box [(16, 1, 1024), (1024, 1024, 1)] as transpose } }"
+        .parse()
+        .unwrap();
+    let input = vec![1u8; 4 << 20];
+    let start = Instant::now();
+    restride_loops::interpret(&kernel, &[input]).unwrap();
+    println!(
+        "{:.1} ns per element",
+        start.elapsed().as_secs_f64() * 1e9 / 1048576.0
+    );
+    let kernels: Vec<Kernel> = (0..2000).map(restride_loops::generate::kernel).collect();
+    let start = Instant::now();
+    let bytes: usize = kernels
+        .iter()
+        .map(|k| {
+            restride_loops::interpret(k, &restride_loops::generate::inputs(k, 0))
+                .map_or(0, |o| o.concat().len())
+        })
+        .sum();
+    println!(
+        "{:.1} us per generated kernel of {} bytes",
+        start.elapsed().as_secs_f64() * 1e6 / 2000.0,
+        bytes / 2000
+    );
+    let start = Instant::now();
+    kernels.into_iter().for_each(|k| drop(verify(k)));
+    println!(
+        "{:.1} us to verify",
+        start.elapsed().as_secs_f64() * 1e6 / 2000.0
+    );
+}

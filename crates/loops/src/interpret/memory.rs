@@ -19,7 +19,7 @@ enum State {
 
 /// One buffer of the run.
 struct Store<'a> {
-    width: usize,
+    width: Width,
     len: i64,
     data: Data<'a>,
 }
@@ -69,7 +69,7 @@ impl<'a> Memory<'a> {
                 },
             };
             stores.push(Store {
-                width: buffer.width.bytes(),
+                width: buffer.width,
                 len,
                 data,
             });
@@ -108,8 +108,8 @@ impl<'a> Memory<'a> {
             }
         };
         let mut element = [0; 16];
-        let start = at * store.width;
-        element[..store.width].copy_from_slice(&bytes[start..start + store.width]);
+        let start = at * store.width.bytes();
+        copy(store.width, &bytes[start..], &mut element);
         Ok(element)
     }
 
@@ -129,8 +129,8 @@ impl<'a> Memory<'a> {
             State::Written => return Err(Fault::WrittenTwice { buffer, address }),
             State::Unwritten => state[at] = State::Written,
         }
-        let start = at * store.width;
-        bytes[start..start + store.width].copy_from_slice(&element[..store.width]);
+        let start = at * store.width.bytes();
+        copy(store.width, element, &mut bytes[start..]);
         self.written = true;
         Ok(())
     }
@@ -154,6 +154,17 @@ impl<'a> Memory<'a> {
         }
         outputs.sort_by_key(|o| o.0);
         Ok(outputs.into_iter().map(|o| o.1).collect())
+    }
+}
+
+/// Copies the first bytes; a number known when compiling is worth a call to `memcpy`.
+fn copy(width: Width, from: &[u8], to: &mut [u8]) {
+    match width {
+        Width::W1 => to[..1].copy_from_slice(&from[..1]),
+        Width::W2 => to[..2].copy_from_slice(&from[..2]),
+        Width::W4 => to[..4].copy_from_slice(&from[..4]),
+        Width::W8 => to[..8].copy_from_slice(&from[..8]),
+        Width::W16 => to[..16].copy_from_slice(&from[..16]),
     }
 }
 

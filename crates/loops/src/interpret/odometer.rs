@@ -5,7 +5,10 @@ use super::Fault;
 struct Dim<const N: usize> {
     extent: i64,
     digit: i64,
-    strides: [i64; N],
+    /// What one step adds.
+    forth: [i128; N],
+    /// What going back to the start adds.
+    back: [i128; N],
 }
 
 /// Positions of a box in row-major order.
@@ -28,10 +31,13 @@ impl<const N: usize> Odometer<N> {
         if extent < 1 {
             return Err(Fault::Extent { extent });
         }
+        let forth = strides.map(i128::from);
+        let back = forth.map(|stride| (1 - i128::from(extent)) * stride);
         self.dims.push(Dim {
             extent,
             digit: 0,
-            strides,
+            forth,
+            back,
         });
         Ok(())
     }
@@ -46,13 +52,9 @@ impl<const N: usize> Odometer<N> {
         for dim in self.dims.iter_mut().rev() {
             dim.digit += 1;
             let wrapped = dim.digit == dim.extent;
-            let by = if wrapped {
-                1 - i128::from(dim.extent)
-            } else {
-                1
-            };
-            for (at, &stride) in self.at.iter_mut().zip(&dim.strides) {
-                *at = at.saturating_add(by * i128::from(stride));
+            let by = if wrapped { &dim.back } else { &dim.forth };
+            for (at, by) in self.at.iter_mut().zip(by) {
+                *at = at.saturating_add(*by);
             }
             if !wrapped {
                 return true;
