@@ -25,6 +25,12 @@ pub const MAX_VALUES: usize = 1 << 20;
 /// g.output(y)?;
 ///
 /// assert_eq!(g.ty(y).shape(), [16, 8]);
+/// assert_eq!(g.to_string(), "\
+/// func @turn(%x: f32[8, 16]) {
+///   %1 = transpose %x perm [1, 0] : f32[16, 8]
+///   return %1
+/// }
+/// ");
 /// # Ok::<(), restride_graph::GraphError>(())
 /// ```
 #[derive(Clone)]
@@ -73,7 +79,7 @@ impl Graph {
         &self.name
     }
 
-    /// Adds a dense input.
+    /// Adds a dense input. An empty name leaves it unnamed.
     pub fn input(
         &mut self,
         name: &str,
@@ -85,13 +91,17 @@ impl Graph {
         self.typed_input(name, ty)
     }
 
-    /// Adds an input of any type, strided ones included.
+    /// Adds an input of any type, strided ones included. An empty name leaves it unnamed.
     pub fn typed_input(&mut self, name: &str, ty: TensorType) -> Result<ValueId, GraphError> {
         let id = self.next_id("input")?;
-        self.check_name("input", name)?;
+        if !name.is_empty() {
+            self.check_name("input", name)?;
+        }
         self.append(Op::Input, ty);
         self.inputs.push(id);
-        self.set_name(id, name)?;
+        if !name.is_empty() {
+            self.set_name(id, name)?;
+        }
         Ok(id)
     }
 
@@ -189,6 +199,12 @@ impl Graph {
             name: None,
             span: None,
         });
+    }
+
+    pub(crate) fn set_span(&mut self, value: ValueId, span: Span) {
+        if let Some(stored) = self.values.get_mut(value.index()) {
+            stored.span = Some(span);
+        }
     }
 
     /// Every value, each after the values it reads.

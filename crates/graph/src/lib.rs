@@ -9,6 +9,7 @@ mod infer;
 mod op;
 pub mod oracle;
 pub mod resolve;
+mod text;
 mod types;
 mod value;
 

@@ -4,6 +4,8 @@
 //! frameworks disagree the operator carries a dialect or a policy that says whose rule holds.
 //! The canonicaliser is the only place where spelling goes away.
 
+use std::sync::Arc;
+
 use crate::{Constant, ValueId};
 
 /// The values an operator reads.
@@ -200,7 +202,7 @@ pub enum Op {
     Split {
         x: ValueId,
         axis: i64,
-        lengths: Ints,
+        lengths: Arc<[i64]>,
         part: u32,
     },
     /// Operands side by side along `axis`.

@@ -379,7 +379,7 @@ fn random_op(draw: &mut Draw, bench: &mut Bench, kind: u64) -> Op {
             Op::Split {
                 x,
                 axis,
-                lengths,
+                lengths: lengths.as_slice().into(),
                 part: draw.int(0, 3) as u32,
             }
         }

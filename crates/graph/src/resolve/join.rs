@@ -29,6 +29,9 @@ pub fn concat(parts: &[&[i64]], axis: i64) -> Result<(usize, Shape), Refusal> {
     Ok((joined, shape))
 }
 
+/// The most parts one split may have.
+pub const MAX_PARTS: usize = 4096;
+
 /// `split`: the axis, and the span of one part.
 pub fn split(
     shape: &[i64],
@@ -39,6 +42,7 @@ pub fn split(
     check_rank(0, shape.len(), Count::AtLeast(1))?;
     let axis = super::axis(Place::Attribute("axis"), axis, shape.len())?;
     let size = shape[axis];
+    check_length("lengths", lengths.len(), Count::AtMost(MAX_PARTS))?;
     if part >= lengths.len() {
         return Err(Place::Attribute("part").refuse(Problem::OutOfRange {
             got: part as i64,
@@ -89,7 +93,7 @@ pub fn equal_parts(shape: &[i64], axis: i64, count: usize, uneven: bool) -> Resu
     check_rank(0, shape.len(), Count::AtLeast(1))?;
     let axis = super::axis(Place::Attribute("axis"), axis, shape.len())?;
     check_length("lengths", count, Count::AtLeast(1))?;
-    check_length("lengths", count, Count::AtMost(crate::MAX_VALUES))?;
+    check_length("lengths", count, Count::AtMost(MAX_PARTS))?;
     let (size, by) = (shape[axis], count as i64);
     if !uneven && size % by != 0 {
         return Err(Place::Operand(0).refuse(Problem::NotDivisible { axis, size, by }));

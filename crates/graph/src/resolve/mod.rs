@@ -25,7 +25,7 @@ pub use axes::{flatten, reverse, roll, squeeze, transpose, unsqueeze};
 pub use blocks::{Blocks, depth_to_space, shuffle_channels, space_to_depth};
 pub use broadcast::{Broadcast, Tile, broadcast, tile};
 pub use gather::{GatherAxes, GatherNdAxes, gather, gather_elements, gather_nd};
-pub use join::{concat, equal_parts, split};
+pub use join::{MAX_PARTS, concat, equal_parts, split};
 pub use pad::{PadAxis, center_crop_pad, pad};
 pub use reshape::reshape;
 pub use sequence::{ReverseSequence, reverse_sequence};

@@ -247,11 +247,12 @@ impl<'a> Call<'a> {
 
     /// Adds a split into these lengths and hands all parts out.
     pub(super) fn split(&mut self, x: ValueId, axis: i64, lengths: Ints) -> Result<(), SpellError> {
+        let lengths: std::sync::Arc<[i64]> = lengths.as_slice().into();
         for part in 0..lengths.len() as u32 {
             self.result(Op::Split {
                 x,
                 axis,
-                lengths: lengths.clone(),
+                lengths: std::sync::Arc::clone(&lengths),
                 part,
             })?;
         }

@@ -1,0 +1,217 @@
+//! A statement's attributes, read by its signature, each with its place in the text.
+
+use restride_text::{Cursor, Diagnostic, Span, Spanned, closest};
+use smallvec::SmallVec;
+
+use super::signature::{Kind, Signature};
+use crate::error::Place;
+use crate::{GraphError, Ints, MAX_VALUES};
+
+/// The attributes of one statement.
+pub(super) struct Attributes<'a> {
+    /// The operator's name and where it stands.
+    pub(super) op: Spanned<&'a str>,
+    /// Where the operands stand.
+    pub(super) operands: SmallVec<[Span; 4]>,
+    entries: SmallVec<[Attribute; 8]>,
+}
+
+struct Attribute {
+    name: &'static str,
+    span: Span,
+    value: Value,
+}
+
+enum Value {
+    Int(i64),
+    Ints(Ints, SmallVec<[Span; 6]>),
+    Bits(u128),
+    Word(&'static str),
+    Flag,
+}
+
+impl<'a> Attributes<'a> {
+    /// None yet.
+    pub(super) fn new(op: Spanned<&'a str>) -> Attributes<'a> {
+        Attributes {
+            op,
+            operands: SmallVec::new(),
+            entries: SmallVec::new(),
+        }
+    }
+
+    /// Reads attributes up to whatever is no name.
+    pub(super) fn read(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        signature: &Signature,
+    ) -> Result<(), Diagnostic> {
+        while !cursor.at_name("return") && cursor.peek()?.kind == restride_text::TokenKind::Name {
+            let word = cursor.name()?;
+            let mut known = signature.attributes.iter();
+            let Some(&(name, kind)) = known.find(|(name, _)| *name == word.text) else {
+                return Err(unknown_attribute(word, signature));
+            };
+            if self.find(name).is_some() {
+                let message = format!("`{name}` is given twice");
+                return Err(Diagnostic::new(word.span, message));
+            }
+            let start = cursor.span();
+            let value = read_value(cursor, kind)?;
+            let span = match value {
+                Value::Flag => word.span,
+                Value::Int(_) | Value::Ints(..) | Value::Bits(_) | Value::Word(_) => {
+                    cursor.span_since(start)
+                }
+            };
+            self.entries.push(Attribute { name, span, value });
+        }
+        Ok(())
+    }
+
+    fn find(&self, name: &str) -> Option<&Attribute> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// Whether an attribute is given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    fn missing(&self, name: &str) -> Diagnostic {
+        Diagnostic::new(self.op.span, format!("{} needs `{name}`", self.op.text))
+    }
+
+    /// An integer, if given.
+    pub(super) fn int_if(&self, name: &str) -> Option<i64> {
+        match self.find(name)?.value {
+            Value::Int(value) => Some(value),
+            Value::Ints(..) | Value::Bits(_) | Value::Word(_) | Value::Flag => None,
+        }
+    }
+
+    /// An integer that must be there.
+    pub(super) fn int(&self, name: &str) -> Result<i64, Diagnostic> {
+        self.int_if(name).ok_or_else(|| self.missing(name))
+    }
+
+    /// A list, if given.
+    pub(super) fn ints_if(&self, name: &str) -> Option<Ints> {
+        match &self.find(name)?.value {
+            Value::Ints(items, _) => Some(items.clone()),
+            Value::Int(_) | Value::Bits(_) | Value::Word(_) | Value::Flag => None,
+        }
+    }
+
+    /// A list that must be there.
+    pub(super) fn ints(&self, name: &str) -> Result<Ints, Diagnostic> {
+        self.ints_if(name).ok_or_else(|| self.missing(name))
+    }
+
+    /// A bit pattern, if given.
+    pub(super) fn bits_if(&self, name: &str) -> Option<u128> {
+        match self.find(name)?.value {
+            Value::Bits(value) => Some(value),
+            Value::Int(_) | Value::Ints(..) | Value::Word(_) | Value::Flag => None,
+        }
+    }
+
+    /// A word, if given.
+    pub(super) fn word_if(&self, name: &str) -> Option<&'static str> {
+        match self.find(name)?.value {
+            Value::Word(word) => Some(word),
+            Value::Int(_) | Value::Ints(..) | Value::Bits(_) | Value::Flag => None,
+        }
+    }
+
+    /// A word that must be there.
+    pub(super) fn word(&self, name: &str, words: &[&str]) -> Result<&'static str, Diagnostic> {
+        self.word_if(name).ok_or_else(|| {
+            let words = words.join("`, `");
+            self.missing(name).help(format!("one of `{words}`"))
+        })
+    }
+
+    /// Refuses attributes that only make sense elsewhere.
+    pub(super) fn refuse(&self, names: &[&str], why: &str) -> Result<(), Diagnostic> {
+        match self
+            .entries
+            .iter()
+            .find(|entry| names.contains(&entry.name))
+        {
+            None => Ok(()),
+            Some(entry) => {
+                let message = format!("`{}` has no place {why}", entry.name);
+                Err(Diagnostic::new(entry.span, message))
+            }
+        }
+    }
+
+    /// The place in the text that an error is about.
+    pub(super) fn locate(&self, error: &GraphError) -> Diagnostic {
+        let span = match error.at {
+            Place::Whole | Place::Result => None,
+            Place::Operand(operand) => self.operands.get(operand).copied(),
+            Place::Attribute(name) => self.find(name).map(|entry| entry.span),
+            Place::Entry(name, position) => self.find(name).map(|entry| match &entry.value {
+                Value::Ints(_, spans) => spans.get(position).copied().unwrap_or(entry.span),
+                Value::Int(_) | Value::Bits(_) | Value::Word(_) | Value::Flag => entry.span,
+            }),
+        };
+        Diagnostic::new(span.unwrap_or(self.op.span), error.to_string())
+    }
+}
+
+fn read_value(cursor: &mut Cursor<'_>, kind: Kind) -> Result<Value, Diagnostic> {
+    Ok(match kind {
+        Kind::Int => Value::Int(cursor.int()?.text),
+        Kind::Bits => Value::Bits(cursor.bits()?.text),
+        Kind::Flag => Value::Flag,
+        Kind::Ints => {
+            let (mut items, mut spans) = (Ints::new(), SmallVec::new());
+            cursor.list("[", "]", MAX_VALUES, |cursor| {
+                let item = cursor.int()?;
+                items.push(item.text);
+                spans.push(item.span);
+                Ok(())
+            })?;
+            Value::Ints(items, spans)
+        }
+        Kind::Word(words) => {
+            let word = cursor.name()?;
+            match words.iter().find(|known| **known == word.text) {
+                Some(known) => Value::Word(known),
+                None => return Err(unknown("value", word, words.iter().copied())),
+            }
+        }
+    })
+}
+
+fn unknown_attribute(word: Spanned<&str>, signature: &Signature) -> Diagnostic {
+    let what = format!("attribute of {}", signature.name);
+    unknown(
+        &what,
+        word,
+        signature.attributes.iter().map(|(name, _)| *name),
+    )
+}
+
+/// `slcie` is no operator; did you mean `slice`?
+pub(super) fn unknown<'a>(
+    what: &str,
+    word: Spanned<&str>,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Diagnostic {
+    let shown: String = word.text.chars().take(40).collect();
+    let error = Diagnostic::new(word.span, format!("unknown {what} `{shown}`"));
+    match closest(word.text, known.clone()) {
+        Some(name) => error.help(format!("did you mean `{name}`?")),
+        None => {
+            let all: Vec<&str> = known.collect();
+            match all.len() {
+                0 => error,
+                _ => error.help(format!("it is one of `{}`", all.join("`, `"))),
+            }
+        }
+    }
+}

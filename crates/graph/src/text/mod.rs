@@ -1,0 +1,14 @@
+//! The text form: [`Graph`](crate::Graph) prints itself, [`Graph::parse`](crate::Graph::parse)
+//! reads it back.
+//!
+//! - `signature` lists what every operator's statement may say,
+//! - `attributes` reads a statement into a bag of spanned attributes,
+//! - `operator` makes the operator of a bag,
+//! - `parse` reads the function around the statements and recovers from errors,
+//! - `print` writes it all.
+
+mod attributes;
+mod operator;
+mod parse;
+mod print;
+mod signature;

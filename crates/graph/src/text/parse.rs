@@ -1,0 +1,501 @@
+//! Reading a function.
+//!
+//! A statement that is wrong is reported and skipped; the values it would have made are remembered
+//! as broken, so that one mistake gives one report. Nothing recurses, and what is kept is bounded
+//! by a small multiple of the text.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use restride_text::{Cursor, Diagnostic, Diagnostics, Span, Spanned, closest};
+use smallvec::SmallVec;
+
+use super::attributes::{Attributes, unknown};
+use super::operator::{operator, split_part};
+use super::signature::{Reads, SIGNATURES};
+use crate::graph::is_name;
+use crate::{
+    Constant, ElementType, Graph, GraphError, MAX_RANK, MAX_VALUES, Op, Operands, Strided,
+    TensorType, ValueId, constant, resolve,
+};
+
+/// How many known names are compared with an unknown one.
+const MAX_COMPARED: usize = 4096;
+
+impl Graph {
+    /// Reads the text form. Everything that is wrong is reported, up to a bound.
+    ///
+    /// ```
+    /// use restride_graph::Graph;
+    /// use restride_text::Source;
+    ///
+    /// let g = Graph::parse("func @f(%x: f32[4, 6]) { %y = transpose %x perm [1, 0] return %y }")?;
+    /// assert_eq!(g.ty(g.named("y").unwrap()).to_string(), "f32[6, 4]");
+    ///
+    /// let text = "func @f(%x: f32[4, 6]) {\n  %y = reverse %x axes [0, 2]\n  return %y\n}\n";
+    /// let errors = Graph::parse(text).unwrap_err().render(&Source::new("f.mv", text));
+    /// assert_eq!(errors, "\
+    /// error: reverse: axes[1]: 2 is no axis of rank 2 (-2..=1)
+    ///  --> f.mv:2:28
+    ///   |
+    /// 2 |   %y = reverse %x axes [0, 2]
+    ///   |                            ^
+    /// ");
+    /// # Ok::<(), restride_text::Diagnostics>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Graph, Diagnostics> {
+        let mut parser = Parser {
+            text,
+            cursor: Cursor::new(text)?,
+            graph: Graph::new("main"),
+            scope: HashMap::new(),
+            errors: Diagnostics::default(),
+        };
+        if let Err(error) = parser.function() {
+            parser.errors.push(error);
+        }
+        match parser.errors.is_empty() {
+            true => Ok(parser.graph),
+            false => Err(parser.errors),
+        }
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    cursor: Cursor<'a>,
+    graph: Graph,
+    /// What every label stands for; `None` is a value whose statement was wrong.
+    scope: HashMap<&'a str, Option<ValueId>>,
+    errors: Diagnostics,
+}
+
+/// A statement is either read to its end and wrong in itself, or not readable to its end.
+enum Failure {
+    Meaning(Diagnostic),
+    Syntax(Diagnostic),
+    /// An operand is broken; that has been reported.
+    Broken,
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(error: Diagnostic) -> Failure {
+        Failure::Syntax(error)
+    }
+}
+
+type Labels<'a> = SmallVec<[Spanned<&'a str>; 2]>;
+
+impl<'a> Parser<'a> {
+    fn function(&mut self) -> Result<(), Diagnostic> {
+        self.cursor.expect_name("func")?;
+        let name = self.cursor.symbol()?;
+        if !is_name(name.text) {
+            return Err(Diagnostic::new(name.span, "this is no name for a function"));
+        }
+        self.graph = Graph::new(name.text);
+        self.cursor.expect("(")?;
+        while !self.cursor.at_punct(")") {
+            self.input()?;
+            if !self.cursor.eat(",") && !self.cursor.at_punct(")") {
+                return Err(self.cursor.unexpected("`,` or `)`"));
+            }
+        }
+        self.cursor.expect(")")?;
+        self.cursor.expect("{")?;
+        while !self.cursor.at_name("return") {
+            if self.cursor.at_end() || self.cursor.at_punct("}") {
+                return Err(self.cursor.unexpected("a statement or `return`"));
+            }
+            self.statement();
+            if self.errors.is_full() {
+                return Ok(());
+            }
+        }
+        self.cursor.expect_name("return")?;
+        while self.cursor.at_value() {
+            self.output()?;
+            if !self.cursor.eat(",") {
+                break;
+            }
+        }
+        self.cursor.eat(";");
+        self.cursor.expect("}")?;
+        match self.cursor.at_end() {
+            true => Ok(()),
+            false => Err(self.cursor.unexpected("the end of the text")),
+        }
+    }
+
+    fn input(&mut self) -> Result<(), Diagnostic> {
+        let label = self.cursor.value()?;
+        self.cursor.expect(":")?;
+        let start = self.cursor.span();
+        // The brackets of a type are balanced whatever it says, so the next input can be read.
+        let ty = self.ty()?;
+        let span = self.cursor.span_since(start);
+        let id = ty.and_then(|ty| {
+            let name = name_of(label)?;
+            self.free(label)?;
+            let input = self.graph.typed_input(name, ty);
+            input.map_err(|error| Diagnostic::new(span, error.to_string()))
+        });
+        let id = match id {
+            Ok(id) => {
+                self.graph.set_span(id, label.span.to(span));
+                Some(id)
+            }
+            Err(error) => {
+                self.errors.push(error);
+                None
+            }
+        };
+        self.scope.entry(label.text).or_insert(id);
+        Ok(())
+    }
+
+    fn output(&mut self) -> Result<(), Diagnostic> {
+        let label = self.cursor.value()?;
+        let layout = self.layout()?;
+        let span = self.cursor.span_since(label.span);
+        let value = match self.lookup(label) {
+            Ok(Some(value)) => value,
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                self.errors.push(error);
+                return Ok(());
+            }
+        };
+        let added = match layout {
+            Some(layout) => self.graph.strided_output(value, layout),
+            None => self.graph.output(value),
+        };
+        if let Err(error) = added {
+            self.errors.push(Diagnostic::new(span, error.to_string()));
+        }
+        Ok(())
+    }
+
+    /// `f32[8, 16] strides [32, 1] offset 3`. The outer error is one of syntax.
+    fn ty(&mut self) -> Result<Result<TensorType, Diagnostic>, Diagnostic> {
+        let word = self.cursor.name()?;
+        let shape = self.cursor.int_list(MAX_RANK)?;
+        let layout = self.layout()?;
+        let span = self.cursor.span_since(word.span);
+        let Ok(element) = word.text.parse::<ElementType>() else {
+            let names = ElementType::ALL.iter().map(|element| element.name());
+            return Ok(Err(unknown("element type", word, names)));
+        };
+        let ty = match layout {
+            Some(layout) => TensorType::strided(element, &shape, layout),
+            None => TensorType::dense(element, &shape),
+        };
+        Ok(ty.map_err(|error| Diagnostic::new(span, error.to_string())))
+    }
+
+    fn layout(&mut self) -> Result<Option<Strided>, Diagnostic> {
+        if !self.cursor.eat_name("strides") {
+            return Ok(None);
+        }
+        let strides = self.cursor.int_list(MAX_RANK)?;
+        let offset = match self.cursor.eat_name("offset") {
+            true => self.cursor.int()?.text,
+            false => 0,
+        };
+        Ok(Some(Strided { offset, strides }))
+    }
+
+    /// Reads one statement, or reports it and goes on after it.
+    fn statement(&mut self) {
+        let start = self.cursor.span();
+        let mut labels = Labels::new();
+        let failure = match self.labelled(&mut labels) {
+            Ok(()) => return,
+            Err(failure) => failure,
+        };
+        match failure {
+            Failure::Broken => {}
+            Failure::Meaning(error) => self.errors.push(error),
+            Failure::Syntax(error) => {
+                self.errors.push(error);
+                self.recover(start);
+            }
+        }
+        for label in labels {
+            self.scope.entry(label.text).or_insert(None);
+        }
+    }
+
+    /// Goes to the next line that looks like the start of a statement, or of the end.
+    fn recover(&mut self, start: Span) {
+        if self.cursor.span() == start {
+            self.cursor.skip_line();
+        }
+        loop {
+            let at = self.cursor.span().start as usize;
+            let line = self.text.get(..at).unwrap_or("").rsplit('\n').next();
+            let first = line.is_none_or(|before| before.trim().is_empty());
+            let likely = self.cursor.at_value()
+                || self.cursor.at_name("return")
+                || self.cursor.at_punct("}");
+            if self.cursor.at_end() || first && likely {
+                return;
+            }
+            self.cursor.skip_line();
+        }
+    }
+
+    fn labelled(&mut self, labels: &mut Labels<'a>) -> Result<(), Failure> {
+        let start = self.cursor.span();
+        loop {
+            labels.push(self.cursor.value()?);
+            if !self.cursor.eat(",") {
+                break;
+            }
+        }
+        self.cursor.expect("=")?;
+        let op = self.cursor.name()?;
+        let mut attributes = Attributes::new(op);
+        let made = match op.text {
+            "constant" => self.constant(),
+            _ => self.operator(&mut attributes, labels.len()),
+        };
+        // The rest of the statement is read even if the operator is wrong in itself.
+        let ops = match made {
+            Ok(ops) => Ok(ops),
+            Err(Failure::Syntax(error)) => return Err(Failure::Syntax(error)),
+            Err(failure @ (Failure::Meaning(_) | Failure::Broken)) => Err(failure),
+        };
+        let annotated = match self.cursor.eat(":") {
+            true => {
+                let start = self.cursor.span();
+                let ty = self.ty()?;
+                Some((ty, self.cursor.span_since(start)))
+            }
+            false => None,
+        };
+        self.cursor.eat(";");
+        let ops = ops?;
+        if ops.len() != labels.len() {
+            let (values, names) = (ops.len(), labels.len());
+            let message = format!("{} makes {values} value(s), not {names}", op.text);
+            return Err(Failure::Meaning(Diagnostic::new(op.span, message)));
+        }
+        let span = self.cursor.span_since(start);
+        for (label, op) in labels.iter().zip(ops) {
+            self.define(*label, op, &attributes, span)?;
+        }
+        match annotated {
+            None => Ok(()),
+            Some((ty, span)) => self.check_type(labels, ty, span).map_err(Failure::Meaning),
+        }
+    }
+
+    /// Operands and attributes; the operators of the values to be made.
+    fn operator(
+        &mut self,
+        attributes: &mut Attributes<'a>,
+        results: usize,
+    ) -> Result<SmallVec<[Op; 1]>, Failure> {
+        let op = attributes.op;
+        let Some(signature) = SIGNATURES.iter().find(|known| known.name == op.text) else {
+            let names = SIGNATURES
+                .iter()
+                .map(|known| known.name)
+                .chain(["constant"]);
+            return Err(unknown("operator", op, names).into());
+        };
+        let mut values: SmallVec<[Spanned<&'a str>; 4]> = SmallVec::new();
+        loop {
+            values.push(self.cursor.value()?);
+            if !self.cursor.eat(",") {
+                break;
+            }
+        }
+        attributes.operands = values.iter().map(|value| value.span).collect();
+        attributes.read(&mut self.cursor, signature)?;
+        if let Reads::Exactly(expected) = signature.reads
+            && values.len() != expected
+        {
+            let message = format!(
+                "{} reads {expected} value(s), not {}",
+                op.text,
+                values.len()
+            );
+            return Err(Failure::Meaning(Diagnostic::new(op.span, message)));
+        }
+        let mut operands = Operands::new();
+        for value in values {
+            match self.lookup(value).map_err(Failure::Meaning)? {
+                Some(id) => operands.push(id),
+                None => return Err(Failure::Broken),
+            }
+        }
+        match operator(attributes, &operands).map_err(Failure::Meaning)? {
+            Some(op) => Ok(SmallVec::from_iter([op])),
+            None => self.split(attributes, operands[0], results),
+        }
+    }
+
+    /// `split`: one operator per part, or the one that `part` names.
+    fn split(
+        &self,
+        attributes: &Attributes<'_>,
+        x: ValueId,
+        results: usize,
+    ) -> Result<SmallVec<[Op; 1]>, Failure> {
+        let axis = attributes.int("axis").map_err(Failure::Meaning)?;
+        let lengths: Arc<[i64]> = match attributes.ints_if("lengths") {
+            Some(lengths) => lengths.as_slice().into(),
+            None => resolve::equal_parts(self.graph.ty(x).shape(), axis, results, false)
+                .map_err(|error| Failure::Meaning(attributes.locate(&error.of("split"))))?
+                .as_slice()
+                .into(),
+        };
+        let parts = match attributes.int_if("part") {
+            // A part out of range stays out of range, for inference to refuse.
+            Some(part) => {
+                let part = u32::try_from(part).unwrap_or(u32::MAX);
+                part..part.saturating_add(1)
+            }
+            None => 0..u32::try_from(lengths.len().min(resolve::MAX_PARTS)).unwrap_or(0),
+        };
+        Ok(parts
+            .map(|part| split_part(x, axis, &lengths, part))
+            .collect())
+    }
+
+    /// `constant i64[3] [2, 0, -1]`, flat and row-major.
+    fn constant(&mut self) -> Result<SmallVec<[Op; 1]>, Failure> {
+        let start = self.cursor.span();
+        let ty = self.ty()?;
+        let span = self.cursor.span_since(start);
+        let (element, numel) = match &ty {
+            Ok(ty) => (ty.element(), ty.numel()),
+            Err(_) => (ElementType::I128, MAX_VALUES),
+        };
+        let mut bytes = Vec::new();
+        let limit = numel.saturating_add(1);
+        let start = self.cursor.span();
+        self.cursor.list("[", "]", limit, |cursor| {
+            let bits = read_element(cursor, element)?;
+            constant::push_bits(&mut bytes, element.width(), bits);
+            Ok(())
+        })?;
+        let list = self.cursor.span_since(start);
+        let ty = ty.map_err(Failure::Meaning)?;
+        let got = bytes.len() / element.width();
+        if got != numel {
+            let message = format!("{got} elements for {ty}, which has {numel}");
+            return Err(Failure::Meaning(Diagnostic::new(list, message)));
+        }
+        match Constant::new(ty, bytes) {
+            Ok(constant) => Ok(SmallVec::from_iter([Op::Constant(constant)])),
+            Err(error) => {
+                let error = Diagnostic::new(span, error.to_string());
+                Err(Failure::Meaning(error))
+            }
+        }
+    }
+
+    fn define(
+        &mut self,
+        label: Spanned<&'a str>,
+        op: Op,
+        attributes: &Attributes<'_>,
+        span: Span,
+    ) -> Result<(), Failure> {
+        let name = name_of(label).map_err(Failure::Meaning)?;
+        self.free(label).map_err(Failure::Meaning)?;
+        let located = |error: GraphError| Failure::Meaning(attributes.locate(&error));
+        let id = self.graph.push(op).map_err(located)?;
+        if !name.is_empty() {
+            self.graph.set_name(id, name).map_err(located)?;
+        }
+        self.graph.set_span(id, span);
+        self.scope.insert(label.text, Some(id));
+        Ok(())
+    }
+
+    /// The type written after a statement is the type it has.
+    fn check_type(
+        &self,
+        labels: &Labels<'a>,
+        ty: Result<TensorType, Diagnostic>,
+        span: Span,
+    ) -> Result<(), Diagnostic> {
+        let expected = ty?;
+        let Some(&Some(id)) = labels.first().and_then(|label| self.scope.get(label.text)) else {
+            return Ok(());
+        };
+        let got = self.graph.ty(id);
+        if *got == expected && labels.len() == 1 {
+            return Ok(());
+        }
+        let message = match labels.len() {
+            1 => format!("%{} has type {got}, not {expected}", labels[0].text),
+            _ => "a type is written after one value only".to_owned(),
+        };
+        Err(Diagnostic::new(span, message))
+    }
+
+    /// A label that nothing has yet.
+    fn free(&self, label: Spanned<&'a str>) -> Result<(), Diagnostic> {
+        match self.scope.contains_key(label.text) {
+            true => {
+                let message = format!("%{} is already defined", label.text);
+                Err(Diagnostic::new(label.span, message))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The value of a label; `None` if its statement was wrong.
+    fn lookup(&self, label: Spanned<&'a str>) -> Result<Option<ValueId>, Diagnostic> {
+        if let Some(id) = self.scope.get(label.text) {
+            return Ok(*id);
+        }
+        let shown: String = label.text.chars().take(40).collect();
+        let error = Diagnostic::new(label.span, format!("%{shown} is not defined"));
+        let mut known: Vec<&str> = self.scope.keys().copied().take(MAX_COMPARED).collect();
+        known.sort_unstable();
+        Err(match closest(label.text, known) {
+            Some(name) => error.help(format!("did you mean `%{name}`?")),
+            None => error,
+        })
+    }
+}
+
+/// The name that a label gives: none if it is a number.
+fn name_of(label: Spanned<&str>) -> Result<&str, Diagnostic> {
+    if label.text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok("");
+    }
+    match is_name(label.text) {
+        true => Ok(label.text),
+        false => {
+            let message = "a value is called by a number, or by a name that starts with none";
+            Err(Diagnostic::new(label.span, message))
+        }
+    }
+}
+
+/// A number for an integer element, a bit pattern for any other.
+fn read_element(cursor: &mut Cursor<'_>, element: ElementType) -> Result<u128, Diagnostic> {
+    if element.is_signed_integer() {
+        let high = (element.bit_mask() >> 1) as i128;
+        return Ok(cursor.int_in(-high - 1, high)?.text as u128 & element.bit_mask());
+    }
+    let limit = match element {
+        ElementType::Bool => 1,
+        element => element.bit_mask(),
+    };
+    let bits = cursor.bits()?;
+    match bits.text <= limit {
+        true => Ok(bits.text),
+        false => {
+            let message = format!("{} does not fit {element}, at most {limit:#x}", bits.text);
+            Err(Diagnostic::new(bits.span, message))
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Writing a function.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::types::write_list;
+use crate::{
+    BroadcastMode, ChannelAxis, Constant, DepthOrder, Graph, IndexRule, Op, OutOfRange, PadMode,
+    ReshapeDialect, StridedSliceDialect, StridedSliceSpec, ValueId,
+};
+
+/// Inputs stand on one line up to this width, one a line beyond.
+const MAX_LINE: usize = 96;
+
+impl Display for Graph {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let inputs = self.inputs().iter();
+        let inputs: Vec<String> = inputs
+            .map(|&id| format!("{}: {}", self.label(id), self.ty(id)))
+            .collect();
+        let line = inputs.join(", ");
+        let name = self.name();
+        if line.len() <= MAX_LINE {
+            writeln!(f, "func @{name}({line}) {{")?;
+        } else {
+            writeln!(f, "func @{name}(\n  {}\n) {{", inputs.join(",\n  "))?;
+        }
+        let mut values = self
+            .values()
+            .filter(|&id| !matches!(self.op(id), Op::Input));
+        while let Some(id) = values.next() {
+            let parts = split_group(self, id);
+            write!(f, "  {}", self.label(id))?;
+            for part in values.by_ref().take(parts - 1) {
+                write!(f, ", {}", self.label(part))?;
+            }
+            f.write_str(" = ")?;
+            write_op(f, self, id, parts)?;
+            match parts {
+                1 => writeln!(f, " : {}", self.ty(id))?,
+                _ => writeln!(f)?,
+            }
+        }
+        f.write_str("  return")?;
+        for (k, output) in self.outputs().iter().enumerate() {
+            f.write_str(if k == 0 { " " } else { ", " })?;
+            write!(f, "{}", self.label(output.value))?;
+            if let Some(layout) = &output.layout {
+                write!(f, " {layout}")?;
+            }
+        }
+        f.write_str("\n}\n")
+    }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
+    }
+}
+
+/// How many values from `id` on are all the parts of one split, in order: 1 if they are not.
+fn split_group(graph: &Graph, id: ValueId) -> usize {
+    let Op::Split {
+        lengths, part: 0, ..
+    } = graph.op(id)
+    else {
+        return 1;
+    };
+    let first = graph.op(id);
+    let follows = |k: usize| {
+        let id = ValueId::from_u32((id.index() + k) as u32);
+        match (graph.get(id), first) {
+            (
+                Some((
+                    Op::Split {
+                        x,
+                        axis,
+                        lengths,
+                        part,
+                    },
+                    _,
+                )),
+                Op::Split {
+                    x: x0,
+                    axis: axis0,
+                    lengths: lengths0,
+                    part: _,
+                },
+            ) => (x, axis, lengths, *part as usize) == (x0, axis0, lengths0, k),
+            _ => false,
+        }
+    };
+    match (1..lengths.len()).all(follows) {
+        true => lengths.len(),
+        false => 1,
+    }
+}
+
+fn list(f: &mut Formatter<'_>, name: &str, items: &[i64]) -> fmt::Result {
+    write!(f, " {name} ")?;
+    write_list(f, items)
+}
+
+fn mask(f: &mut Formatter<'_>, name: &str, value: i64) -> fmt::Result {
+    match value {
+        0 => Ok(()),
+        ..0 => write!(f, " {name} {value}"),
+        _ => write!(f, " {name} {value:#b}"),
+    }
+}
+
+fn write_op(f: &mut Formatter<'_>, graph: &Graph, id: ValueId, parts: usize) -> fmt::Result {
+    let op = graph.op(id);
+    f.write_str(op.name())?;
+    for (k, operand) in op.operands().into_iter().enumerate() {
+        write!(
+            f,
+            "{}{}",
+            if k == 0 { " " } else { ", " },
+            graph.label(operand)
+        )?;
+    }
+    if let Some(spec) = op.strided_slice_spec() {
+        return strided_slice(f, &spec);
+    }
+    match op {
+        Op::Input | Op::Identity { .. } | Op::StridedSlice { .. } => Ok(()),
+        Op::Constant(value) => constant(f, value),
+        Op::Slice {
+            x: _,
+            dialect,
+            start,
+            stop,
+            step,
+            axes,
+        } => {
+            let [starts, stops, steps] = dialect.words();
+            list(f, starts, start)?;
+            list(f, stops, stop)?;
+            list(f, steps, step)?;
+            optional(f, "axes", axes.as_deref())
+        }
+        Op::Gather {
+            x: _,
+            indices: _,
+            axis,
+            batch_dims,
+            rule,
+        } => {
+            write!(f, " axis {axis}")?;
+            batch(f, *batch_dims)?;
+            index_rule(f, *rule)
+        }
+        Op::GatherElements {
+            x: _,
+            indices: _,
+            axis,
+            rule,
+        } => {
+            write!(f, " axis {axis}")?;
+            index_rule(f, *rule)
+        }
+        Op::GatherNd {
+            x: _,
+            indices: _,
+            batch_dims,
+            rule,
+        } => {
+            batch(f, *batch_dims)?;
+            index_rule(f, *rule)
+        }
+        Op::Reshape {
+            x: _,
+            dialect,
+            pattern,
+        } => {
+            list(f, "shape", pattern)?;
+            f.write_str(reshape_dialect(*dialect))
+        }
+        Op::Transpose { x: _, perm } => list(f, "perm", perm),
+        Op::Squeeze { x: _, axes } => optional(f, "axes", axes.as_deref()),
+        Op::Unsqueeze { x: _, axes } | Op::Reverse { x: _, axes } => list(f, "axes", axes),
+        Op::Flatten { x: _, axis } | Op::Concat { parts: _, axis } => write!(f, " axis {axis}"),
+        Op::Broadcast { x: _, shape, mode } => {
+            list(f, "shape", shape)?;
+            match mode {
+                BroadcastMode::Numpy => Ok(()),
+                BroadcastMode::Bidirectional => f.write_str(" mode bidirectional"),
+                BroadcastMode::Explicit(axes) => {
+                    f.write_str(" mode explicit")?;
+                    list(f, "axes", axes)
+                }
+            }
+        }
+        Op::Roll { x: _, shift, axes } => {
+            list(f, "shift", shift)?;
+            list(f, "axes", axes)
+        }
+        Op::Split {
+            x: _,
+            axis,
+            lengths,
+            part,
+        } => {
+            write!(f, " axis {axis}")?;
+            list(f, "lengths", lengths)?;
+            match parts == lengths.len() {
+                true => Ok(()),
+                false => write!(f, " part {part}"),
+            }
+        }
+        Op::Tile { x: _, repeats } => list(f, "repeats", repeats),
+        Op::Pad {
+            x: _,
+            low,
+            high,
+            mode,
+        } => {
+            list(f, "low", low)?;
+            list(f, "high", high)?;
+            match mode {
+                PadMode::Constant(bits) => write!(f, " constant {bits:#x}"),
+                PadMode::Edge | PadMode::Reflect | PadMode::Symmetric | PadMode::Wrap => {
+                    write!(f, " mode {}", mode.name())
+                }
+            }
+        }
+        Op::DepthToSpace {
+            x: _,
+            block,
+            order,
+            channels,
+        }
+        | Op::SpaceToDepth {
+            x: _,
+            block,
+            order,
+            channels,
+        } => {
+            let order = match order {
+                DepthOrder::BlocksFirst => "blocks_first",
+                DepthOrder::DepthFirst => "depth_first",
+            };
+            let channels = match channels {
+                ChannelAxis::First => "",
+                ChannelAxis::Last => " channels last",
+            };
+            write!(f, " block {block} order {order}{channels}")
+        }
+        Op::ShuffleChannels { x: _, axis, groups } => write!(f, " axis {axis} groups {groups}"),
+        Op::CenterCropPad { x: _, shape, axes } => {
+            list(f, "shape", shape)?;
+            optional(f, "axes", axes.as_deref())
+        }
+        Op::ReverseSequence {
+            x: _,
+            lengths,
+            batch_axis,
+            seq_axis,
+        } => {
+            list(f, "lengths", lengths)?;
+            write!(f, " batch_axis {batch_axis} seq_axis {seq_axis}")
+        }
+    }
+}
+
+fn optional(f: &mut Formatter<'_>, name: &str, items: Option<&[i64]>) -> fmt::Result {
+    items.map_or(Ok(()), |items| list(f, name, items))
+}
+
+fn batch(f: &mut Formatter<'_>, batch_dims: i64) -> fmt::Result {
+    match batch_dims {
+        0 => Ok(()),
+        _ => write!(f, " batch_dims {batch_dims}"),
+    }
+}
+
+fn strided_slice(f: &mut Formatter<'_>, spec: &StridedSliceSpec<'_>) -> fmt::Result {
+    list(f, "begin", spec.begin)?;
+    list(f, "end", spec.end)?;
+    list(f, "strides", spec.strides)?;
+    mask(f, "begin_mask", spec.begin_mask)?;
+    mask(f, "end_mask", spec.end_mask)?;
+    mask(f, "ellipsis_mask", spec.ellipsis_mask)?;
+    mask(f, "new_axis_mask", spec.new_axis_mask)?;
+    mask(f, "shrink_axis_mask", spec.shrink_axis_mask)?;
+    f.write_str(match spec.dialect {
+        StridedSliceDialect::TensorFlow => "",
+        StridedSliceDialect::OpenVino => " dialect openvino",
+        StridedSliceDialect::MindSpore => " dialect mindspore",
+    })
+}
+
+fn reshape_dialect(dialect: ReshapeDialect) -> &'static str {
+    match dialect {
+        ReshapeDialect::Plain => "",
+        ReshapeDialect::OpenVino {
+            special_zero: false,
+        } => " dialect openvino",
+        ReshapeDialect::OpenVino { special_zero: true } => " dialect openvino special_zero",
+        ReshapeDialect::Onnx { allow_zero: false } => " dialect onnx",
+        ReshapeDialect::Onnx { allow_zero: true } => " dialect onnx allow_zero",
+        ReshapeDialect::TensorFlow => " dialect tensorflow",
+        ReshapeDialect::MindSpore => " dialect mindspore",
+    }
+}
+
+fn index_rule(f: &mut Formatter<'_>, rule: IndexRule) -> fmt::Result {
+    f.write_str(match rule.out_of_range {
+        OutOfRange::Zero => " out_of_range zero",
+        OutOfRange::Clamp => " out_of_range clamp",
+        OutOfRange::Error => " out_of_range error",
+    })?;
+    f.write_str(if rule.wrap { " wrap" } else { "" })
+}
+
+fn constant(f: &mut Formatter<'_>, constant: &Constant) -> fmt::Result {
+    write!(f, " {} [", constant.ty())?;
+    for position in 0..constant.ty().numel() {
+        if position > 0 {
+            f.write_str(", ")?;
+        }
+        let (bits, element) = (constant.bits(position), constant.ty().element());
+        match (constant.integer(position), bits) {
+            (Some(number), _) => write!(f, "{number}")?,
+            (None, Some(bits)) if element.is_integer() => write!(f, "{bits}")?,
+            (None, Some(bits)) => write!(f, "{bits:#x}")?,
+            (None, None) => {}
+        }
+    }
+    f.write_str("]")
+}
