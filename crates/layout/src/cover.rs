@@ -1,0 +1,142 @@
+//! A value as disjoint pieces.
+
+use crate::math::add;
+use crate::{Break, MAX_PIECES, Piece, Sizes, View};
+use smallvec::SmallVec;
+
+/// Disjoint pieces that together hold every point of a shape; each says with `B` what it reads.
+///
+/// Each operation keeps both properties: views rename points one to one, and
+/// [`concat`](Cover::concat) puts the operands' points side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cover<B> {
+    shape: Sizes,
+    parts: SmallVec<[(Piece, B); 1]>,
+}
+
+impl<B: Clone + PartialEq> Cover<B> {
+    /// One piece for all points, at row-major addresses.
+    pub fn dense(shape: &[i64], body: B) -> Result<Self, Break> {
+        Ok(Self::whole(shape, Piece::dense(shape)?, body))
+    }
+
+    /// One piece for all points, with a given offset and strides (as [`Piece::strided`]).
+    pub fn strided(shape: &[i64], offset: i64, strides: &[i64], body: B) -> Result<Self, Break> {
+        let piece = Piece::strided(shape, &[offset], strides)?;
+        Ok(Self::whole(shape, piece, body))
+    }
+
+    /// One piece for all points, without addresses.
+    pub fn points(shape: &[i64], body: B) -> Result<Self, Break> {
+        Ok(Self::whole(shape, Piece::points(shape)?, body))
+    }
+
+    fn whole(shape: &[i64], piece: Option<Piece>, body: B) -> Self {
+        Cover {
+            shape: shape.into(),
+            parts: piece.into_iter().map(|p| (p, body.clone())).collect(),
+        }
+    }
+
+    /// The size of each axis.
+    pub fn shape(&self) -> &[i64] {
+        &self.shape
+    }
+
+    /// The pieces; none when there is no point.
+    pub fn parts(&self) -> &[(Piece, B)] {
+        &self.parts
+    }
+
+    /// Applies a view step. Breaks only when it would take more than [`MAX_PIECES`].
+    ///
+    /// Post-condition: the result shows at `x` what the operand's point for `x` has.
+    pub fn view(&self, view: &View) -> Result<Self, Break> {
+        let shape = view.shape(&self.shape)?;
+        let mut parts: SmallVec<[(Piece, B); 1]> = SmallVec::new();
+        if !shape.contains(&0) {
+            for (piece, body) in &self.parts {
+                for piece in piece.view(&self.shape, view)? {
+                    parts.push((piece, body.clone()));
+                }
+                if parts.len() > MAX_PIECES {
+                    return Err(Break::TooManyPieces { axis: 0 });
+                }
+            }
+        }
+        fuse(&mut parts)?;
+        Ok(Cover { shape, parts })
+    }
+
+    /// Operands side by side along an axis; their other sizes are equal.
+    ///
+    /// Post-condition: the result has the points of each operand, shifted by the sizes of those
+    /// before it.
+    pub fn concat(operands: &[&Self], axis: usize) -> Result<Self, Break> {
+        let [first, ..] = operands else {
+            return Err(Break::Rank {
+                given: 0,
+                expected: 1,
+            });
+        };
+        let mut shape = first.shape.clone();
+        if axis >= shape.len() {
+            return Err(Break::Rank {
+                given: axis,
+                expected: shape.len(),
+            });
+        }
+        shape[axis] = 0;
+        let mut parts = SmallVec::new();
+        for operand in operands {
+            if operand.shape.len() != shape.len() {
+                return Err(Break::Rank {
+                    given: operand.shape.len(),
+                    expected: shape.len(),
+                });
+            }
+            for (a, (&given, &expected)) in operand.shape.iter().zip(&shape).enumerate() {
+                if a != axis && given != expected {
+                    return Err(Break::Sizes {
+                        axis: a,
+                        given,
+                        expected,
+                    });
+                }
+            }
+            for (piece, body) in &operand.parts {
+                parts.push((piece.shift(axis, shape[axis])?, body.clone()));
+            }
+            if parts.len() > MAX_PIECES {
+                return Err(Break::TooManyPieces { axis });
+            }
+            shape[axis] = add(shape[axis], operand.shape[axis])?;
+        }
+        fuse(&mut parts)?;
+        Ok(Cover { shape, parts })
+    }
+}
+
+/// Joins pieces that continue one another and read alike, until none does.
+pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Result<(), Break> {
+    let mut i = 0;
+    while i + 1 < parts.len() {
+        let (head, tail) = parts.split_at(i + 1);
+        let (piece, body) = &head[i];
+        let found = tail
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, other))| other == body)
+            .find_map(|(j, (other, _))| Some((i + 1 + j, piece.followed_by(other)?)));
+        match found {
+            Some((j, joined)) => {
+                parts.remove(j);
+                parts[i].0 = joined?;
+                // What it is now may continue an earlier one.
+                i = 0;
+            }
+            None => i += 1,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,225 @@
+//! The view operations on a piece. Their arguments have been checked against the value's shape.
+
+use super::axis::{self, Coords, Parts, Run, TooMany};
+use super::{AxisView, MAX_PIECES, Piece, Pieces};
+use crate::math::{add, mul};
+use crate::{Break, Span, View};
+use smallvec::{SmallVec, smallvec};
+
+impl Piece {
+    /// Any view step that fits the shape.
+    pub(crate) fn view(&self, shape: &[i64], view: &View) -> Result<Pieces, Break> {
+        match view {
+            View::Slice(spans) => self.slice(shape, spans),
+            View::Permute(perm) => self.permute(perm).map(|p| smallvec![p]),
+            View::Collapse { groups } => self.collapse(shape, groups).map(|p| smallvec![p]),
+            View::Expand { groups, sizes } => self.expand(shape, groups, sizes),
+            View::Broadcast { sizes } => self.broadcast(shape, sizes).map(|p| smallvec![p]),
+        }
+    }
+
+    /// Post-condition: `r.at(x permuted) == self.at(x)`.
+    pub(crate) fn permute(&self, perm: &[usize]) -> Result<Piece, Break> {
+        let mut firsts: SmallVec<[usize; 6]> = SmallVec::new();
+        let mut first = 0;
+        for axis in &self.axes {
+            firsts.push(first);
+            first += axis.digits;
+        }
+        let mut out = Piece::empty(&self.offset);
+        for &a in perm {
+            let axis = self.axes[a];
+            out.axes.push(axis);
+            let digits = firsts[a]..firsts[a] + axis.digits;
+            out.digits.extend_from_slice(&self.digits[digits.clone()]);
+            let columns = self.columns();
+            out.strides
+                .extend_from_slice(&self.strides[digits.start * columns..digits.end * columns]);
+        }
+        Ok(out)
+    }
+
+    /// Post-condition: the results are disjoint, and hold exactly the points
+    /// `(x - start) / step` of the points `x` of `self` that the slice takes, at their addresses.
+    pub(crate) fn slice(&self, shape: &[i64], spans: &[Span]) -> Result<Pieces, Break> {
+        let mut out: Pieces = smallvec![Piece::empty(&self.offset)];
+        for (a, (view, &span)) in self.axes().zip(spans).enumerate() {
+            if span.is_whole(shape[a]) {
+                for piece in &mut out {
+                    piece.copy_axis(self, view, view.start);
+                }
+                continue;
+            }
+            let parts = Coords::of(view)
+                .slice(shape[a], span)
+                .map_err(|TooMany| Break::TooManyPieces { axis: a })?;
+            out = self.stamp_all(out, parts, a, |piece, coords| {
+                piece.push_axis(coords.start);
+                coords
+                    .runs
+                    .iter()
+                    .try_for_each(|r| piece.stamp_run(self, r, 1))
+            })?;
+        }
+        Ok(out)
+    }
+
+    /// Axis `k` becomes `groups[k]` axes of the given sizes.
+    ///
+    /// Post-condition: the results are disjoint, and hold exactly the points of `self`, each
+    /// coordinate written in the mixed radix of its sizes.
+    pub(crate) fn expand(
+        &self,
+        shape: &[i64],
+        groups: &[usize],
+        sizes: &[i64],
+    ) -> Result<Pieces, Break> {
+        let mut out: Pieces = smallvec![Piece::empty(&self.offset)];
+        let mut next = 0;
+        if groups.is_empty() {
+            // Rank 0: every new axis has extent 1.
+            let piece = &mut out[0];
+            sizes.iter().for_each(|_| piece.push_axis(0));
+        }
+        for (a, (view, &count)) in self.axes().zip(groups).enumerate() {
+            let sizes = &sizes[next..next + count];
+            next += count;
+            if count == 1 {
+                for piece in &mut out {
+                    piece.copy_axis(self, view, view.start);
+                }
+                continue;
+            }
+            let parts = axis::expand(Coords::of(view), shape[a], sizes)
+                .map_err(|TooMany| Break::TooManyPieces { axis: a })?;
+            out = self.stamp_all(out, parts, a, |piece, coords| {
+                let mut row = shape[a];
+                let mut start = coords.start;
+                let mut runs = coords.runs.as_slice();
+                for &n in sizes {
+                    row /= n;
+                    piece.push_axis(start / row);
+                    start %= row;
+                    while let [run, rest @ ..] = runs
+                        && run.coord >= row
+                    {
+                        piece.stamp_run(self, run, row)?;
+                        runs = rest;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(out)
+    }
+
+    /// `groups[k]` neighbouring axes become axis `k`. Always exact: coordinates are multiplied.
+    ///
+    /// Post-condition: `r.at(row-major joined x) == self.at(x)`.
+    pub(crate) fn collapse(&self, shape: &[i64], groups: &[usize]) -> Result<Piece, Break> {
+        let mut out = Piece::empty(&self.offset);
+        let mut axes = self.axes();
+        let mut next = 0;
+        for &count in groups {
+            let group = &shape[next..next + count];
+            next += count;
+            let mut row = group.iter().product::<i64>();
+            out.push_axis(0);
+            for (&n, view) in group.iter().zip(axes.by_ref()) {
+                row /= n;
+                if let Some(axis) = out.axes.last_mut() {
+                    axis.start = add(axis.start, mul(view.start, row)?)?;
+                }
+                for (k, digit) in view.digits.iter().enumerate() {
+                    let strides = self.strides(view.first + k);
+                    out.push_digit(digit.extent, mul(digit.coord, row)?, strides)?;
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// Post-condition: `r.at(x) == self.at(x with 0 on the repeated axes)`.
+    pub(crate) fn broadcast(&self, shape: &[i64], sizes: &[i64]) -> Result<Piece, Break> {
+        let mut out = Piece::empty(&self.offset);
+        let still: SmallVec<[i64; 4]> = SmallVec::from_elem(0, self.columns());
+        for (a, view) in self.axes().enumerate() {
+            out.copy_axis(self, view, view.start);
+            if shape[a] == 1 {
+                out.push_digit(sizes[a], 1, &still)?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// The same points, `by` further along an axis.
+    pub(crate) fn shift(&self, axis: usize, by: i64) -> Result<Piece, Break> {
+        let mut out = self.clone();
+        out.axes[axis].start = add(out.axes[axis].start, by)?;
+        Ok(out)
+    }
+
+    /// Appends an axis as it stands in `from`.
+    pub(super) fn copy_axis(&mut self, from: &Piece, view: AxisView<'_>, start: i64) {
+        let columns = from.columns();
+        self.axes.push(super::Axis {
+            start,
+            digits: view.digits.len(),
+        });
+        self.digits.extend_from_slice(view.digits);
+        let rows = view.first * columns..(view.first + view.digits.len()) * columns;
+        self.strides.extend_from_slice(&from.strides[rows]);
+    }
+
+    /// Every piece with every part. `stamp` appends a part's axes to a piece.
+    fn stamp_all(
+        &self,
+        mut pieces: Pieces,
+        parts: Parts,
+        axis: usize,
+        stamp: impl Fn(&mut Piece, &Coords) -> Result<(), Break>,
+    ) -> Result<Pieces, Break> {
+        if pieces.len() * parts.len() > MAX_PIECES {
+            return Err(Break::TooManyPieces { axis });
+        }
+        let Some((last, others)) = parts.split_last() else {
+            return Ok(Pieces::new());
+        };
+        let mut out = Pieces::new();
+        for coords in others {
+            for piece in &pieces {
+                let mut piece = piece.clone();
+                piece.stamp_fixed(self, coords)?;
+                stamp(&mut piece, coords)?;
+                out.push(piece);
+            }
+        }
+        for piece in &mut pieces {
+            piece.stamp_fixed(self, last)?;
+            stamp(piece, last)?;
+        }
+        if out.is_empty() {
+            return Ok(pieces);
+        }
+        out.extend(pieces);
+        Ok(out)
+    }
+
+    fn stamp_fixed(&mut self, from: &Piece, coords: &Coords) -> Result<(), Break> {
+        for &(digit, value) in &coords.fixed {
+            for (offset, &stride) in self.offset.iter_mut().zip(from.strides(digit)) {
+                *offset = add(*offset, mul(value, stride)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a run as a digit of the last axis, its coordinate counted in rows.
+    fn stamp_run(&mut self, from: &Piece, run: &Run, row: i64) -> Result<(), Break> {
+        let mut strides: SmallVec<[i64; 4]> = SmallVec::new();
+        for &stride in from.strides(run.digit) {
+            strides.push(mul(stride, run.by)?);
+        }
+        self.push_digit(run.extent, run.coord / row, &strides)
+    }
+}

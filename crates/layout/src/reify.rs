@@ -1,0 +1,412 @@
+//! Printing a layout back as view steps.
+//!
+//! A layout over a dense source is shown as the one chain
+//!
+//! ```text
+//! collapse?  (expand? slice?)*  permute-and-reshape  broadcast?  collapse?
+//! ```
+//!
+//! that this module chooses for it. The choice depends on the layout and the source's shape
+//! alone, and layouts have a unique normal form: so equal functions give equal chains.
+//!
+//! 1. The digits, sorted by stride, must be nested, as those of every view are. They are cut at
+//!    the boundaries of the source's axes; where a boundary does not cut cleanly, the two axes
+//!    are collapsed into one [`Domain`].
+//! 2. A domain with one digit is a slice. One with more is expanded into rows, after a slice that
+//!    makes room where its size does not allow that: see [`rows`](self::rows).
+//! 3. What is left is to put the axes in order, insert unit axes, repeat and join.
+
+mod rows;
+
+use crate::piece::axis::{Coords, Run, span};
+use crate::{Axes, Break, Layout, Sizes, Span, View};
+use rows::{Cut, Script};
+use smallvec::SmallVec;
+
+/// A chain of view steps, first to last.
+pub type Chain = SmallVec<[View; 4]>;
+
+/// A stretch of the source with the digits that step through it.
+#[derive(Clone, Debug)]
+struct Domain {
+    size: i64,
+    base: i64,
+    runs: SmallVec<[Run; 3]>,
+    /// What is still to be done to it, last step first.
+    script: Script,
+}
+
+/// An axis that one digit, or none, has come to.
+#[derive(Clone, Copy, Debug)]
+struct Leg {
+    extent: i64,
+    /// The digit of the layout that it is, or is part of.
+    digit: Option<usize>,
+}
+
+impl Layout {
+    /// The canonical chain of view steps that gives column 0 of this layout from a dense source
+    /// of this shape.
+    ///
+    /// Post-condition: `Layout::dense(source)` viewed by the steps in order equals `self`. Fails
+    /// with [`Break::NoChain`] if the layout is empty, or its digits are not nested: they do not
+    /// come from views of such a source, or they are what is left of several pieces that happen
+    /// to continue one another.
+    pub fn reify(&self, source: &[i64]) -> Result<Chain, Break> {
+        let dense = Layout::dense(source)?;
+        if *self == dense {
+            return Ok(Chain::new());
+        }
+        let chain = self.chain(source)?;
+        let mut check = dense;
+        for view in &chain {
+            check = check.view(view)?;
+        }
+        match check == *self {
+            true => Ok(chain),
+            false => Err(Break::NoChain),
+        }
+    }
+
+    fn chain(&self, source: &[i64]) -> Result<Chain, Break> {
+        if source.contains(&0) {
+            return Err(Break::NoChain);
+        }
+        let mut chain = Chain::new();
+        let coords = self.nested()?;
+        let (groups, mut domains) = domains(coords, source)?;
+        if groups.iter().any(|&g| g > 1) {
+            chain.push(View::Collapse { groups });
+        }
+        let legs = loop {
+            let expanded = expand(&domains);
+            if expanded.len() > domains.len() {
+                chain.push(View::Expand {
+                    groups: expanded.iter().fold(Axes::new(), |mut g, (from, _)| {
+                        if *from == g.len() {
+                            g.push(0);
+                        }
+                        g[*from] += 1;
+                        g
+                    }),
+                    sizes: expanded.iter().map(|(_, d)| d.size).collect(),
+                });
+            }
+            domains = expanded.into_iter().map(|(_, d)| d).collect();
+            let mut spans: SmallVec<[Span; 6]> = SmallVec::new();
+            let mut whole = true;
+            for domain in &mut domains {
+                let span = domain.slice();
+                whole &= span.is_whole(domain.size);
+                domain.size = span.len;
+                spans.push(span);
+            }
+            if !whole {
+                chain.push(View::Slice(spans));
+            }
+            if domains.iter().all(|d| d.script.is_empty()) {
+                break domains
+                    .iter()
+                    .map(Domain::leg)
+                    .collect::<SmallVec<[Leg; 6]>>();
+            }
+        };
+        self.arrange(&legs, &mut chain);
+        Ok(chain)
+    }
+
+    /// The digits that move, by falling absolute stride, and the least address.
+    fn nested(&self) -> Result<Coords, Break> {
+        let piece = self.piece().ok_or(Break::NoChain)?;
+        let mut coords = Coords {
+            start: piece.range(0)?.0,
+            runs: SmallVec::new(),
+            fixed: SmallVec::new(),
+        };
+        for (d, digit) in piece.digits().iter().enumerate() {
+            let stride = piece.strides(d)[0];
+            if stride != 0 {
+                coords.runs.push(Run {
+                    digit: d,
+                    by: stride.signum(),
+                    extent: digit.extent,
+                    coord: stride.checked_abs().ok_or(Break::Overflow)?,
+                });
+            }
+        }
+        coords.runs.sort_by_key(|r| std::cmp::Reverse(r.coord));
+        let mut reach = 0i64;
+        for run in coords.runs.iter().rev() {
+            if run.coord <= reach {
+                return Err(Break::NoChain);
+            }
+            reach = (run.extent - 1)
+                .checked_mul(run.coord)
+                .and_then(|r| reach.checked_add(r))
+                .ok_or(Break::Overflow)?;
+        }
+        match coords.start >= 0 {
+            true => Ok(coords),
+            false => Err(Break::NoChain),
+        }
+    }
+
+    /// Step 3: from the legs in source order to the shape.
+    fn arrange(&self, legs: &[Leg], chain: &mut Chain) {
+        let Some(piece) = self.piece() else { return };
+        // The legs in the order of the result, grouped by axis; `None` repeats a unit axis.
+        let mut targets: SmallVec<[(i64, Option<usize>); 6]> = SmallVec::new();
+        let mut groups = Axes::new();
+        for axis in piece.axes() {
+            let before = targets.len();
+            for (k, digit) in axis.digits.iter().enumerate() {
+                let d = axis.first + k;
+                if piece.strides(d)[0] == 0 {
+                    targets.push((digit.extent, None));
+                }
+                let own = legs.iter().enumerate().filter(|(_, l)| l.digit == Some(d));
+                targets.extend(own.map(|(at, leg)| (leg.extent, Some(at))));
+            }
+            if targets.len() == before {
+                targets.push((1, None));
+            }
+            groups.push(targets.len() - before);
+        }
+        let repeats = targets.iter().any(|&(n, leg)| leg.is_none() && n > 1);
+        let mut units = (0..legs.len()).filter(|&l| legs[l].digit.is_none());
+        let wanted = targets.iter().filter(|t| t.1.is_none()).count();
+        if units.clone().count() == wanted {
+            let order: Axes = targets
+                .iter()
+                .filter_map(|t| t.1.or_else(|| units.next()))
+                .collect();
+            if !order.is_sorted() {
+                chain.push(View::Permute(order));
+            }
+        } else {
+            self.reorder(legs, &targets, &groups, repeats, chain);
+            if !repeats {
+                return;
+            }
+        }
+        if repeats {
+            chain.push(View::Broadcast {
+                sizes: targets.iter().map(|t| t.0).collect(),
+            });
+        }
+        if groups.iter().any(|&g| g > 1) {
+            chain.push(View::Collapse { groups });
+        }
+    }
+
+    /// Drops the unit legs, orders the others, joins them if nothing is repeated between, and
+    /// inserts the unit axes that are wanted.
+    fn reorder(
+        &self,
+        legs: &[Leg],
+        targets: &[(i64, Option<usize>)],
+        groups: &[usize],
+        repeats: bool,
+        chain: &mut Chain,
+    ) {
+        let moving: Axes = (0..legs.len())
+            .filter(|&l| legs[l].digit.is_some())
+            .collect();
+        let order: Axes = targets
+            .iter()
+            .filter_map(|t| moving.iter().position(|&l| Some(l) == t.1))
+            .collect();
+        let permutes = !order.is_sorted();
+        // The moving axes of the result before unit axes are inserted, as counts of legs.
+        let joined: Axes = match repeats {
+            true => order.iter().map(|_| 1).collect(),
+            false => {
+                let mut rest = targets;
+                let counts = groups.iter().map(|&g| {
+                    let (own, after) = rest.split_at(g);
+                    rest = after;
+                    own.iter().filter(|t| t.1.is_some()).count()
+                });
+                counts.filter(|&n| n > 0).collect()
+            }
+        };
+        if permutes {
+            drop_units(legs, &Axes::from_elem(1, moving.len()), chain);
+            chain.push(View::Permute(order));
+            if joined.iter().any(|&g| g > 1) {
+                chain.push(View::Collapse {
+                    groups: joined.clone(),
+                });
+            }
+        } else {
+            drop_units(legs, &joined, chain);
+        }
+        let sizes: Sizes = match repeats {
+            true => targets
+                .iter()
+                .map(|t| if t.1.is_some() { t.0 } else { 1 })
+                .collect(),
+            false => self.shape().into(),
+        };
+        if sizes.len() > joined.len() {
+            let moves = sizes.iter().map(|&n| n > 1);
+            chain.push(View::Expand {
+                groups: attach_units(moves),
+                sizes,
+            });
+        }
+    }
+}
+
+/// Collapses the legs so that `joined[k]` moving ones make axis `k` and the unit ones go.
+fn drop_units(legs: &[Leg], joined: &[usize], chain: &mut Chain) {
+    let mut heads: SmallVec<[bool; 6]> = SmallVec::new();
+    let (mut k, mut taken) = (0, 0);
+    for leg in legs {
+        heads.push(leg.digit.is_some() && taken == 0);
+        if leg.digit.is_some() {
+            taken += 1;
+            if joined.get(k) == Some(&taken) {
+                (k, taken) = (k + 1, 0);
+            }
+        }
+    }
+    if heads.iter().any(|h| !h) {
+        chain.push(View::Collapse {
+            groups: attach_units(heads.into_iter()),
+        });
+    }
+}
+
+/// Group sizes when each `true` heads a group and each `false` goes with the one before it, or
+/// with the first.
+fn attach_units(heads: impl Iterator<Item = bool>) -> Axes {
+    let mut groups = Axes::new();
+    let mut leading = 0;
+    for head in heads {
+        match groups.last_mut() {
+            Some(count) if !head => *count += 1,
+            None if !head => leading += 1,
+            Some(_) | None => groups.push(1),
+        }
+    }
+    if let Some(first) = groups.first_mut() {
+        *first += leading;
+    }
+    groups
+}
+
+/// Step 1: the digits distributed over the axes of the source, or over groups of them.
+fn domains(mut coords: Coords, source: &[i64]) -> Result<(Axes, SmallVec<[Domain; 6]>), Break> {
+    let mut groups = Axes::new();
+    let mut sizes = Sizes::new();
+    let mut row: i64 = source.iter().product();
+    let mut clean = true;
+    for &n in source {
+        if clean || n == 1 && groups.is_empty() {
+            groups.push(1);
+            sizes.push(n);
+        } else if let (Some(count), Some(size)) = (groups.last_mut(), sizes.last_mut()) {
+            *count += 1;
+            *size *= n;
+        }
+        row /= n;
+        clean = match coords.refined(row) {
+            Some(cut) => {
+                coords = cut;
+                true
+            }
+            None => false,
+        };
+    }
+    let mut domains = SmallVec::new();
+    let mut row: i64 = source.iter().product();
+    let mut runs = coords.runs.as_slice();
+    let mut base = coords.start;
+    for &size in &sizes {
+        row /= size;
+        let own = runs.iter().take_while(|r| r.coord >= row).count();
+        let (mine, rest) = runs.split_at(own);
+        runs = rest;
+        let mut domain = Domain {
+            size,
+            base: base / row,
+            runs: SmallVec::from_slice(mine),
+            script: Script::new(),
+        };
+        domain.runs.iter_mut().for_each(|r| r.coord /= row);
+        base %= row;
+        if domain.base + span(&domain.runs) >= size {
+            return Err(Break::NoChain);
+        }
+        domain.script = rows::script(size, domain.base, &domain.runs).ok_or(Break::NoChain)?;
+        domains.push(domain);
+    }
+    match runs.is_empty() {
+        true => Ok((groups, domains)),
+        false => Err(Break::NoChain),
+    }
+}
+
+/// Each domain with the number of the one it came from, cut into rows as far as its script says
+/// so without a slice between.
+fn expand(domains: &[Domain]) -> SmallVec<[(usize, Domain); 6]> {
+    let mut out = SmallVec::new();
+    for (from, domain) in domains.iter().enumerate() {
+        let mut rest = domain.clone();
+        while let Some(&Cut::Rows(row)) = rest.script.last() {
+            rest.script.pop();
+            let mut outer = rest.runs.remove(0);
+            outer.coord /= row;
+            out.push((
+                from,
+                Domain {
+                    size: rest.size / row,
+                    base: rest.base / row,
+                    runs: SmallVec::from_elem(outer, 1),
+                    script: Script::new(),
+                },
+            ));
+            rest.size = row;
+            rest.base %= row;
+        }
+        out.push((from, rest));
+    }
+    out
+}
+
+impl Domain {
+    /// What to take of it now; leaves the domain as it is after that.
+    fn slice(&mut self) -> Span {
+        if let Some(&Cut::Slice(span)) = self.script.last() {
+            self.script.pop();
+            self.base = (self.base - span.start) / span.step;
+            self.runs.iter_mut().for_each(|r| r.coord /= span.step);
+            return span;
+        }
+        let start = std::mem::take(&mut self.base);
+        let Some(run) = self.runs.first_mut() else {
+            return Span {
+                start,
+                len: 1,
+                step: 1,
+            };
+        };
+        let (len, step) = (run.extent, std::mem::replace(&mut run.coord, 1));
+        match std::mem::replace(&mut run.by, 1) < 0 {
+            true => Span {
+                start: start + (len - 1) * step,
+                len,
+                step: -step,
+            },
+            false => Span { start, len, step },
+        }
+    }
+
+    fn leg(&self) -> Leg {
+        Leg {
+            extent: self.runs.first().map_or(1, |r| r.extent),
+            digit: self.runs.first().map(|r| r.digit),
+        }
+    }
+}

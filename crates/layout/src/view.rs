@@ -1,0 +1,191 @@
+//! View steps: the operations that only rename coordinates.
+
+use crate::Break;
+use crate::math::{add, mul, product};
+use smallvec::SmallVec;
+
+/// Sizes of axes, outermost first.
+pub type Sizes = SmallVec<[i64; 6]>;
+
+/// Axis numbers, or how many axes stand in each group.
+pub type Axes = SmallVec<[usize; 6]>;
+
+/// `[start:len:step]` on one axis: coordinates `start, start + step, ...`, `len` of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first coordinate taken.
+    pub start: i64,
+    /// How many are taken.
+    pub len: i64,
+    /// Distance from one to the next; not 0.
+    pub step: i64,
+}
+
+impl Span {
+    /// All of an axis.
+    pub fn whole(extent: i64) -> Self {
+        Span {
+            start: 0,
+            len: extent,
+            step: 1,
+        }
+    }
+
+    /// Whether it takes all of an axis in order.
+    pub fn is_whole(&self, extent: i64) -> bool {
+        self.len == extent && (extent <= 1 || (self.start == 0 && self.step == 1))
+    }
+
+    fn fits(&self, extent: i64) -> bool {
+        let last = || add(self.start, mul(self.len - 1, self.step).ok()?).ok();
+        let inside = |x: i64| (0..extent).contains(&x);
+        self.step != 0
+            && self.len >= 0
+            && (self.len == 0 || (inside(self.start) && last().is_some_and(inside)))
+    }
+}
+
+/// One view step. Its operand's shape is known from the context.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum View {
+    /// One span per axis.
+    Slice(SmallVec<[Span; 6]>),
+    /// Axis `k` of the result is axis `perm[k]` of the operand.
+    Permute(Axes),
+    /// `groups[k]` neighbouring axes become axis `k`; no groups at all drop unit axes to rank 0.
+    Collapse {
+        /// How many operand axes each result axis takes.
+        groups: Axes,
+    },
+    /// Axis `k` becomes `groups[k]` axes; with no groups a rank-0 value gets unit axes.
+    Expand {
+        /// How many result axes each operand axis gives.
+        groups: Axes,
+        /// The result's sizes.
+        sizes: Sizes,
+    },
+    /// Axes of extent 1 are repeated up to these sizes.
+    Broadcast {
+        /// The result's sizes.
+        sizes: Sizes,
+    },
+}
+
+impl View {
+    /// The shape it gives, or why it does not apply to this one.
+    pub fn shape(&self, shape: &[i64]) -> Result<Sizes, Break> {
+        let rank = |given: usize| match given == shape.len() {
+            true => Ok(()),
+            false => Err(Break::Rank {
+                given,
+                expected: shape.len(),
+            }),
+        };
+        match self {
+            View::Slice(spans) => {
+                rank(spans.len())?;
+                for (axis, (span, &extent)) in spans.iter().zip(shape).enumerate() {
+                    if !span.fits(extent) {
+                        let Span { start, len, step } = *span;
+                        return Err(Break::Span {
+                            axis,
+                            extent,
+                            start,
+                            len,
+                            step,
+                        });
+                    }
+                }
+                Ok(spans.iter().map(|s| s.len).collect())
+            }
+            View::Permute(perm) => {
+                rank(perm.len())?;
+                for axis in 0..shape.len() {
+                    if !perm.contains(&axis) {
+                        return Err(Break::Permutation { axis });
+                    }
+                }
+                Ok(perm.iter().map(|&a| shape[a]).collect())
+            }
+            View::Collapse { groups } => {
+                if groups.is_empty() {
+                    return no_groups(shape).map(|()| Sizes::new());
+                }
+                rank(cover(groups, shape.len())?)?;
+                let mut rest = shape;
+                let mut out = Sizes::new();
+                for &count in groups {
+                    let (group, after) = rest.split_at(count);
+                    out.push(product(group)?);
+                    rest = after;
+                }
+                Ok(out)
+            }
+            View::Expand { groups, sizes } => {
+                if let Some(axis) = sizes.iter().position(|&n| n < 0) {
+                    return Err(Break::Extent {
+                        axis,
+                        extent: sizes[axis],
+                    });
+                }
+                if groups.is_empty() {
+                    rank(0)?;
+                    return no_groups(sizes).map(|()| sizes.clone());
+                }
+                rank(groups.len())?;
+                cover(groups, sizes.len())?;
+                let mut rest = sizes.as_slice();
+                for (axis, (&count, &expected)) in groups.iter().zip(shape).enumerate() {
+                    let (group, after) = rest.split_at(count);
+                    let given = product(group)?;
+                    if given != expected {
+                        return Err(Break::Sizes {
+                            axis,
+                            given,
+                            expected,
+                        });
+                    }
+                    rest = after;
+                }
+                Ok(sizes.clone())
+            }
+            View::Broadcast { sizes } => {
+                rank(sizes.len())?;
+                for (axis, (&to, &extent)) in sizes.iter().zip(shape).enumerate() {
+                    if to < 0 {
+                        return Err(Break::Extent { axis, extent: to });
+                    }
+                    if to != extent && extent != 1 {
+                        return Err(Break::NotUnit { axis, extent });
+                    }
+                }
+                product(sizes)?;
+                Ok(sizes.clone())
+            }
+        }
+    }
+}
+
+/// Every group has an axis, and together they have `axes`.
+fn cover(groups: &[usize], axes: usize) -> Result<usize, Break> {
+    let given = groups.iter().fold(0usize, |n, &g| n.saturating_add(g));
+    match given == axes && groups.iter().all(|&g| g > 0) {
+        true => Ok(given),
+        false => Err(Break::Rank {
+            given,
+            expected: axes,
+        }),
+    }
+}
+
+/// Only unit axes come from nothing, or go to nothing.
+fn no_groups(sizes: &[i64]) -> Result<(), Break> {
+    match sizes.iter().position(|&n| n != 1) {
+        None => Ok(()),
+        Some(axis) => Err(Break::Sizes {
+            axis,
+            given: sizes[axis],
+            expected: 1,
+        }),
+    }
+}
