@@ -6,7 +6,7 @@ use super::refusal::{OpError, refused};
 use super::tensor::{Tensor, push_bits};
 
 /// More output than this is refused instead of allocated.
-const LIMIT: usize = 1 << 31;
+const LIMIT: usize = 1 << 28;
 
 /// What an output element shows.
 pub(super) enum Source {

@@ -13,6 +13,9 @@ mod check;
 mod spell;
 mod values;
 
+#[cfg(test)]
+mod tests;
+
 pub use case::{Array, ArrayOut, Case, Expect, Values};
 pub use check::{FileReport, Holds, check_case, check_lines};
 pub use spell::{SpellError, Spelled, spell};

@@ -6,6 +6,9 @@ use serde_json::Number;
 
 use super::case::{Array, ArrayOut, Values};
 
+/// The most elements that a case may have without listing them.
+const LARGEST_IOTA: usize = 1 << 24;
+
 /// The tensor that an input of a case holds.
 pub(super) fn tensor(array: &Array) -> Result<Tensor, String> {
     let element = element(array)?;
@@ -80,7 +83,7 @@ fn build(
                 "iota1" => 1,
                 other => return Err(format!("`{other}` names no values")),
             };
-            if ty.numel() > 1 << 28 {
+            if ty.numel() > LARGEST_IOTA {
                 return Err(format!("{ty} is too large"));
             }
             (first..first + ty.numel() as u64)

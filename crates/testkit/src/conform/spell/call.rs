@@ -132,8 +132,8 @@ impl<'a> Call<'a> {
             "{slot} is {element}, which {} does not take there",
             self.case.opset
         );
-        let count: i64 = array.shape.iter().product();
-        let rank = array.shape.len();
+        let integers = values::integers(array).map_err(SpellError::Unreadable)?;
+        let (rank, count) = (array.shape.len(), integers.len());
         let shaped = match form {
             Form::Vector => rank == 1,
             Form::ScalarOrVector => rank <= 1,
@@ -146,7 +146,6 @@ impl<'a> Call<'a> {
             array.shape,
             self.case.opset
         );
-        let integers = values::integers(array).map_err(SpellError::Unreadable)?;
         Ok(Some(Ints::from_vec(integers)))
     }
 
