@@ -16,6 +16,10 @@ pub(crate) unsafe trait Lanes: Vector {
     /// Sixteen bytes are readable at each of these.
     unsafe fn load_lanes(src: *const u8, stride: isize) -> Self;
 
+    /// Lane `j` of vector `i` becomes lane `i` of vector `j`; there are `LANES` vectors, the rest of
+    /// the array plays no part.
+    fn swap_lanes(rows: [Self; 4]) -> [Self; 4];
+
     /// In every lane, the elements of `width` bytes of the lower halves of both, alternating.
     fn unpack_low(self, other: Self, width: usize) -> Self;
 
@@ -71,6 +75,10 @@ mod x86 {
             // SAFETY: the caller's.
             unsafe { Self::load(src) }
         }
+        #[inline(always)]
+        fn swap_lanes(rows: [Self; 4]) -> [Self; 4] {
+            rows
+        }
         unpacks! {
             _mm_unpacklo_epi8 _mm_unpacklo_epi16 _mm_unpacklo_epi32 _mm_unpacklo_epi64, unpack_low;
             _mm_unpackhi_epi8 _mm_unpackhi_epi16 _mm_unpackhi_epi32 _mm_unpackhi_epi64, unpack_high;
@@ -86,6 +94,15 @@ mod x86 {
             unsafe {
                 let low = _mm256_castsi128_si256(__m128i::load(src));
                 _mm256_inserti128_si256::<1>(low, __m128i::load(src.wrapping_offset(stride)))
+            }
+        }
+        #[inline(always)]
+        fn swap_lanes(rows: [Self; 4]) -> [Self; 4] {
+            let [a, b, c, d] = rows;
+            // SAFETY: the trait's: inlined only where AVX2 is.
+            unsafe {
+                let low = _mm256_permute2x128_si256::<0x20>(a, b);
+                [low, _mm256_permute2x128_si256::<0x31>(a, b), c, d]
             }
         }
         unpacks! {
@@ -108,6 +125,27 @@ mod x86 {
                 let v = _mm512_inserti32x4::<1>(v, __m128i::load(at(1)));
                 let v = _mm512_inserti32x4::<2>(v, __m128i::load(at(2)));
                 _mm512_inserti32x4::<3>(v, __m128i::load(at(3)))
+            }
+        }
+        #[inline(always)]
+        fn swap_lanes(rows: [Self; 4]) -> [Self; 4] {
+            let [a, b, c, d] = rows;
+            // SAFETY: the trait's: inlined only where AVX-512 is.
+            unsafe {
+                let (low0, high0) = (
+                    _mm512_shuffle_i32x4::<0x44>(a, b),
+                    _mm512_shuffle_i32x4::<0xee>(a, b),
+                );
+                let (low1, high1) = (
+                    _mm512_shuffle_i32x4::<0x44>(c, d),
+                    _mm512_shuffle_i32x4::<0xee>(c, d),
+                );
+                [
+                    _mm512_shuffle_i32x4::<0x88>(low0, low1),
+                    _mm512_shuffle_i32x4::<0xdd>(low0, low1),
+                    _mm512_shuffle_i32x4::<0x88>(high0, high1),
+                    _mm512_shuffle_i32x4::<0xdd>(high0, high1),
+                ]
             }
         }
         unpacks! {
@@ -142,6 +180,10 @@ mod portable {
         unsafe fn load_lanes(src: *const u8, _stride: isize) -> Self {
             // SAFETY: the caller's.
             unsafe { Self::from_le(Self::load(src)) }
+        }
+        #[inline(always)]
+        fn swap_lanes(rows: [Self; 4]) -> [Self; 4] {
+            rows
         }
         #[inline(always)]
         fn unpack_low(self, other: Self, width: usize) -> Self {

@@ -43,6 +43,8 @@ struct Rect {
     src_stride: isize,
     rows: usize,
     columns: usize,
+    /// Whether whole lines are stored past the caches.
+    stream: bool,
 }
 
 /// Starts of blocks of `size` that cover `0..extent`; the last one overlaps if it must.
@@ -88,27 +90,124 @@ impl Iterator for Blocks {
 /// # Safety
 /// The rectangle lies in the caller's box and has at least one block's rows and columns.
 #[inline(always)]
-unsafe fn rectangle<V: Lanes, const K: usize>(rect: Rect) {
+unsafe fn rectangle<V: Lanes, const K: usize, const SQUARE: bool>(rect: Rect) {
     let width = 16 / K;
-    let lane_stride = rect.src_stride.wrapping_mul(K as isize);
-    for column in Blocks::new(rect.columns, V::LANES * K) {
+    let side = V::LANES * K;
+    for column in Blocks::new(rect.columns, side) {
         let src = at(rect.src.cast_mut(), column, rect.src_stride, 0);
         let dst = rect.dst.wrapping_add(column.wrapping_mul(width));
-        for row in Blocks::new(rect.rows, K) {
-            let mut src = src.wrapping_add(row.wrapping_mul(width)).cast_const();
-            let mut dst = at(dst, row, rect.dst_stride, 0);
+        for row in Blocks::new(rect.rows, if SQUARE { side } else { K }) {
+            let src = src.wrapping_add(row.wrapping_mul(width)).cast_const();
+            let dst = at(dst, row, rect.dst_stride, 0);
             // SAFETY: the block lies in the rectangle.
             unsafe {
-                let mut square = [V::splat(0); K];
-                for v in &mut square {
-                    *v = V::load_lanes(src, lane_stride);
-                    src = src.wrapping_offset(rect.src_stride);
-                }
-                for v in transpose(square) {
-                    v.store(dst);
-                    dst = dst.wrapping_offset(rect.dst_stride);
+                match SQUARE {
+                    true if K <= 4 => square::<V, K>(dst, src, rect),
+                    true => through_pane::<V, K>(dst, src, rect),
+                    false => block::<V, K>(dst, src, rect),
                 }
             }
+        }
+    }
+}
+
+/// `K` rows of the destination.
+///
+/// # Safety
+/// The block lies in the rectangle.
+#[inline(always)]
+unsafe fn block<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Rect) {
+    let (mut dst, mut src) = (dst, src);
+    let lane_stride = rect.src_stride.wrapping_mul(K as isize);
+    // SAFETY: the caller's.
+    unsafe {
+        let mut square = [V::splat(0); K];
+        for v in &mut square {
+            *v = V::load_lanes(src, lane_stride);
+            src = src.wrapping_offset(rect.src_stride);
+        }
+        for v in transpose(square) {
+            leave_line(v, dst, rect.stream);
+            dst = dst.wrapping_offset(rect.dst_stride);
+        }
+    }
+}
+
+/// # Safety
+/// A vector is writable at `dst`.
+#[inline(always)]
+unsafe fn leave_line<V: Vector>(v: V, dst: *mut u8, stream: bool) {
+    // SAFETY: the caller's.
+    unsafe {
+        if stream && V::BYTES == 64 && dst.addr().is_multiple_of(64) {
+            v.stream(dst);
+        } else {
+            v.store(dst);
+        }
+    }
+}
+
+/// Between the rows of a pane, so that they fall into different sets.
+const PANE_PITCH: usize = 64 + 16;
+
+#[repr(C, align(64))]
+struct Pane([MaybeUninit<u8>; 64 * PANE_PITCH]);
+
+/// `LANES * K` rows of the destination, from whole vectors of the source that are copied together
+/// first: a square of narrow elements has more rows than there are registers, and reading the
+/// source in parts would fetch its lines once per part where they compete for a few sets.
+///
+/// # Safety
+/// The block lies in the rectangle.
+#[inline(always)]
+unsafe fn through_pane<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Rect) {
+    let mut pane = Pane([const { MaybeUninit::uninit() }; 64 * PANE_PITCH]);
+    let pane = pane.0.as_mut_ptr().cast::<u8>();
+    let (mut src, mut dst) = (src, dst);
+    // SAFETY: the pane has 64 rows of 64 bytes, and `LANES * K` and `LANES * 16` are no more.
+    unsafe {
+        for row in 0..V::LANES * K {
+            V::load(src).store(pane.wrapping_add(row * PANE_PITCH));
+            src = src.wrapping_offset(rect.src_stride);
+        }
+        let from_pane = Rect {
+            src_stride: PANE_PITCH as isize,
+            ..rect
+        };
+        for lane in 0..V::LANES {
+            block::<V, K>(dst, pane.wrapping_add(16 * lane), from_pane);
+            dst = dst.wrapping_offset(rect.dst_stride.wrapping_mul(K as isize));
+        }
+    }
+}
+
+/// `LANES * K` rows of the destination: whole vectors on both sides, each touched once.
+///
+/// # Safety
+/// The block lies in the rectangle.
+#[inline(always)]
+unsafe fn square<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Rect) {
+    let mut src = src;
+    // SAFETY: the caller's.
+    unsafe {
+        let mut groups = [[V::splat(0); K]; 4];
+        for group in &mut groups[..V::LANES] {
+            for v in group.iter_mut() {
+                *v = V::load(src);
+                src = src.wrapping_offset(rect.src_stride);
+            }
+            *group = transpose(*group);
+        }
+        let mut first = dst;
+        let [a, b, c, d] = groups;
+        for (((a, b), c), d) in a.into_iter().zip(b).zip(c).zip(d) {
+            let lines = V::swap_lanes([a, b, c, d]);
+            let mut dst = first;
+            for line in &lines[..V::LANES] {
+                leave_line(*line, dst, rect.stream);
+                dst = dst.wrapping_offset(rect.dst_stride.wrapping_mul(K as isize));
+            }
+            first = first.wrapping_offset(rect.dst_stride);
         }
     }
 }
@@ -128,9 +227,9 @@ macro_rules! tiles {
 }
 
 /// Straight from source to destination.
-struct Direct<V, const K: usize>(PhantomData<V>);
+struct Direct<V, const K: usize, const SQUARE: bool>(PhantomData<V>);
 
-impl<V: Lanes, const K: usize> Body for Direct<V, K> {
+impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE> {
     type Params = TransposeParams;
 
     #[inline(always)]
@@ -144,11 +243,15 @@ impl<V: Lanes, const K: usize> Body for Direct<V, K> {
                     src_stride: params.src,
                     rows,
                     columns,
+                    stream: params.stream,
                 };
                 // SAFETY: the tile lies in the box and was made at least a block large.
-                unsafe { rectangle::<V, K>(rect) }
+                unsafe { rectangle::<V, K, SQUARE>(rect) }
             });
         });
+        if params.stream {
+            fence();
+        }
     }
 }
 
@@ -168,9 +271,9 @@ const PAD: usize = 64;
 struct Stage([MaybeUninit<u8>; STAGE]);
 
 /// Through a padded tile on the stack: rows leave it in long runs.
-struct Staged<V, const K: usize>(PhantomData<V>);
+struct Staged<V, const K: usize, const SQUARE: bool>(PhantomData<V>);
 
-impl<V: Lanes, const K: usize> Body for Staged<V, K> {
+impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Staged<V, K, SQUARE> {
     type Params = TransposeParams;
 
     #[inline(always)]
@@ -188,10 +291,11 @@ impl<V: Lanes, const K: usize> Body for Staged<V, K> {
                     src_stride: params.src,
                     rows,
                     columns,
+                    stream: false,
                 };
                 // SAFETY: the tile lies in the box, is at least a block large, and was chosen to
                 // fit the stage.
-                unsafe { rectangle::<V, K>(rect) };
+                unsafe { rectangle::<V, K, SQUARE>(rect) };
                 let mut from = stage.cast_const();
                 let mut to = at(dst, row, params.dst, column * (16 / K));
                 for _ in 0..rows {
@@ -230,8 +334,8 @@ unsafe fn leave<V: Vector>(dst: *mut u8, src: *const u8, bytes: usize, stream: b
     }
 }
 
-/// From this many bytes on a tile's rows bypass the caches.
-const STREAM: usize = 16 << 20;
+/// From this many bytes on whole lines bypass the caches.
+const STREAM: usize = 8 << 20;
 
 /// Prepares a transposition if the shape has the two dimensions and they are large enough for a
 /// block of some vector.
@@ -288,26 +392,60 @@ fn of_width<L: Level, V: Lanes>(params: TransposeParams, width: usize, staged: b
     }
 }
 
-fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, staged: bool) -> Leaf {
-    let line = 4 * K;
-    if staged {
-        // As many columns as the stage holds of a line's worth of rows.
-        let rows = line.min(params.rows);
-        let columns = ((STAGE / rows - PAD) / (16 / K)).min(STAGED_COLUMNS * line);
-        params.tile = (rows, columns / line * line);
-        Leaf::new::<L, Staged<V, K>>("staged", params)
-    } else {
-        params.tile = (line, DIRECT_COLUMNS * line);
-        Leaf::new::<L, Direct<V, K>>("transpose", params)
+fn of<L: Level, V: Lanes, const K: usize>(params: TransposeParams, staged: bool) -> Leaf {
+    let side = V::LANES * K;
+    // Squares of narrow elements cost two more operations per line of the source.
+    let whole_lines = K <= 4 || conflicts(params.src, side);
+    match V::LANES > 1 && params.rows >= side && whole_lines {
+        true => of_blocks::<L, V, K, true>(params, staged),
+        false => of_blocks::<L, V, K, false>(params, staged),
     }
 }
 
+/// Measured: with vectors of whole lines nothing beats going straight to the destination, however
+/// its rows lie; narrower ones want a stage.
+fn of_blocks<L: Level, V: Lanes, const K: usize, const SQUARE: bool>(
+    mut params: TransposeParams,
+    staged: bool,
+) -> Leaf {
+    let (line, width) = (4 * K, 16 / K);
+    if staged && V::BYTES < LINE {
+        // As many columns as the stage holds of a line's worth of rows.
+        let rows = line.min(params.rows);
+        let columns = ((STAGE / rows - PAD) / width).min(STAGED_LINES * line);
+        params.tile = (rows, columns / line * line);
+        return Leaf::new::<L, Staged<V, K, SQUARE>>("staged", params);
+    }
+    params.tile = if params.stream {
+        // Few pages at a time.
+        (8 * line, 4 * line)
+    } else if params.columns * width <= SHORT && params.rows > params.columns {
+        // Rows of the destination follow each other closely: down the columns.
+        (params.rows, V::LANES * K)
+    } else {
+        (line, params.columns)
+    };
+    Leaf::new::<L, Direct<V, K, SQUARE>>("transpose", params)
+}
+
+/// Whether so many lines, so many bytes apart, do not fit the sets of a first-level cache.
+fn conflicts(stride: isize, lines: usize) -> bool {
+    const SETS: u32 = 64;
+    const WAYS: usize = 8;
+    let shared = (stride.unsigned_abs() / 64)
+        .trailing_zeros()
+        .min(SETS.trailing_zeros());
+    stride.unsigned_abs().is_multiple_of(64) && lines > (SETS as usize >> shared) * WAYS
+}
+
+/// The bytes of a line.
+const LINE: usize = 64;
 /// Lines of the destination per row of a staged tile.
-const STAGED_COLUMNS: usize = 8;
-/// Lines of the destination per row of a direct tile.
-const DIRECT_COLUMNS: usize = 4;
+const STAGED_LINES: usize = 8;
+/// Rows of the destination that are short: a few lines.
+const SHORT: usize = 512;
 
 /// About how many micro-operations a transposition takes.
 pub(crate) fn cost(shape: &Shape) -> usize {
-    shape.bytes() / 64 * 14
+    shape.bytes() / 64 * 10
 }
