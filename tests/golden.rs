@@ -1,13 +1,14 @@
 //! The golden cases of `golden/`, answers of the real frameworks, hold on every rung.
 //! The files are never edited; new ones are picked up by name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use restride_testkit::conform::check_lines;
+use restride_graph::Graph;
+use restride_testkit::conform::{Case, check_lines, spell};
 use restride_testkit::rungs::rungs;
 
-#[test]
-fn golden_cases_hold() {
+/// The golden files, by name and text.
+fn golden_files() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
     let entries = std::fs::read_dir(&folder).expect("the folder of golden cases");
     let mut files: Vec<_> = entries
@@ -18,17 +19,32 @@ fn golden_cases_hold() {
             .is_some_and(|extension| extension == "jsonl")
     });
     files.sort();
+    assert!(!files.is_empty(), "no golden files in {}", folder.display());
+    let read = |path: PathBuf| {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        (
+            name,
+            std::fs::read_to_string(path).expect("a readable file"),
+        )
+    };
+    files.into_iter().map(read).collect()
+}
 
+#[test]
+fn golden_cases_hold() {
     let (mut passed, mut failures) = (0, Vec::new());
-    for path in &files {
-        let text = std::fs::read_to_string(path).expect("a readable file");
+    for (name, text) in golden_files() {
         let report = check_lines(&text, &rungs());
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
         println!(
             "{name}: {} passed, {} failed",
             report.passed,
             report.failures.len()
         );
+        assert!(report.passed > 0, "nothing passed in {name}");
         passed += report.passed;
         failures.extend(report.failures);
     }
@@ -40,7 +56,26 @@ fn golden_cases_hold() {
         failures.len(),
         shown.join("\n")
     );
-    assert!(passed > 0, "no cases in {}", folder.display());
+}
+
+#[test]
+fn golden_graphs_survive_their_text() {
+    let mut graphs = 0;
+    for (_, text) in golden_files() {
+        for line in text.lines() {
+            let case: Case = serde_json::from_str(line).expect("a case");
+            let Ok(spelled) = spell(&case) else {
+                continue;
+            };
+            let printed = spelled.graph.to_string();
+            match Graph::parse(&printed) {
+                Ok(parsed) => assert!(parsed == spelled.graph, "{}: {printed}", case.id),
+                Err(error) => panic!("{}: {error}\n{printed}", case.id),
+            }
+            graphs += 1;
+        }
+    }
+    assert!(graphs > 1_000, "{graphs}");
 }
 
 /// The harness can fail: a wrong element, a wrong shape, and a refusal that does not come.

@@ -1,6 +1,6 @@
 //! Runs cases on rungs and says where they do not hold.
 
-use restride_graph::{Graph, oracle::Tensor};
+use restride_graph::oracle::Tensor;
 
 use super::case::{ArrayOut, Case};
 use super::spell::{SpellError, Spelled, spell};
@@ -53,21 +53,10 @@ pub fn check_case(case: &Case, rungs: &[&dyn Rung]) -> Holds {
         (Err(SpellError::Unreadable(reason)), _) => return Err(format!("unreadable: {reason}")),
     };
     for rung in rungs {
-        check_rung(case, &spelled, *rung).map_err(|reason| {
-            format!(
-                "on rung {}: {reason}{}",
-                rung.name(),
-                listing(&spelled.graph)
-            )
-        })?;
+        check_rung(case, &spelled, *rung)
+            .map_err(|reason| format!("on rung {}: {reason}\n{}", rung.name(), spelled.graph))?;
     }
     Ok(())
-}
-
-/// The graph's values, a line each.
-fn listing(graph: &Graph) -> String {
-    let line = |value| format!("\n{value} = {:?} : {}", graph.op(value), graph.ty(value));
-    graph.values().map(line).collect()
 }
 
 fn check_rung(case: &Case, spelled: &Spelled, rung: &dyn Rung) -> Holds {

@@ -14,7 +14,7 @@ use super::case::Case;
 use call::Call;
 
 /// A case as a graph, with the tensors for its inputs.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Spelled {
     /// The graph: data and indices come in, everything that came out of the framework goes out.
     pub graph: Graph,
