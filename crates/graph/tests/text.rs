@@ -1,0 +1,172 @@
+//! Random graphs printed and read back, and damaged texts that must only ever be refused.
+
+mod random;
+
+use random::{Random, graph};
+use restride_graph::Graph;
+use restride_text::Source;
+
+#[test]
+fn random_graphs_print_and_read_back() {
+    let mut random = Random::new(1);
+    let mut values = 0;
+    for round in 0..4000 {
+        let graph = graph(&mut random);
+        values += graph.len();
+        let text = graph.to_string();
+        match Graph::parse(&text) {
+            Ok(again) => assert_eq!(again, graph, "round {round}"),
+            Err(errors) => panic!("{text}{}", errors.render(&Source::new("printed", &text))),
+        }
+    }
+    assert!(values > 20_000, "only {values} values were made");
+}
+
+/// Words and signs that the grammar knows, and some that it does not.
+const POOL: [&str; 40] = [
+    "%0",
+    "%x0",
+    "%1",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    ",",
+    ":",
+    "=",
+    ";",
+    "-1",
+    "0",
+    "1",
+    "2",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "0x",
+    "0b2",
+    "return",
+    "func",
+    "@f",
+    "f32",
+    "i64",
+    "strides",
+    "offset",
+    "axes",
+    "axis",
+    "shape",
+    "slice",
+    "concat",
+    "split",
+    "constant",
+    "wrap",
+    "//",
+    "\n",
+    "\u{e9}",
+    "\"",
+];
+
+fn damage(random: &mut Random, text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..1 + random.below(2) {
+        let at = random.below(bytes.len() + 1);
+        let until = (at + random.below(12)).min(bytes.len());
+        match random.below(5) {
+            0 => drop(bytes.drain(at..until)),
+            1 => {
+                let copied = bytes[at..until].to_vec();
+                let to = random.below(bytes.len() + 1);
+                bytes.splice(to..to, copied);
+            }
+            2 if at < bytes.len() => bytes[at] = (32 + random.below(95)) as u8,
+            3 => bytes.truncate(at.max(bytes.len() / 4)),
+            _ => {
+                let word = POOL[random.below(POOL.len())];
+                bytes.splice(at..until, format!(" {word} ").into_bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn damaged_texts_are_read_or_refused() {
+    let mut random = Random::new(2);
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..20_000 {
+        let text = graph(&mut random).to_string();
+        let text = damage(&mut random, &text);
+        match Graph::parse(&text) {
+            Ok(graph) => {
+                read += 1;
+                let again = Graph::parse(&graph.to_string());
+                assert_eq!(again.as_ref(), Ok(&graph), "{text}");
+            }
+            Err(errors) => {
+                refused += 1;
+                let shown = errors.render(&Source::new("damaged", &text));
+                assert!(shown.starts_with("error: "), "{shown}");
+            }
+        }
+    }
+    assert!(
+        read > 200 && refused > 5_000,
+        "{read} read, {refused} refused"
+    );
+}
+
+#[test]
+fn random_words_are_refused() {
+    let mut random = Random::new(3);
+    for _ in 0..20_000 {
+        let mut text =
+            String::from(["", "func @f(", "func @f(%x0: f32[2, 3]) { "][random.below(3)]);
+        for _ in 0..random.below(60) {
+            text.push_str(POOL[random.below(POOL.len())]);
+            text.push(' ');
+        }
+        if let Err(errors) = Graph::parse(&text) {
+            assert!(!errors.render(&Source::new("words", &text)).is_empty());
+        }
+    }
+}
+
+#[test]
+fn one_mistake_gives_one_report() {
+    let text = "func @f(%x: f32[2]) {\n  %a = reverse %x axes [5]\n  %b = reverse %a axes [0]\n  \
+                %c = concat %a, %b axis 0\n  return %c\n}\n";
+    assert_eq!(Graph::parse(text).unwrap_err().entries().len(), 1);
+}
+
+#[test]
+fn absurd_counts_are_refused_at_once() {
+    let names: Vec<String> = (0..5000).map(|k| format!("%p{k}")).collect();
+    let cases = [
+        format!(
+            "func @f(%x: i8[5000]) {{ {} = split %x axis 0 return }}",
+            names.join(", ")
+        ),
+        format!("func @f(%x: i8[{}1]) {{ return }}", "1, ".repeat(40)),
+        "func @f() { %a = constant i8[9223372036854775807] [1] return }".to_owned(),
+        format!(
+            "func @f(%x: i8[]) {{ %a = unsqueeze %x axes [{}0] return }}",
+            "0, ".repeat(99)
+        ),
+        "func @f(%x: i8[1]) { return".to_owned() + &" ".repeat((1 << 26) + 1),
+    ];
+    for text in cases {
+        assert!(Graph::parse(&text).is_err());
+    }
+}
+
+#[test]
+fn spans_point_at_statements() {
+    let text = "func @f(%x: f32[2]) {\n  %a = reverse %x axes [0]\n  return %a\n}\n";
+    let graph = Graph::parse(text).unwrap();
+    let of = |name: &str| {
+        let span = graph.span(graph.named(name).unwrap()).unwrap();
+        &text[span.start as usize..span.end as usize]
+    };
+    assert_eq!(of("x"), "%x: f32[2]");
+    assert_eq!(of("a"), "%a = reverse %x axes [0]");
+}
