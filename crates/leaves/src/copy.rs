@@ -51,11 +51,12 @@ impl<V: Vector> Copier for Four<V> {
         // SAFETY: `2 * V::BYTES <= n <= 4 * V::BYTES`.
         unsafe {
             let (a, b) = (V::load(src), V::load(src.add(V::BYTES)));
-            let (c, d) = (V::load(src.add(last)), V::load(src.add(last + V::BYTES)));
+            let end = last.wrapping_add(V::BYTES);
+            let (c, d) = (V::load(src.add(last)), V::load(src.add(end)));
             a.store(dst);
             b.store(dst.add(V::BYTES));
             c.store(dst.add(last));
-            d.store(dst.add(last + V::BYTES));
+            d.store(dst.add(end));
         }
     }
 }
@@ -92,34 +93,40 @@ impl Copier for Libc {
     }
 }
 
+const LINE: usize = 64;
+
 /// At least five lines, the inner ones stored past the caches.
 pub(crate) struct Streamed<V>(PhantomData<V>);
 
 impl<V: Vector> Copier for Streamed<V> {
     #[inline(always)]
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
-        const LINE: usize = 64;
-        let per_line = LINE / V::BYTES;
         // The first and the last line are stored normally; they overlap the aligned ones between.
         let last = n.wrapping_sub(LINE);
         // SAFETY: `n >= 5 * LINE`; the aligned lines begin at most `LINE` past the start and those
         // stored end at or before the end.
         unsafe {
-            for part in 0..per_line {
-                V::load(src.add(part * V::BYTES)).store(dst.add(part * V::BYTES));
-            }
+            line::<V>(dst, src);
             let mut at = LINE.wrapping_sub(dst.addr() % LINE);
             while at <= last {
-                for part in 0..per_line {
-                    V::load(src.add(at + part * V::BYTES)).stream(dst.add(at + part * V::BYTES));
+                let (dst, src) = (dst.add(at), src.add(at));
+                for part in 0..LINE / V::BYTES {
+                    V::load(src.add(part * V::BYTES)).stream(dst.add(part * V::BYTES));
                 }
                 at = at.wrapping_add(LINE);
             }
-            for part in 0..per_line {
-                let at = last + part * V::BYTES;
-                V::load(src.add(at)).store(dst.add(at));
-            }
+            line::<V>(dst.add(last), src.add(last));
         }
+    }
+}
+
+/// # Safety
+/// A line is readable at `src` and writable at `dst`.
+#[inline(always)]
+unsafe fn line<V: Vector>(dst: *mut u8, src: *const u8) {
+    for part in 0..LINE / V::BYTES {
+        // SAFETY: the caller's.
+        unsafe { V::load(src.add(part * V::BYTES)).store(dst.add(part * V::BYTES)) }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use restride_loops::{Form, Gather};
 
@@ -58,7 +59,7 @@ impl GatherLeaf {
         let table = coeff.unsigned_abs().saturating_mul(norm.limit as usize);
         let params = GatherParams {
             extent,
-            indices: Indices::new(norm, stride, coeff),
+            indices: Indices::new(norm, stride, coeff, cpu),
             dst_stride,
             ahead: rows_ahead(shape.bytes(), table),
             row,
@@ -210,22 +211,19 @@ impl Mover for Boxes {
 /// As [`GatherLeaf::call`].
 #[inline(always)]
 unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: &GatherParams) {
-    // The entries past a chunk's end are only ever prefetched.
-    let mut offsets = [0isize; CHUNK + 32];
-    let row = &params.row;
+    let mut offsets = [const { MaybeUninit::<isize>::uninit() }; CHUNK];
     let mut first = 0;
     while first < params.extent {
         let count = params.extent.wrapping_sub(first).min(CHUNK);
         // SAFETY: `first + count <= extent` indices are the caller's.
-        let any_outside = unsafe { params.indices.offsets(index, first, &mut offsets[..count]) };
+        let (offsets, any_outside) =
+            unsafe { params.indices.offsets(index, first, &mut offsets[..count]) };
         let base = dst.wrapping_offset(params.dst_stride.wrapping_mul(first as isize));
         // SAFETY: an offset that is not OUTSIDE comes from an index in range.
         unsafe {
-            match (any_outside, params.ahead) {
-                (false, 0) => rows::<M, false, false>(base, src, &offsets, count, params, row),
-                (false, _) => rows::<M, false, true>(base, src, &offsets, count, params, row),
-                (true, 0) => rows::<M, true, false>(base, src, &offsets, count, params, row),
-                (true, _) => rows::<M, true, true>(base, src, &offsets, count, params, row),
+            match any_outside {
+                false => rows::<M, false>(base, src, offsets, params),
+                true => rows::<M, true>(base, src, offsets, params),
             }
         }
         first = first.wrapping_add(count);
@@ -233,38 +231,47 @@ unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: 
 }
 
 /// # Safety
-/// The first `count` offsets are of rows of the caller's source, or OUTSIDE if `CHECK`.
+/// The offsets are of rows of the caller's source, or OUTSIDE if `CHECK`.
 #[inline(always)]
-unsafe fn rows<M: Mover, const CHECK: bool, const AHEAD: bool>(
+unsafe fn rows<M: Mover, const CHECK: bool>(
     dst: *mut u8,
     src: *const u8,
-    offsets: &[isize; CHUNK + 32],
-    count: usize,
+    offsets: &[isize],
     params: &GatherParams,
-    row: &Row,
 ) {
     let mut dst = dst;
-    let ahead = if AHEAD { params.ahead.min(32) } else { 0 };
-    let lines = M::bytes(row).min(4096);
-    if AHEAD {
-        for &offset in &offsets[..ahead] {
-            ask(src.wrapping_offset(offset), lines);
-        }
+    let lines = M::bytes(&params.row).min(4096);
+    // The rows that have others so far ahead of them, which are asked for, and the last ones.
+    let ahead = params.ahead.min(offsets.len());
+    let (early, rest) = offsets.split_at(ahead);
+    let asked = if ahead == 0 { 0 } else { rest.len() };
+    for &offset in early {
+        ask(src.wrapping_offset(offset), lines);
     }
-    for i in 0..count.min(CHUNK) {
-        if AHEAD {
-            ask(src.wrapping_offset(offsets[i + ahead]), lines);
-        }
-        let offset = offsets[i];
+    for (&offset, &later) in offsets.iter().zip(&rest[..asked]) {
+        ask(src.wrapping_offset(later), lines);
         // SAFETY: the caller's.
-        unsafe {
-            if CHECK && offset == OUTSIDE {
-                M::zero(row, dst);
-            } else {
-                M::copy(row, dst, src.wrapping_offset(offset));
-            }
-        }
+        unsafe { one::<M, CHECK>(&params.row, dst, src, offset) };
         dst = dst.wrapping_offset(params.dst_stride);
+    }
+    for &offset in &offsets[asked..] {
+        // SAFETY: the caller's.
+        unsafe { one::<M, CHECK>(&params.row, dst, src, offset) };
+        dst = dst.wrapping_offset(params.dst_stride);
+    }
+}
+
+/// # Safety
+/// The offset is of a row of the caller's source, or OUTSIDE if `CHECK`; the row is writable.
+#[inline(always)]
+unsafe fn one<M: Mover, const CHECK: bool>(row: &Row, dst: *mut u8, src: *const u8, offset: isize) {
+    // SAFETY: the caller's.
+    unsafe {
+        if CHECK && offset == OUTSIDE {
+            M::zero(row, dst);
+        } else {
+            M::copy(row, dst, src.wrapping_offset(offset));
+        }
     }
 }
 
