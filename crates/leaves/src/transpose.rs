@@ -416,7 +416,8 @@ fn of_blocks<L: Level, V: Lanes, const K: usize, const SQUARE: bool>(
         params.tile = (rows, columns / line * line);
         return Leaf::new::<L, Staged<V, K, SQUARE>>("staged", params);
     }
-    params.tile = if params.stream {
+    let large = params.rows.saturating_mul(params.columns) >= PAGES / width;
+    params.tile = if params.stream || SQUARE && K > 4 && large {
         // Few pages at a time.
         (8 * line, 4 * line)
     } else if params.columns * width <= SHORT && params.rows > params.columns {
@@ -440,6 +441,8 @@ fn conflicts(stride: isize, lines: usize) -> bool {
 
 /// The bytes of a line.
 const LINE: usize = 64;
+/// From this many bytes on the pages of a plane matter.
+const PAGES: usize = 1 << 20;
 /// Lines of the destination per row of a staged tile.
 const STAGED_LINES: usize = 8;
 /// Rows of the destination that are short: a few lines.

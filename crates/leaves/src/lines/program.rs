@@ -103,11 +103,3 @@ fn cover(dst: isize, parts: &[Segment], size: usize, start: impl Fn(isize) -> is
         bytes,
     }
 }
-
-/// About how many micro-operations the lines of a unit take. More than a few cannot keep their
-/// tables and offsets in registers.
-pub(crate) fn cost(lines: &[Line]) -> usize {
-    let (base, per_window) = if lines.len() <= 3 { (3, 2) } else { (8, 4) };
-    let windows: usize = lines.iter().map(|line| line.windows.len()).sum();
-    base * lines.len() + per_window * windows
-}

@@ -5,14 +5,14 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::program::{Line, lines};
-use super::unit::Cut;
+use super::unit::{Cut, Segment};
 use crate::leaf::Leaf;
 use crate::level::{Avx512, Body};
 use crate::nest::{Nest, walk};
 use crate::shape::{Shape, Step};
 
 /// More windows than this and a line is not worth it.
-pub(crate) const MAX_WINDOWS: usize = 8;
+const MAX_WINDOWS: usize = 8;
 
 const LINE: usize = 64;
 
@@ -105,12 +105,25 @@ fn op(line: &Line) -> Op {
     op
 }
 
-fn ops(segments: &[super::unit::Segment]) -> Option<Vec<Op>> {
+fn ops(segments: &[Segment]) -> Option<Vec<Op>> {
     let lines = lines(segments, LINE);
     lines
         .iter()
         .all(|line| line.windows.len() <= MAX_WINDOWS)
         .then(|| lines.iter().map(op).collect())
+}
+
+/// What a cut costs, in about micro-operations: of its unit and of its tail.
+pub(crate) fn costs(cut: &Cut) -> Option<(usize, usize)> {
+    // More than a few lines cannot keep their tables and offsets in registers.
+    let of = |segments: &[Segment]| {
+        let lines = lines(segments, LINE);
+        let (base, per_window) = if lines.len() <= 3 { (3, 2) } else { (8, 4) };
+        let windows: usize = lines.iter().map(|line| line.windows.len()).sum();
+        let fits = lines.iter().all(|line| line.windows.len() <= MAX_WINDOWS);
+        fits.then_some(base * lines.len() + per_window * windows)
+    };
+    Some((of(&cut.unit)?, of(&cut.tail)?))
 }
 
 /// The leaf of a cut.
