@@ -188,9 +188,10 @@ pub enum Stmt {
         body: Vec<Stmt>,
     },
     /// Every index of a box must lie in `-limit..limit` (with `wrap`) or `0..limit`, or the run
-    /// ends with this check's number before anything is written. Only in the first phase, before
-    /// the first statement that writes, and in no loop that writes or is parallel. Chunks of one
-    /// phase run at the same time, so a kernel with checks has its parallel loops in later phases.
+    /// ends with this check's number before any output is written. It comes before the first
+    /// write of an output, in no loop that writes one or is parallel. It may check what an earlier
+    /// phase put into scratch, so it may stand in any phase; but chunks of one phase run at the
+    /// same time, so no parallel loop of its phase writes an output.
     Check {
         /// The first index.
         index: Place,

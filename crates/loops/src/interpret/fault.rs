@@ -78,6 +78,6 @@ pub enum Fault {
     NotWritten { buffer: BufferId, address: i128 },
     #[error("a write to an address that depends on an index out of range, in buffer {buffer}")]
     LostDestination { buffer: BufferId },
-    #[error("check {code} comes after a write")]
+    #[error("check {code} comes after an output was written")]
     CheckAfterWrite { code: u32 },
 }

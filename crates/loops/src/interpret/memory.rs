@@ -35,7 +35,7 @@ enum Data<'a> {
 
 pub(super) struct Memory<'a> {
     stores: Vec<Store<'a>>,
-    pub(super) written: bool,
+    pub(super) output_written: bool,
 }
 
 impl<'a> Memory<'a> {
@@ -76,7 +76,7 @@ impl<'a> Memory<'a> {
         }
         Ok(Memory {
             stores,
-            written: false,
+            output_written: false,
         })
     }
 
@@ -121,7 +121,12 @@ impl<'a> Memory<'a> {
     ) -> Result<(), Fault> {
         let (_, at) = self.at(buffer, address)?;
         let store = &mut self.stores[buffer.0 as usize];
-        let Data::Own { bytes, state, .. } = &mut store.data else {
+        let Data::Own {
+            bytes,
+            state,
+            is_output,
+        } = &mut store.data
+        else {
             return Err(Fault::NotWritable { buffer });
         };
         match state[at] {
@@ -131,7 +136,7 @@ impl<'a> Memory<'a> {
         }
         let start = at * store.width.bytes();
         copy(store.width, element, &mut bytes[start..]);
-        self.written = true;
+        self.output_written |= *is_output;
         Ok(())
     }
 

@@ -272,7 +272,7 @@ impl Run<'_> {
         norm: &Norm,
         code: u32,
     ) -> Result<(), Fault> {
-        if self.memory.written {
+        if self.memory.output_written {
             return Err(Fault::CheckAfterWrite { code });
         }
         let Some(address) = self.address(&index.addr)? else {

@@ -110,13 +110,13 @@ pub enum Reason {
     Limit { limit: i64, least: i64 },
     #[error("the box does not suit the form {form}")]
     Form { form: Form },
-    #[error("a check in a later phase than the first")]
-    CheckInLaterPhase,
-    #[error("a check after a write")]
+    #[error("a check in a parallel loop")]
+    CheckInParallel,
+    #[error("a check after an output was written")]
     CheckAfterWrite,
-    #[error("a check in a loop that also writes")]
+    #[error("a check in a loop that also writes an output")]
     CheckInWritingLoop,
-    #[error("a check in a phase that has a parallel loop")]
+    #[error("a check in a phase that has a parallel loop which writes an output")]
     CheckBesideParallel,
     #[error("addresses from {low} to {high} in buffer {buffer}, outside 0..{len}")]
     OutOfBounds {

@@ -39,8 +39,9 @@ const BUDGET: u64 = 1 << 20;
 ///   loop uses no variable from outside of it. Loops nest at most 64 deep.
 /// - **forms** — a move's form suits its box (see [`Form::fits`](crate::Form::fits)).
 /// - **bounds** — every address of every statement lies in its buffer, whatever the indices hold.
-/// - **checks** — checks stand in the first phase, before any write, in no loop that writes, and
-///   in no phase that has a parallel loop. So a failed check leaves all memory as it was.
+/// - **checks** — checks come before the first write of an output, in no loop that writes one or
+///   is parallel, and in no phase that has a parallel loop which writes one. So a failed check
+///   leaves all outputs as they were.
 /// - **cover** — over all statements, every element of an output's image is written exactly once,
 ///   nothing outside of it is, and no element of scratch is written twice. So iterations and
 ///   statements never race in their writes.

@@ -42,7 +42,8 @@ pub(super) struct Walker<'k> {
     pub(super) phase: usize,
     /// The statement of the top level that the walk is in.
     pub(super) outermost: Option<&'k Stmt>,
-    pub(super) written: bool,
+    pub(super) output_written: bool,
+    pub(super) around: checks::Around,
     pub(super) writes: SmallVec<[Write; 2]>,
     /// Accesses of scratch, in program order.
     pub(super) accesses: Vec<Access>,
@@ -60,7 +61,8 @@ impl<'k> Walker<'k> {
             scope: SmallVec::new(),
             phase: 0,
             outermost: None,
-            written: false,
+            output_written: false,
+            around: checks::Around::default(),
             writes: SmallVec::new(),
             accesses: Vec::new(),
             path: SmallVec::new(),
@@ -73,8 +75,10 @@ impl<'k> Walker<'k> {
     pub(super) fn run(&mut self) -> Result<(), Reason> {
         for (phase, stmts) in self.kernel.phases.iter().enumerate() {
             self.phase = phase;
+            self.around.phase = None;
             for (at, stmt) in stmts.iter().enumerate() {
                 self.outermost = Some(stmt);
+                self.around.outermost = None;
                 self.path.push(at as u32);
                 self.visit(stmt, 0)?;
                 self.path.pop();
@@ -185,7 +189,6 @@ impl<'k> Walker<'k> {
     }
 
     fn write(&mut self, dst: &Place, own: &[(i64, i64)]) {
-        self.written = true;
         let dims = self.loops(&dst.addr).chain(own.iter().copied());
         let set = Strided::new(dst.addr.base, dims);
         self.writes.push(Write {
@@ -193,7 +196,9 @@ impl<'k> Walker<'k> {
             set,
             stmt: self.stmt,
         });
-        if self.is_scratch(dst.buffer) {
+        if !self.is_scratch(dst.buffer) {
+            self.output_written = true;
+        } else {
             self.accesses.push(Access::new(self, dst, own, true));
         }
     }
