@@ -226,6 +226,24 @@ impl GraphError {
             problem: problem.into(),
         }
     }
+
+    /// What to do about it, where that can be told.
+    pub fn advice(&self) -> Option<&'static str> {
+        match (self.op, &self.problem) {
+            (
+                "reshape",
+                Problem::OutOfRange {
+                    got: -1, low: 0, ..
+                },
+            ) => Some(
+                "a size is inferred in the dialects `openvino`, `onnx`, `tensorflow`, `mindspore`",
+            ),
+            ("strided_slice", Problem::BackwardShrink { .. }) => {
+                Some("`dialect openvino` ignores the stride there")
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A problem at a place, before the operator's name is known.

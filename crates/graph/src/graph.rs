@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use restride_text::Span;
 
@@ -298,20 +299,34 @@ impl Graph {
     }
 }
 
+impl Value {
+    /// What makes it equal to another: all but where it was read from.
+    fn parts(&self) -> (&Op, &TensorType, Option<&str>) {
+        (&self.op, &self.ty, self.name.as_deref())
+    }
+}
+
 impl PartialEq for Graph {
     fn eq(&self, other: &Graph) -> bool {
-        fn parts(value: &Value) -> (&Op, &TensorType, &Option<Box<str>>) {
-            (&value.op, &value.ty, &value.name)
-        }
         self.name == other.name
             && self.outputs == other.outputs
             && self.inputs == other.inputs
-            && self.values.len() == other.values.len()
-            && (self.values.iter().map(parts)).eq(other.values.iter().map(parts))
+            && (self.values.iter().map(Value::parts)).eq(other.values.iter().map(Value::parts))
     }
 }
 
 impl Eq for Graph {}
+
+impl Hash for Graph {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+        self.outputs.hash(state);
+        self.values.len().hash(state);
+        for value in &self.values {
+            value.parts().hash(state);
+        }
+    }
+}
 
 struct Label<'a>(Option<&'a str>, ValueId);
 

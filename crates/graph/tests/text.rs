@@ -115,6 +115,63 @@ fn damaged_texts_are_read_or_refused() {
     );
 }
 
+/// Every number of a statement may be any number: the arithmetic behind it is checked.
+#[test]
+fn extreme_numbers_are_taken_or_refused() {
+    const EXTREME: [i64; 12] = [
+        i64::MIN,
+        i64::MIN + 1,
+        i64::MAX,
+        i64::MAX - 1,
+        1 << 62,
+        -(1 << 62),
+        1 << 32,
+        1 << 31,
+        -(1 << 31),
+        -1,
+        0,
+        4096,
+    ];
+    let mut random = Random::new(4);
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..40_000 {
+        let text = graph(&mut random).to_string();
+        let mut damaged = String::new();
+        let mut rest = text.as_str();
+        let number = |c: char| c.is_ascii_digit();
+        while let Some(at) = rest.find(number) {
+            let until = rest[at..]
+                .find(|c| !number(c))
+                .map_or(rest.len(), |n| at + n);
+            let (before, digits) = (&rest[..at], &rest[at..until]);
+            damaged.push_str(before);
+            let alone = before.ends_with([' ', '[', '-']);
+            if alone && random.below(12) == 0 {
+                let number = EXTREME[random.below(EXTREME.len())];
+                damaged.truncate(damaged.trim_end_matches('-').len());
+                damaged.push_str(&number.to_string());
+            } else {
+                damaged.push_str(digits);
+            }
+            rest = &rest[until..];
+        }
+        // The types that were inferred before are no longer right.
+        let damaged = format!("{damaged}{rest}");
+        let lines = damaged.lines().map(|line| match line.starts_with("  %") {
+            true => line.split(" : ").next().unwrap_or(line),
+            false => line,
+        });
+        match Graph::parse(&lines.collect::<Vec<_>>().join("\n")) {
+            Ok(_) => read += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(
+        read > 1_000 && refused > 10_000,
+        "{read} read, {refused} refused"
+    );
+}
+
 #[test]
 fn random_words_are_refused() {
     let mut random = Random::new(3);

@@ -2,13 +2,17 @@
 
 use super::{Span, check_length, check_rank};
 use crate::error::{Place, Problem, Refusal};
-use crate::{Count, Ints, Shape};
+use crate::{Count, Ints, MAX_VALUES, Shape};
 
 /// `concat`: the axis, and the result's shape.
 pub fn concat(parts: &[&[i64]], axis: i64) -> Result<(usize, Shape), Refusal> {
     let Some(&first) = parts.first() else {
         return Err(Place::Whole.refuse(Problem::NoOperands));
     };
+    if parts.len() > MAX_VALUES {
+        let limit = MAX_VALUES;
+        return Err(Place::Whole.refuse(Problem::TooManyValues { limit }));
+    }
     check_rank(0, first.len(), Count::AtLeast(1))?;
     let joined = super::axis(Place::Attribute("axis"), axis, first.len())?;
     let mut shape = Shape::from_slice(first);

@@ -158,7 +158,11 @@ impl<'a> Attributes<'a> {
                 Value::Int(_) | Value::Bits(_) | Value::Word(_) | Value::Flag => entry.span,
             }),
         };
-        Diagnostic::new(span.unwrap_or(self.op.span), error.to_string())
+        let diagnostic = Diagnostic::new(span.unwrap_or(self.op.span), error.to_string());
+        match error.advice() {
+            Some(advice) => diagnostic.help(advice),
+            None => diagnostic,
+        }
     }
 }
 

@@ -4,10 +4,12 @@
 //! - `signature` lists what every operator's statement may say,
 //! - `attributes` reads a statement into a bag of spanned attributes,
 //! - `operator` makes the operator of a bag,
+//! - `data` reads types, layouts and constants,
 //! - `parse` reads the function around the statements and recovers from errors,
 //! - `print` writes it all.
 
 mod attributes;
+mod data;
 mod operator;
 mod parse;
 mod print;

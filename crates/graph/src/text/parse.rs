@@ -11,13 +11,11 @@ use restride_text::{Cursor, Diagnostic, Diagnostics, Span, Spanned, closest};
 use smallvec::SmallVec;
 
 use super::attributes::{Attributes, unknown};
+use super::data::{self, Said};
 use super::operator::{operator, split_part};
 use super::signature::{Reads, SIGNATURES};
 use crate::graph::is_name;
-use crate::{
-    Constant, ElementType, Graph, GraphError, MAX_RANK, MAX_VALUES, Op, Operands, Strided,
-    TensorType, ValueId, constant, resolve,
-};
+use crate::{Graph, GraphError, MAX_VALUES, Op, Operands, TensorType, ValueId, resolve};
 
 /// How many known names are compared with an unknown one.
 const MAX_COMPARED: usize = 4096;
@@ -97,6 +95,9 @@ impl<'a> Parser<'a> {
         self.cursor.expect("(")?;
         while !self.cursor.at_punct(")") {
             self.input()?;
+            if self.errors.is_full() {
+                return Ok(());
+            }
             if !self.cursor.eat(",") && !self.cursor.at_punct(")") {
                 return Err(self.cursor.unexpected("`,` or `)`"));
             }
@@ -132,7 +133,7 @@ impl<'a> Parser<'a> {
         self.cursor.expect(":")?;
         let start = self.cursor.span();
         // The brackets of a type are balanced whatever it says, so the next input can be read.
-        let ty = self.ty()?;
+        let ty = data::ty(&mut self.cursor)?;
         let span = self.cursor.span_since(start);
         let id = ty.and_then(|ty| {
             let name = name_of(label)?;
@@ -156,7 +157,7 @@ impl<'a> Parser<'a> {
 
     fn output(&mut self) -> Result<(), Diagnostic> {
         let label = self.cursor.value()?;
-        let layout = self.layout()?;
+        let layout = data::layout(&mut self.cursor)?;
         let span = self.cursor.span_since(label.span);
         let value = match self.lookup(label) {
             Ok(Some(value)) => value,
@@ -174,35 +175,6 @@ impl<'a> Parser<'a> {
             self.errors.push(Diagnostic::new(span, error.to_string()));
         }
         Ok(())
-    }
-
-    /// `f32[8, 16] strides [32, 1] offset 3`. The outer error is one of syntax.
-    fn ty(&mut self) -> Result<Result<TensorType, Diagnostic>, Diagnostic> {
-        let word = self.cursor.name()?;
-        let shape = self.cursor.int_list(MAX_RANK)?;
-        let layout = self.layout()?;
-        let span = self.cursor.span_since(word.span);
-        let Ok(element) = word.text.parse::<ElementType>() else {
-            let names = ElementType::ALL.iter().map(|element| element.name());
-            return Ok(Err(unknown("element type", word, names)));
-        };
-        let ty = match layout {
-            Some(layout) => TensorType::strided(element, &shape, layout),
-            None => TensorType::dense(element, &shape),
-        };
-        Ok(ty.map_err(|error| Diagnostic::new(span, error.to_string())))
-    }
-
-    fn layout(&mut self) -> Result<Option<Strided>, Diagnostic> {
-        if !self.cursor.eat_name("strides") {
-            return Ok(None);
-        }
-        let strides = self.cursor.int_list(MAX_RANK)?;
-        let offset = match self.cursor.eat_name("offset") {
-            true => self.cursor.int()?.text,
-            false => 0,
-        };
-        Ok(Some(Strided { offset, strides }))
     }
 
     /// Reads one statement, or reports it and goes on after it.
@@ -247,17 +219,15 @@ impl<'a> Parser<'a> {
 
     fn labelled(&mut self, labels: &mut Labels<'a>) -> Result<(), Failure> {
         let start = self.cursor.span();
-        loop {
-            labels.push(self.cursor.value()?);
-            if !self.cursor.eat(",") {
-                break;
-            }
-        }
+        self.values(labels, resolve::MAX_PARTS)?;
         self.cursor.expect("=")?;
         let op = self.cursor.name()?;
         let mut attributes = Attributes::new(op);
         let made = match op.text {
-            "constant" => self.constant(),
+            "constant" => data::constant(&mut self.cursor)
+                .map_err(Failure::Syntax)
+                .and_then(|said| said.map_err(Failure::Meaning))
+                .map(|constant| SmallVec::from_iter([Op::Constant(constant)])),
             _ => self.operator(&mut attributes, labels.len()),
         };
         // The rest of the statement is read even if the operator is wrong in itself.
@@ -269,7 +239,7 @@ impl<'a> Parser<'a> {
         let annotated = match self.cursor.eat(":") {
             true => {
                 let start = self.cursor.span();
-                let ty = self.ty()?;
+                let ty = data::ty(&mut self.cursor)?;
                 Some((ty, self.cursor.span_since(start)))
             }
             false => None,
@@ -291,6 +261,21 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `%a, %b, ...`, at most so many.
+    fn values(&mut self, values: &mut Labels<'a>, limit: usize) -> Result<(), Diagnostic> {
+        loop {
+            let value = self.cursor.value()?;
+            if values.len() == limit {
+                let message = format!("more than {limit} values");
+                return Err(Diagnostic::new(value.span, message));
+            }
+            values.push(value);
+            if !self.cursor.eat(",") {
+                return Ok(());
+            }
+        }
+    }
+
     /// Operands and attributes; the operators of the values to be made.
     fn operator(
         &mut self,
@@ -305,13 +290,8 @@ impl<'a> Parser<'a> {
                 .chain(["constant"]);
             return Err(unknown("operator", op, names).into());
         };
-        let mut values: SmallVec<[Spanned<&'a str>; 4]> = SmallVec::new();
-        loop {
-            values.push(self.cursor.value()?);
-            if !self.cursor.eat(",") {
-                break;
-            }
-        }
+        let mut values = Labels::new();
+        self.values(&mut values, MAX_VALUES)?;
         attributes.operands = values.iter().map(|value| value.span).collect();
         attributes.read(&mut self.cursor, signature)?;
         if let Reads::Exactly(expected) = signature.reads
@@ -365,39 +345,6 @@ impl<'a> Parser<'a> {
             .collect())
     }
 
-    /// `constant i64[3] [2, 0, -1]`, flat and row-major.
-    fn constant(&mut self) -> Result<SmallVec<[Op; 1]>, Failure> {
-        let start = self.cursor.span();
-        let ty = self.ty()?;
-        let span = self.cursor.span_since(start);
-        let (element, numel) = match &ty {
-            Ok(ty) => (ty.element(), ty.numel()),
-            Err(_) => (ElementType::I128, MAX_VALUES),
-        };
-        let mut bytes = Vec::new();
-        let limit = numel.saturating_add(1);
-        let start = self.cursor.span();
-        self.cursor.list("[", "]", limit, |cursor| {
-            let bits = read_element(cursor, element)?;
-            constant::push_bits(&mut bytes, element.width(), bits);
-            Ok(())
-        })?;
-        let list = self.cursor.span_since(start);
-        let ty = ty.map_err(Failure::Meaning)?;
-        let got = bytes.len() / element.width();
-        if got != numel {
-            let message = format!("{got} elements for {ty}, which has {numel}");
-            return Err(Failure::Meaning(Diagnostic::new(list, message)));
-        }
-        match Constant::new(ty, bytes) {
-            Ok(constant) => Ok(SmallVec::from_iter([Op::Constant(constant)])),
-            Err(error) => {
-                let error = Diagnostic::new(span, error.to_string());
-                Err(Failure::Meaning(error))
-            }
-        }
-    }
-
     fn define(
         &mut self,
         label: Spanned<&'a str>,
@@ -421,7 +368,7 @@ impl<'a> Parser<'a> {
     fn check_type(
         &self,
         labels: &Labels<'a>,
-        ty: Result<TensorType, Diagnostic>,
+        ty: Said<TensorType>,
         span: Span,
     ) -> Result<(), Diagnostic> {
         let expected = ty?;
@@ -457,8 +404,11 @@ impl<'a> Parser<'a> {
         }
         let shown: String = label.text.chars().take(40).collect();
         let error = Diagnostic::new(label.span, format!("%{shown} is not defined"));
-        let mut known: Vec<&str> = self.scope.keys().copied().take(MAX_COMPARED).collect();
-        known.sort_unstable();
+        // The nearest definitions first: a bounded number of comparisons.
+        let values = self.graph.values().rev();
+        let known = values
+            .filter_map(|id| self.graph.value_name(id))
+            .take(MAX_COMPARED);
         Err(match closest(label.text, known) {
             Some(name) => error.help(format!("did you mean `%{name}`?")),
             None => error,
@@ -476,26 +426,6 @@ fn name_of(label: Spanned<&str>) -> Result<&str, Diagnostic> {
         false => {
             let message = "a value is called by a number, or by a name that starts with none";
             Err(Diagnostic::new(label.span, message))
-        }
-    }
-}
-
-/// A number for an integer element, a bit pattern for any other.
-fn read_element(cursor: &mut Cursor<'_>, element: ElementType) -> Result<u128, Diagnostic> {
-    if element.is_signed_integer() {
-        let high = (element.bit_mask() >> 1) as i128;
-        return Ok(cursor.int_in(-high - 1, high)?.text as u128 & element.bit_mask());
-    }
-    let limit = match element {
-        ElementType::Bool => 1,
-        element => element.bit_mask(),
-    };
-    let bits = cursor.bits()?;
-    match bits.text <= limit {
-        true => Ok(bits.text),
-        false => {
-            let message = format!("{} does not fit {element}, at most {limit:#x}", bits.text);
-            Err(Diagnostic::new(bits.span, message))
         }
     }
 }
