@@ -1,1 +1,34 @@
 //! Verified kernels to machine code with Cranelift, and the memory that holds it.
+//!
+//! A [`Compiler`] takes a [`Verified`](restride_loops::Verified) kernel, so nothing can be wrong
+//! with what it is given: every address is in range and every output element is written once. It
+//! emits one function per phase (`emit`), decides box by box whether inline code or a precompiled
+//! leaf moves it (`select`), and installs the bytes in [`CodeMemory`]. The result is a
+//! [`NativeKernel`]: `Send`, `Sync`, and freed with its last owner.
+//!
+//! The only things that can fail are the operating system, when it refuses executable memory, and
+//! a machine without a code generator; both are a [`JitError`], and a panic of the code generator
+//! is one too.
+
+mod attach;
+mod checks;
+mod compiler;
+mod cpu;
+mod emit;
+mod error;
+mod isa;
+mod kernel;
+mod listing;
+mod memory;
+mod select;
+mod shape;
+
+pub use compiler::{CompileOptions, Compiler};
+pub use cpu::Features;
+pub use error::{BadIndex, CodeMemoryError, JitError, RunError};
+pub use isa::Paranoia;
+pub use kernel::NativeKernel;
+pub use listing::Listing;
+pub use memory::CodeMemory;
+#[cfg(target_os = "linux")]
+pub use memory::{ArenaOptions, ArenaStats, CodeArena};

@@ -1,0 +1,106 @@
+//! What generated code points at: leaves with their parameters, constants, checks.
+
+use std::sync::Arc;
+
+use restride_leaves::{CpuLevel, GatherLeaf, Leaf, PrepareError};
+use restride_loops::{Dim, Form, Gather};
+
+use crate::checks::CheckBox;
+use crate::error::JitError;
+
+/// Owned by the kernel whose code holds their addresses; none of them moves.
+#[derive(Default)]
+pub(crate) struct Attachments {
+    leaves: Vec<Leaf>,
+    gathers: Vec<GatherLeaf>,
+    constants: Vec<Arc<[u8]>>,
+    #[expect(clippy::vec_box, reason = "code points at them, so they must not move")]
+    checks: Vec<Box<CheckBox>>,
+    cpu: Option<CpuLevel>,
+}
+
+impl Attachments {
+    pub(crate) fn new(cpu: CpuLevel) -> Self {
+        Self {
+            cpu: Some(cpu),
+            ..Self::default()
+        }
+    }
+
+    fn cpu(&self) -> CpuLevel {
+        self.cpu.unwrap_or(CpuLevel::Baseline)
+    }
+
+    /// The address of a constant's bytes, kept alive.
+    pub(crate) fn constant(&mut self, bytes: &Arc<[u8]>) -> *const u8 {
+        let address = bytes.as_ptr();
+        if !self.constants.iter().any(|known| known.as_ptr() == address) {
+            self.constants.push(Arc::clone(bytes));
+        }
+        address
+    }
+
+    /// A leaf for a box: its function and its parameters.
+    pub(crate) fn leaf(
+        &mut self,
+        dims: &[Dim],
+        width: i64,
+        form: Form,
+    ) -> Result<(*const u8, *const u8), JitError> {
+        let leaf = Leaf::prepare_move(dims, width as usize, form, self.cpu());
+        self.keep(leaf)
+    }
+
+    /// A leaf that fills a box.
+    pub(crate) fn fill(
+        &mut self,
+        dims: &[(i64, i64)],
+        width: i64,
+        bits: u128,
+    ) -> Result<(*const u8, *const u8), JitError> {
+        let leaf = Leaf::prepare_fill(dims, width as usize, bits, self.cpu());
+        self.keep(leaf)
+    }
+
+    fn keep(
+        &mut self,
+        leaf: Result<Leaf, PrepareError>,
+    ) -> Result<(*const u8, *const u8), JitError> {
+        let leaf = leaf.map_err(refused)?;
+        let call = (leaf.entry() as *const u8, leaf.params_ptr());
+        self.leaves.push(leaf);
+        Ok(call)
+    }
+
+    /// A leaf for a gather.
+    pub(crate) fn gather(
+        &mut self,
+        gather: &Gather,
+        width: i64,
+    ) -> Result<(*const u8, *const u8), JitError> {
+        let leaf = GatherLeaf::prepare(gather, width as usize, self.cpu()).map_err(refused)?;
+        let call = (leaf.entry() as *const u8, leaf.params_ptr());
+        self.gathers.push(leaf);
+        Ok(call)
+    }
+
+    /// The address of a check's parameters.
+    pub(crate) fn check(&mut self, check: CheckBox) -> *const CheckBox {
+        let check = Box::new(check);
+        let address: *const CheckBox = &raw const *check;
+        self.checks.push(check);
+        address
+    }
+
+    /// Gives back what the vectors have too much.
+    pub(crate) fn shrink(&mut self) {
+        self.leaves.shrink_to_fit();
+        self.gathers.shrink_to_fit();
+        self.constants.shrink_to_fit();
+        self.checks.shrink_to_fit();
+    }
+}
+
+fn refused(error: PrepareError) -> JitError {
+    JitError::Internal(format!("a leaf refused a verified box: {error}"))
+}

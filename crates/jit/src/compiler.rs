@@ -1,0 +1,191 @@
+//! From a verified kernel to installed code.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use restride_loops::Verified;
+use smallvec::SmallVec;
+use target_lexicon::Triple;
+
+use crate::attach::Attachments;
+use crate::cpu::Features;
+use crate::emit::{Emitter, signature};
+use crate::error::JitError;
+use crate::isa::{self, Paranoia};
+use crate::kernel::NativeKernel;
+use crate::listing::Listing;
+use crate::memory::{CODE_ALIGN, CodeMemory};
+
+/// What a compiler is made with.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CompileOptions {
+    /// What inline code and leaves may use; by default what the machine has.
+    pub features: Features,
+    /// Where code goes.
+    pub memory: CodeMemory,
+    /// Self-checks, off by default.
+    pub paranoia: Paranoia,
+}
+
+impl Default for CompileOptions {
+    fn default() -> Self {
+        Self {
+            features: Features::detect(),
+            memory: CodeMemory::auto(),
+            paranoia: Paranoia::default(),
+        }
+    }
+}
+
+/// Turns kernels into native code, keeping what it needs from one to the next. It is `Send`; one
+/// that is shared wants a lock around it.
+pub struct Compiler {
+    isa: OwnedTargetIsa,
+    context: Context,
+    functions: FunctionBuilderContext,
+    memory: CodeMemory,
+    features: Features,
+}
+
+/// A kernel's phases, compiled and not installed.
+pub(crate) struct Blob {
+    pub(crate) bytes: Vec<u8>,
+    /// Where each phase begins.
+    pub(crate) phases: SmallVec<[usize; 2]>,
+    pub(crate) attachments: Attachments,
+}
+
+impl Compiler {
+    /// A compiler for this machine.
+    pub fn new(options: CompileOptions) -> Result<Self, JitError> {
+        if !options.features.is_available() {
+            let message = format!("this machine lacks {:?}", options.features);
+            return Err(JitError::Target(message));
+        }
+        Ok(Self::with(
+            isa::target(&Triple::host(), options.features, options.paranoia)?,
+            options,
+        ))
+    }
+
+    fn with(isa: OwnedTargetIsa, options: CompileOptions) -> Self {
+        Self {
+            isa,
+            context: Context::new(),
+            functions: FunctionBuilderContext::new(),
+            memory: options.memory,
+            features: options.features,
+        }
+    }
+
+    /// Compiles a kernel and installs its code.
+    pub fn compile(&mut self, kernel: &Verified) -> Result<NativeKernel, JitError> {
+        let begun = Instant::now();
+        let blob = self.guarded(|compiler| compiler.generate(kernel, &mut None))?;
+        let code = self.memory.install(&blob.bytes, &self.isa)?;
+        Ok(NativeKernel::new(kernel, blob, code, begun))
+    }
+
+    /// The intermediate and machine code of a kernel, as text; nothing is installed.
+    pub fn listing(&mut self, kernel: &Verified) -> Result<Listing, JitError> {
+        let mut listing = Some(Listing::default());
+        self.guarded(|compiler| compiler.generate(kernel, &mut listing))?;
+        Ok(listing.unwrap_or_default())
+    }
+
+    /// As [`Compiler::listing`], for a machine that need not be this one.
+    pub fn listing_for(
+        triple: &Triple,
+        features: Features,
+        kernel: &Verified,
+    ) -> Result<Listing, JitError> {
+        let options = CompileOptions {
+            features,
+            memory: CodeMemory::Module,
+            paranoia: Paranoia {
+                verifier: true,
+                regalloc: false,
+            },
+        };
+        let isa = isa::target(triple, features, options.paranoia)?;
+        Self::with(isa, options).listing(kernel)
+    }
+
+    /// Turns a panic of the code generator into an error, and starts afresh after one.
+    fn guarded<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, JitError>,
+    ) -> Result<T, JitError> {
+        let result = catch_unwind(AssertUnwindSafe(|| work(self)));
+        let failed = !matches!(result, Ok(Ok(_)));
+        if failed {
+            // Whatever was under construction is not to be seen by the next kernel.
+            self.context = Context::new();
+            self.functions = FunctionBuilderContext::new();
+        }
+        result.unwrap_or_else(|panic| {
+            let message = panic
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| panic.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "panic without a message".to_owned());
+            Err(JitError::Internal(message))
+        })
+    }
+
+    /// All phases, one after the other, each on a cache line of its own.
+    fn generate(
+        &mut self,
+        kernel: &Verified,
+        listing: &mut Option<Listing>,
+    ) -> Result<Blob, JitError> {
+        let mut blob = Blob {
+            bytes: Vec::new(),
+            phases: SmallVec::new(),
+            attachments: Attachments::new(self.features.leaves()),
+        };
+        let mut checks = 0;
+        for stmts in &kernel.phases {
+            self.context.clear();
+            self.context.set_disasm(listing.is_some());
+            self.context.func.signature = signature(&*self.isa);
+            let builder = FunctionBuilder::new(&mut self.context.func, &mut self.functions);
+            Emitter::new(builder, kernel, &mut blob.attachments, &mut checks).phase(stmts)?;
+            if let Some(listing) = listing {
+                listing.add_clif(&self.context.func);
+            }
+            let mut control = ControlPlane::default();
+            let code = self
+                .context
+                .compile(&*self.isa, &mut control)
+                .map_err(|error| JitError::Internal(format!("{:?}", error.inner)))?;
+            if !code.buffer.relocs().is_empty() {
+                let message = format!("relocations: {:?}", code.buffer.relocs());
+                return Err(JitError::Internal(message));
+            }
+            blob.bytes
+                .resize(blob.bytes.len().next_multiple_of(CODE_ALIGN), 0xcc);
+            blob.phases.push(blob.bytes.len());
+            blob.bytes.extend_from_slice(code.buffer.data());
+            if let Some(listing) = listing {
+                listing.add_code(code);
+            }
+        }
+        Ok(blob)
+    }
+}
+
+impl core::fmt::Debug for Compiler {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Compiler")
+            .field("target", &self.isa.triple().to_string())
+            .field("features", &self.features)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,161 @@
+//! Boxes of runs: straight-line code for small ones, loops around it for the others.
+
+use cranelift_codegen::ir::{Type, Value, types};
+use smallvec::SmallVec;
+
+use super::code::Trips;
+use super::{At, Emitter};
+use crate::select::Inline;
+use crate::shape::{Shape, Step, run_cost};
+
+/// Loads in a straight line at most; a body repeated more often becomes a loop.
+pub(super) const STRAIGHT: i64 = 24;
+/// Loads per iteration that a loop is unrolled to.
+const UNROLLED: i64 = 8;
+
+/// The type that moves so many bytes at once.
+pub(super) fn chunk_type(bytes: i64) -> Type {
+    match bytes {
+        16.. => types::I8X16,
+        8..=15 => types::I64,
+        4..=7 => types::I32,
+        2..=3 => types::I16,
+        _ => types::I8,
+    }
+}
+
+/// Offsets and sizes of the accesses that cover a run; the last one may overlap the one before.
+pub(super) fn chunks(run: i64) -> impl Iterator<Item = (i64, Type)> {
+    let size = i64::from(chunk_type(run).bytes());
+    let count = if run >= 16 {
+        (run + 15) / 16
+    } else {
+        run_cost(run)
+    };
+    (0..count).map(move |at| ((at * size).min(run - size), chunk_type(run)))
+}
+
+impl Emitter<'_, '_> {
+    /// Moves a box without a call.
+    pub(super) fn inline(&mut self, dst: At, src: At, shape: &Shape, plan: Inline) {
+        let steps = &shape.steps;
+        match plan {
+            Inline::Runs => {
+                let run = shape.run;
+                self.nest(dst, src, steps, run_cost(run), &mut |emit, dst, src| {
+                    emit.run(dst, src, run);
+                });
+            }
+            Inline::Lanes { at, stride } => {
+                let (step, outer) = without(steps, at);
+                let (lanes, element) = (step.extent, shape.run);
+                let cost = lanes * element / 16 * 2;
+                self.nest(dst, src, &outer, cost, &mut |emit, dst, src| {
+                    emit.lanes(dst, src, element, lanes, stride);
+                });
+            }
+            Inline::Tiles { line, column } => {
+                let (down, across) = (steps[line], steps[column]);
+                let outer: SmallVec<[Step; 4]> = steps
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| *at != line && *at != column)
+                    .map(|(_, step)| *step)
+                    .collect();
+                let element = shape.run;
+                let cost = down.extent * across.extent * element / 16;
+                self.nest(dst, src, &outer, cost, &mut |emit, dst, src| {
+                    emit.tiles(dst, src, element, down, across);
+                });
+            }
+        }
+    }
+
+    /// One run. All loads come before the stores they feed, eight at a time.
+    fn run(&mut self, dst: At, src: At, run: i64) {
+        let all: SmallVec<[(i64, Type); 16]> = chunks(run).collect();
+        for group in all.chunks(8) {
+            let loaded: SmallVec<[Value; 8]> = group
+                .iter()
+                .map(|(at, ty)| self.code.load(*ty, src.plus(*at)))
+                .collect();
+            for ((at, _), value) in group.iter().zip(loaded) {
+                self.code.store(value, dst.plus(*at));
+            }
+        }
+    }
+
+    /// `cell` at every point of `steps`, in a straight line where that is short.
+    fn nest(
+        &mut self,
+        dst: At,
+        src: At,
+        steps: &[Step],
+        cost: i64,
+        cell: &mut dyn FnMut(&mut Self, At, At),
+    ) {
+        let Some((step, inner)) = steps.split_first() else {
+            return cell(self, dst, src);
+        };
+        let inner_cost = inner
+            .iter()
+            .fold(cost, |cost, step| cost.saturating_mul(step.extent));
+        let repeat = |emit: &mut Self,
+                      dst: At,
+                      src: At,
+                      times: i64,
+                      cell: &mut dyn FnMut(&mut Self, At, At)| {
+            for at in 0..times {
+                let (dst, src) = (dst.plus(at * step.dst), src.plus(at * step.src));
+                emit.nest(dst, src, inner, cost, cell);
+            }
+        };
+        if inner_cost.saturating_mul(step.extent) <= STRAIGHT {
+            return repeat(self, dst, src, step.extent, cell);
+        }
+        let unroll = (UNROLLED / inner_cost.max(1)).clamp(1, step.extent);
+        let trips = step.extent / unroll;
+        let starts = [self.code.pointer(dst), self.code.pointer(src)];
+        let frame = self.code.begin_loop(Trips::Known(trips), &starts);
+        let [d, s] = [frame.carried()[0], frame.carried()[1]];
+        let (at_dst, at_src) = (At { ptr: d, offset: 0 }, At { ptr: s, offset: 0 });
+        repeat(self, at_dst, at_src, unroll, cell);
+        self.code.end_loop(
+            frame,
+            &[step.dst, step.src].map(|by| by.wrapping_mul(unroll)),
+        );
+        let done = trips * unroll;
+        let (dst, src) = (
+            dst.plus(step.dst.wrapping_mul(done)),
+            src.plus(step.src.wrapping_mul(done)),
+        );
+        repeat(self, dst, src, step.extent - done, cell);
+    }
+}
+
+/// Takes one step out.
+fn without(steps: &[Step], at: usize) -> (Step, SmallVec<[Step; 4]>) {
+    let mut rest = SmallVec::from_slice(steps);
+    let step = rest.remove(at);
+    (step, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chunks;
+
+    #[test]
+    fn chunks_cover_a_run_and_nothing_else() {
+        for run in 1..200i64 {
+            let mut covered = vec![false; run as usize];
+            for (at, ty) in chunks(run) {
+                for byte in at..at + i64::from(ty.bytes()) {
+                    covered[usize::try_from(byte).expect("starts within the run")] = true;
+                }
+            }
+            assert!(covered.into_iter().all(|byte| byte), "run of {run}");
+            let least = (run + 15) / 16;
+            assert!(chunks(run).count() as i64 <= least.max(2));
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! A phase of a kernel to intermediate code.
+//!
+//! The code is emitted in the order in which it is to run: nothing after it reorders, hoists or
+//! merges. Only integer instructions and 128-bit vectors of bytes are used, every access is
+//! `notrap` and nothing more, and addresses are full 64-bit sums whose constants are in bytes.
+
+mod code;
+mod copy;
+mod fill;
+mod gather;
+mod index;
+mod lanes;
+mod pointers;
+mod tiles;
+
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use restride_loops::{BufferId, Kernel, Move, Place, Role, Stmt, Var};
+use smallvec::SmallVec;
+
+use crate::attach::Attachments;
+use crate::error::JitError;
+use crate::select;
+use crate::shape::Shape;
+use code::{Code, Trips};
+use pointers::{Key, Pointers};
+
+pub(crate) use code::signature;
+pub(crate) use lanes::has_lanes;
+
+/// A byte address: a pointer and a displacement known now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    ptr: Value,
+    offset: i64,
+}
+
+impl At {
+    fn plus(self, bytes: i64) -> Self {
+        Self {
+            ptr: self.ptr,
+            offset: self.offset.wrapping_add(bytes),
+        }
+    }
+}
+
+/// Emits the phases of one kernel.
+pub(crate) struct Emitter<'a, 'f> {
+    code: Code<'f>,
+    kernel: &'a Kernel,
+    attachments: &'a mut Attachments,
+    pointers: Pointers,
+    /// For index variables that may be out of range: whether they are in it.
+    in_range: SmallVec<[(Var, Value); 4]>,
+    /// The checks of this kernel met so far, which is the number of the last one.
+    checks: &'a mut i64,
+}
+
+impl<'a, 'f> Emitter<'a, 'f> {
+    pub(crate) fn new(
+        builder: cranelift_frontend::FunctionBuilder<'f>,
+        kernel: &'a Kernel,
+        attachments: &'a mut Attachments,
+        checks: &'a mut i64,
+    ) -> Self {
+        Self {
+            code: Code::new(builder),
+            kernel,
+            attachments,
+            pointers: Pointers::default(),
+            in_range: SmallVec::new(),
+            checks,
+        }
+    }
+
+    /// Emits one phase as the body of the function under construction.
+    pub(crate) fn phase(mut self, stmts: &[Stmt]) -> Result<(), JitError> {
+        let [table, chunk, chunks] = self.code.entry();
+        for buffer in self.pointers.buffers_of(stmts) {
+            let base = self.base(table, buffer)?;
+            self.pointers.define(Key::base(buffer), base);
+        }
+        // Statements of one phase depend on each other only within an iteration, or within what
+        // chunk 0 runs alone; so those go first, together.
+        let alone: Vec<&Stmt> = stmts.iter().filter(|stmt| !is_shared(stmt)).collect();
+        if !alone.is_empty() {
+            let done = self.code.only_if_zero(chunk);
+            self.block(&alone)?;
+            self.code.join(done);
+        }
+        for stmt in stmts {
+            if let Stmt::For {
+                var,
+                extent,
+                parallel: true,
+                body,
+            } = stmt
+            {
+                let (begin, count) = self.code.share(*extent, chunk, chunks);
+                self.shared_loop(*var, begin, count, body)?;
+            }
+        }
+        self.code.finish();
+        Ok(())
+    }
+
+    /// Where a buffer begins: from the caller's table, or a constant of the kernel's own.
+    fn base(&mut self, table: Value, id: BufferId) -> Result<Value, JitError> {
+        let buffer = self
+            .kernel
+            .buffer(id)
+            .ok_or_else(|| JitError::Internal(format!("no buffer b{}", id.0)))?;
+        Ok(match &buffer.role {
+            Role::Const(bytes) => {
+                let address = self.attachments.constant(bytes);
+                self.code.address(address)
+            }
+            Role::In(_) | Role::Out(..) | Role::Scratch => {
+                let at = At {
+                    ptr: table,
+                    offset: i64::from(id.0) * 8,
+                };
+                self.code.load(types::I64, at)
+            }
+        })
+    }
+
+    /// Bytes per element of a place's buffer.
+    fn width(&self, place: &Place) -> i64 {
+        self.kernel
+            .buffer(place.buffer)
+            .map_or(1, |buffer| buffer.width.bytes() as i64)
+    }
+
+    /// The address of a place, whose variables are all in scope.
+    fn at(&mut self, place: &Place) -> Result<At, JitError> {
+        let key = self.pointers.key(place);
+        Ok(At {
+            ptr: self.pointers.get(&key)?,
+            offset: place.addr.base.wrapping_mul(self.width(place)),
+        })
+    }
+
+    /// Statements of one block; what they define goes out of scope after it.
+    fn block<S: core::borrow::Borrow<Stmt>>(&mut self, stmts: &[S]) -> Result<(), JitError> {
+        let mark = self.pointers.mark();
+        let ranges = self.in_range.len();
+        for (at, stmt) in stmts.iter().enumerate() {
+            match stmt.borrow() {
+                Stmt::For {
+                    var, extent, body, ..
+                } => self.counted_loop(*var, Trips::Known(*extent), None, body)?,
+                Stmt::Check {
+                    index, dims, norm, ..
+                } => self.check(index, dims, norm)?,
+                Stmt::Index { var, place, norm } => {
+                    self.index(*var, place, norm, &stmts[at + 1..])?;
+                }
+                Stmt::Move(m) => self.move_box(m)?,
+                Stmt::Gather(g) => self.gather(g)?,
+                Stmt::Fill { dst, dims, bits } => {
+                    let width = self.width(dst);
+                    let dst = self.at(dst)?;
+                    self.fill(dst, dims, width, *bits)?;
+                }
+            }
+        }
+        self.in_range.truncate(ranges);
+        self.pointers.reset(mark);
+        Ok(())
+    }
+
+    /// The part of a parallel loop that falls to this chunk.
+    fn shared_loop(
+        &mut self,
+        var: Var,
+        begin: Value,
+        count: Value,
+        body: &[Stmt],
+    ) -> Result<(), JitError> {
+        self.counted_loop(var, Trips::Counted(count), Some(begin), body)
+    }
+
+    /// A loop whose pointers step along with its variable, which itself is never computed.
+    fn counted_loop(
+        &mut self,
+        var: Var,
+        trips: Trips,
+        begin: Option<Value>,
+        body: &[Stmt],
+    ) -> Result<(), JitError> {
+        let mark = self.pointers.mark();
+        let mut starts: SmallVec<[Value; 8]> = SmallVec::new();
+        let mut keys: SmallVec<[(Key, i64); 8]> = SmallVec::new();
+        for (key, coeff) in self.pointers.enter(var, body) {
+            let step = coeff.wrapping_mul(self.width_of(key.buffer()));
+            let outer = self.pointers.get(&key.without(var))?;
+            let start = match begin {
+                None => outer,
+                Some(begin) => self.code.scaled_sum(outer, begin, step),
+            };
+            starts.push(start);
+            keys.push((key, step));
+        }
+        let steps: SmallVec<[i64; 8]> = keys.iter().map(|(_, step)| *step).collect();
+        let frame = self.code.begin_loop(trips, &starts);
+        for ((key, _), value) in keys.into_iter().zip(frame.carried()) {
+            self.pointers.define(key, *value);
+        }
+        self.block(body)?;
+        self.code.end_loop(frame, &steps);
+        self.pointers.reset(mark);
+        Ok(())
+    }
+
+    fn width_of(&self, buffer: BufferId) -> i64 {
+        self.kernel
+            .buffer(buffer)
+            .map_or(1, |buffer| buffer.width.bytes() as i64)
+    }
+
+    /// A box, or zero bits in its place when an index it depends on is out of range.
+    fn move_box(&mut self, m: &Move) -> Result<(), JitError> {
+        let width = self.width(&m.dst);
+        let (dst, src) = (self.at(&m.dst)?, self.at(&m.src)?);
+        let Some(ok) = self.all_in_range(&m.src) else {
+            return self.transfer(dst, src, m, width);
+        };
+        let (zero, done) = self.code.unless(ok);
+        self.transfer(dst, src, m, width)?;
+        self.code.jump(done);
+        self.code.enter_cold(zero);
+        let dims: SmallVec<[(i64, i64); 6]> =
+            m.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
+        self.fill_cold(dst, &dims, width)?;
+        self.code.jump(done);
+        self.code.enter(done);
+        Ok(())
+    }
+
+    /// Moves a box whose addresses are known to be in range.
+    fn transfer(&mut self, dst: At, src: At, m: &Move, width: i64) -> Result<(), JitError> {
+        let shape = Shape::of(&m.dims, width);
+        match select::for_move(&shape, m.form) {
+            select::Choice::Inline(plan) => {
+                self.inline(dst, src, &shape, plan);
+                Ok(())
+            }
+            select::Choice::Leaf => {
+                let (entry, params) = self.attachments.leaf(&m.dims, width, m.form)?;
+                self.code.call_leaf(entry, dst, src, params);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether every index variable of an address is in range; nothing when that is certain.
+    fn all_in_range(&mut self, place: &Place) -> Option<Value> {
+        let mut all = None;
+        for (var, ok) in &self.in_range {
+            if place.addr.coeff(*var) != 0 {
+                all = Some(match all {
+                    None => *ok,
+                    Some(before) => self.code.ins().band(before, *ok),
+                });
+            }
+        }
+        all
+    }
+}
+
+/// Whether a statement of a phase is shared out among its chunks.
+fn is_shared(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::For { parallel: true, .. })
+}

@@ -1,0 +1,89 @@
+//! Where machine code lives: a dual-mapped arena, or one module per kernel.
+//!
+//! Whatever the memory, no page is ever writable and executable at once, and code is freed when
+//! the last owner of its kernel lets go.
+
+#[cfg(target_os = "linux")]
+mod arena;
+#[cfg(target_os = "linux")]
+mod fork;
+mod module;
+#[cfg(target_os = "linux")]
+mod ranges;
+#[cfg(target_os = "linux")]
+mod slab;
+
+use std::sync::Arc;
+
+use cranelift_codegen::isa::OwnedTargetIsa;
+
+use crate::error::CodeMemoryError;
+#[cfg(target_os = "linux")]
+pub use arena::{ArenaOptions, ArenaStats, CodeArena};
+use module::ModuleCode;
+
+/// Which memory holds the code of a compiler's kernels.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CodeMemory {
+    /// A shared arena of two views of the same pages.
+    #[cfg(target_os = "linux")]
+    Arena(Arc<CodeArena>),
+    /// One module of `cranelift-jit` per kernel: the portable way, a page or more each.
+    Module,
+    /// The arena, and a module where the arena is refused.
+    #[cfg(target_os = "linux")]
+    ArenaOrModule(Arc<CodeArena>),
+}
+
+impl CodeMemory {
+    /// The best this platform has: an arena of its own with a module as the way out on Linux,
+    /// modules elsewhere.
+    #[must_use]
+    pub fn auto() -> Self {
+        #[cfg(target_os = "linux")]
+        return Self::ArenaOrModule(Arc::new(CodeArena::new(ArenaOptions::default())));
+        #[cfg(not(target_os = "linux"))]
+        return Self::Module;
+    }
+
+    /// Places `bytes`, position-independent and without relocations, in executable memory.
+    pub(crate) fn install(
+        &self,
+        bytes: &[u8],
+        isa: &OwnedTargetIsa,
+    ) -> Result<InstalledCode, CodeMemoryError> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Arena(arena) => arena.install(bytes).map(InstalledCode::Arena),
+            Self::Module => ModuleCode::install(bytes, isa).map(InstalledCode::Module),
+            #[cfg(target_os = "linux")]
+            Self::ArenaOrModule(arena) => match arena.install(bytes) {
+                Ok(code) => Ok(InstalledCode::Arena(code)),
+                Err(_) => ModuleCode::install(bytes, isa).map(InstalledCode::Module),
+            },
+        }
+    }
+}
+
+/// Alignment of every installed blob: a cache line, so that loops lie as they were laid out.
+pub(crate) const CODE_ALIGN: usize = 64;
+
+/// Code in executable memory; dropping it frees the memory.
+#[derive(Debug)]
+pub(crate) enum InstalledCode {
+    #[cfg(target_os = "linux")]
+    Arena(arena::ArenaCode),
+    Module(Box<ModuleCode>),
+}
+
+impl InstalledCode {
+    /// The first byte, aligned to [`CODE_ALIGN`].
+    pub(crate) fn start(&self) -> *const u8 {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Arena(code) => code.start(),
+            Self::Module(code) => code.start(),
+        }
+    }
+}
