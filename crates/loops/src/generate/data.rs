@@ -21,6 +21,17 @@ pub fn inputs(kernel: &Kernel, seed: u64) -> Vec<Vec<u8>> {
         Stmt::Gather(g) => note(g.index.buffer, &g.norm, false),
         Stmt::For { .. } | Stmt::Move(_) | Stmt::Fill { .. } => {}
     });
+    // Indices may come by way of scratch.
+    kernel.visit(|stmt| {
+        let Stmt::Move(m) = stmt else {
+            return;
+        };
+        let [to, from] = [m.dst.buffer, m.src.buffer].map(|id| id.0 as usize);
+        let norm = norms.get(to).copied().flatten();
+        if let Some(slot @ None) = norms.get_mut(from) {
+            *slot = norm;
+        }
+    });
     let mut all = Vec::new();
     for (buffer, norm) in kernel.buffers.iter().zip(&norms) {
         let Role::In(number) = buffer.role else {

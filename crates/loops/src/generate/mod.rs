@@ -171,7 +171,8 @@ impl Generator {
 
     /// Index copies and checks, whose lengths are known only now, then all phases.
     fn finish(mut self, seed: u64) -> Kernel {
-        for (from, to) in std::mem::take(&mut self.copied) {
+        let copied = std::mem::take(&mut self.copied);
+        for &(from, to) in &copied {
             let len = self.buffers[to.0 as usize].len;
             self.grow(from, len);
             self.first.push(Stmt::Move(Move {
@@ -209,7 +210,8 @@ impl Generator {
                 self.buffers[at].role = Role::Const(bytes.into());
             }
         }
-        let mut phases = vec![self.checks, self.first, self.last];
+        let computed = self.computed_checks(&copied);
+        let mut phases = vec![self.checks, self.first, computed, self.last];
         phases.retain(|p| !p.is_empty());
         // A single phase may hold the checks too, if nothing of it is shared out.
         let parallel = |s: &Stmt| matches!(s, Stmt::For { parallel: true, .. });
@@ -224,6 +226,34 @@ impl Generator {
             buffers: self.buffers,
             phases,
         }
+    }
+
+    /// Checks of indices in scratch, which may follow writes, but not those of outputs.
+    fn computed_checks(&mut self, copied: &[(BufferId, BufferId)]) -> Vec<Stmt> {
+        let mut targets = Vec::new();
+        let mut stack: Vec<&Stmt> = self.first.iter().collect();
+        while let Some(stmt) = stack.pop() {
+            stack.extend(stmt.body());
+            targets.extend(stmt.dst().map(|dst| dst.buffer.0 as usize));
+        }
+        let mut out = Vec::new();
+        if targets
+            .iter()
+            .any(|&t| self.buffers[t].role.output().is_some())
+        {
+            return out;
+        }
+        for &(from, to) in copied {
+            let norm = self.index_limits.iter().find(|l| l.0 == from).map(|l| l.1);
+            if let Some(norm) = norm
+                && self.random.one_in(2)
+            {
+                let (len, code) = (self.buffers[to.0 as usize].len, 100 + out.len() as u32);
+                let check = self.check(to, len, norm, code);
+                out.push(check);
+            }
+        }
+        out
     }
 
     fn check(&mut self, id: BufferId, len: i64, norm: Norm, code: u32) -> Stmt {
