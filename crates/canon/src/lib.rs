@@ -1,3 +1,23 @@
-//! The canonical IR and the canonicaliser: spelled graphs become slices, views, gathers, concats and fills.
+//! The canonical IR and the canonicaliser.
+//!
+//! Frameworks spell the same movement in many ways. This crate takes the spelling away: whatever
+//! an operator of the [graph](restride_graph) says with masks, negative indices, axis lists,
+//! batch dimensions, modes and sentinels becomes a handful of [canonical nodes](ir), and equal
+//! functions become equal text.
 #![forbid(unsafe_code)]
 
+mod canonicalise;
+mod desugar;
+mod engine;
+mod error;
+pub mod interp;
+pub mod ir;
+mod normalise;
+pub mod rules;
+mod scalar;
+pub mod text;
+pub mod trace;
+
+pub use canonicalise::canonicalise;
+pub use error::CanonError;
+pub use normalise::normalise;

@@ -42,6 +42,11 @@ impl Builder {
         self.graph
     }
 
+    /// Takes the last node back; nothing may refer to it yet.
+    pub(crate) fn undo(&mut self) {
+        self.graph.nodes.pop();
+    }
+
     /// What has been built so far.
     #[must_use]
     pub fn graph(&self) -> &Canonical {

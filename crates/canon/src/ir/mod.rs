@@ -28,6 +28,8 @@ mod error;
 pub use build::Builder;
 pub use error::IrError;
 
+pub use restride_layout::Span;
+
 use restride_graph::{ElementType, Shape, Strided};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -52,32 +54,6 @@ impl std::fmt::Display for NodeId {
 
 /// A list of axes or of counts of axes; ranks are at most 32.
 pub type Axes = SmallVec<[u8; 8]>;
-
-/// The elements `start`, `start + step`, ..., `len` of them.
-///
-/// In a node it is in range: `len >= 0`; with `len >= 1` the first and last element lie in the
-/// axis; `step` is never 0; with `len <= 1` it is 1, and with `len == 0` so is `start` 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Span {
-    /// The first.
-    pub start: i64,
-    /// How many.
-    pub len: i64,
-    /// From one to the next.
-    pub step: i64,
-}
-
-impl Span {
-    /// All of an axis.
-    #[must_use]
-    pub fn whole(size: i64) -> Self {
-        Self {
-            start: 0,
-            len: size,
-            step: 1,
-        }
-    }
-}
 
 /// What a gather does with an index that is still outside the axis after wrapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,11 +114,12 @@ pub enum Node {
         /// Its bytes, little-endian elements.
         bytes: Arc<[u8]>,
     },
-    /// `out[i] = x[start + i * step]` on every axis.
+    /// `out[i] = x[start + i * step]` on every axis, every element in range.
     Slice {
         /// Of what.
         x: NodeId,
-        /// One span per axis.
+        /// One span per axis. The step is never 0; with `len <= 1` it is 1, and with `len == 0`
+        /// the start is 0, so that equal slices have equal spans.
         spans: SmallVec<[Span; 4]>,
     },
     /// `out.shape[k] = x.shape[perm[k]]`.

@@ -1,0 +1,37 @@
+//! From the spelled graph to its canonical form.
+
+use crate::CanonError;
+use crate::desugar;
+use crate::engine::{Engine, Value};
+use crate::ir::Canonical;
+use crate::normalise;
+use crate::trace::Trace;
+use restride_graph::Graph;
+
+/// The canonical form of a graph. Rewrites are told to `trace`, if there is one.
+///
+/// Only values that an output depends on are looked at; their obligations are kept however little
+/// of them is used. All inputs stay, used or not.
+pub fn canonicalise(graph: &Graph, trace: Option<&mut dyn Trace>) -> Result<Canonical, CanonError> {
+    let mut engine = Engine::new(graph.len(), trace);
+    let mut values: Vec<Option<Value>> = vec![None; graph.len()];
+    for &input in graph.inputs() {
+        engine.turn_to(input);
+        let ty = graph.ty(input);
+        values[input.index()] = Some(engine.input(ty.element(), ty.shape(), ty.layout())?);
+    }
+    let live = graph.live();
+    for id in graph.values() {
+        if live[id.index()] && values[id.index()].is_none() {
+            engine.turn_to(id);
+            let value = desugar::desugar(&mut engine, graph, id, &values)?;
+            values[id.index()] = Some(value);
+        }
+    }
+    for output in graph.outputs() {
+        engine.turn_to(output.value);
+        let value = desugar::operand(&values, output.value)?;
+        engine.output(value, output.layout.as_ref())?;
+    }
+    normalise::settled(engine.finish()?)
+}

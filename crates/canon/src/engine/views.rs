@@ -1,0 +1,177 @@
+//! View operations on values: they compose into the layout, or cut the chain where it breaks.
+
+use super::{Engine, Result, Source, Value};
+use crate::ir::NodeId;
+use crate::rules;
+use restride_layout::{Axes, Break, Layout, Piece, Sizes, Span, View};
+use smallvec::SmallVec;
+
+impl Engine<'_> {
+    /// One view step.
+    pub(crate) fn view(&mut self, x: &Value, step: &View) -> Result<Value> {
+        match &x.source {
+            Source::Fill { shape, bits } => {
+                let shape = step.shape(shape)?;
+                Ok(Value::fill(x.element, &shape, *bits))
+            }
+            Source::View { base, layout } => match self.compose(*base, layout, step) {
+                Ok(layout) => Ok(Value::view(x.element, *base, layout)),
+                Err(why) => rules::cut::cut(self, x, step, why),
+            },
+        }
+    }
+
+    /// The layout over `base` that a step makes of another, if it can be printed as views of it.
+    ///
+    /// Two ends of a repeated axis may make one layout of digits that no chain of views gives.
+    /// Only steps that cut an axis of several digits can do so, so only they are looked at.
+    pub(crate) fn compose(
+        &self,
+        base: NodeId,
+        layout: &Layout,
+        step: &View,
+    ) -> std::result::Result<Layout, Break> {
+        let composed = layout.view(step)?;
+        let cuts = match step {
+            View::Slice(_) | View::Expand { .. } => true,
+            View::Permute(_) | View::Collapse { .. } | View::Broadcast { .. } => false,
+        };
+        let several = |piece: &Piece| piece.axes().any(|axis| axis.digits.len() > 1);
+        if cuts && !composed.is_empty() && layout.piece().is_some_and(several) {
+            super::chain_of(&composed, &self.ty(base).shape)?;
+        }
+        Ok(composed)
+    }
+
+    /// `out[i] = x[start + i * step]`.
+    pub(crate) fn slice(&mut self, x: &Value, spans: &[Span]) -> Result<Value> {
+        let whole = spans.iter().zip(x.shape()).all(|(s, &n)| s.is_whole(n));
+        if whole && spans.len() == x.shape().len() {
+            return Ok(x.clone());
+        }
+        self.view(x, &View::Slice(SmallVec::from_slice(spans)))
+    }
+
+    /// A slice of one axis.
+    pub(crate) fn slice_axis(&mut self, x: &Value, axis: usize, span: Span) -> Result<Value> {
+        let mut spans: SmallVec<[Span; 6]> = x.shape().iter().map(|&n| Span::whole(n)).collect();
+        match spans.get_mut(axis) {
+            Some(at) => *at = span,
+            None => return Ok(x.clone()),
+        }
+        self.slice(x, &spans)
+    }
+
+    /// `out.shape[k] = x.shape[perm[k]]`.
+    pub(crate) fn permute(&mut self, x: &Value, perm: &[usize]) -> Result<Value> {
+        self.view(x, &View::Permute(Axes::from_slice(perm)))
+    }
+
+    /// Axes of size 1 up to these sizes.
+    pub(crate) fn broadcast(&mut self, x: &Value, sizes: &[i64]) -> Result<Value> {
+        if x.shape() == sizes {
+            return Ok(x.clone());
+        }
+        let sizes = Sizes::from_slice(sizes);
+        self.view(x, &View::Broadcast { sizes })
+    }
+
+    /// Neighbouring axes joined.
+    pub(crate) fn collapse(&mut self, x: &Value, groups: &[usize]) -> Result<Value> {
+        let groups = Axes::from_slice(groups);
+        self.view(x, &View::Collapse { groups })
+    }
+
+    /// Axes cut.
+    pub(crate) fn expand(&mut self, x: &Value, groups: &[usize], sizes: &[i64]) -> Result<Value> {
+        let (groups, sizes) = (Axes::from_slice(groups), Sizes::from_slice(sizes));
+        self.view(x, &View::Expand { groups, sizes })
+    }
+
+    /// The same row-major order in other sizes: collapse to the finest common refinement, expand.
+    ///
+    /// The sizes have as many elements as `x`; where an empty value is concerned, any will do.
+    pub(crate) fn reshape(&mut self, x: &Value, sizes: &[i64]) -> Result<Value> {
+        if x.shape() == sizes {
+            return Ok(x.clone());
+        }
+        if x.is_empty() || sizes.contains(&0) {
+            return Ok(Value::fill(x.element, sizes, 0));
+        }
+        let Some((joined, cut)) = refinement(x.shape(), sizes) else {
+            return Err(crate::CanonError::Operator {
+                op: "reshape",
+                what: "the sizes have another number of elements",
+            });
+        };
+        let mut value = x.clone();
+        if joined.len() != x.shape().len() {
+            value = self.collapse(&value, &joined)?;
+        }
+        if cut.len() != sizes.len() {
+            value = self.expand(&value, &cut, sizes)?;
+        }
+        Ok(value)
+    }
+
+    /// Drops axes of size 1.
+    pub(crate) fn drop_axes(&mut self, x: &Value, drop: impl Fn(usize) -> bool) -> Result<Value> {
+        let kept = x.shape().iter().enumerate().filter(|(k, _)| !drop(*k));
+        let sizes: Sizes = kept.map(|(_, &n)| n).collect();
+        self.reshape(x, &sizes)
+    }
+}
+
+/// How many axes of each side fall into each group of the finest common refinement.
+fn refinement(from: &[i64], to: &[i64]) -> Option<(Axes, Axes)> {
+    let (mut joined, mut cut) = (Axes::new(), Axes::new());
+    let (mut i, mut j) = (0, 0);
+    while i < from.len() && j < to.len() {
+        let (first, start) = (i, j);
+        let (mut a, mut b) = (from[i], to[j]);
+        (i, j) = (i + 1, j + 1);
+        while a != b {
+            if a < b {
+                a = a.checked_mul(*from.get(i)?)?;
+                i += 1;
+            } else {
+                b = b.checked_mul(*to.get(j)?)?;
+                j += 1;
+            }
+        }
+        joined.push(i - first);
+        cut.push(j - start);
+    }
+    // What is left over has size 1 and joins the last group.
+    if from[i..].iter().chain(&to[j..]).any(|&n| n != 1) {
+        return None;
+    }
+    if let (Some(group), Some(part)) = (joined.last_mut(), cut.last_mut()) {
+        *group += from.len() - i;
+        *part += to.len() - j;
+    }
+    Some((joined, cut))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refinement;
+
+    fn groups(from: &[i64], to: &[i64]) -> Option<(Vec<usize>, Vec<usize>)> {
+        refinement(from, to).map(|(a, b)| (a.to_vec(), b.to_vec()))
+    }
+
+    #[test]
+    fn reshapes_are_cut_into_independent_groups() {
+        let some = |a: &[usize], b: &[usize]| Some((a.to_vec(), b.to_vec()));
+        assert_eq!(groups(&[2, 3, 4], &[6, 4]), some(&[2, 1], &[1, 1]));
+        assert_eq!(groups(&[4, 6], &[8, 3]), some(&[2], &[2]));
+        assert_eq!(groups(&[5, 4, 6], &[5, 8, 3]), some(&[1, 2], &[1, 2]));
+        assert_eq!(groups(&[1, 1], &[]), some(&[], &[]));
+        assert_eq!(groups(&[], &[1]), some(&[], &[]));
+        assert_eq!(groups(&[3, 1, 1], &[3]), some(&[3], &[1]));
+        assert_eq!(groups(&[3], &[1, 3]), some(&[1], &[2]));
+        assert_eq!(groups(&[2, 3], &[7]), None);
+        assert_eq!(groups(&[2], &[]), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! From a canonical graph to its normal form.
+//!
+//! What the canonicaliser makes is in normal form already, so this changes nothing there; a graph
+//! that was written by hand, or read from text, may not be.
+
+use crate::CanonError;
+use crate::engine::{Demand, Engine, PendingCoordinate, PendingGather, PendingIndex, Value};
+use crate::ir::{Canonical, Coordinate, Gather, Node, Type};
+use crate::trace::Trace;
+use restride_graph::ValueId;
+use restride_layout::{Axes, Sizes};
+use smallvec::SmallVec;
+
+/// How often a graph with cut chains is gone over again.
+const ROUNDS: usize = 4;
+
+/// The normal form of a canonical graph. Rewrites are told to `trace`, if there is one; the value
+/// they are about is the node of the same number.
+pub fn normalise(
+    graph: &Canonical,
+    trace: Option<&mut dyn Trace>,
+) -> Result<Canonical, CanonError> {
+    settled(once(graph, trace)?)
+}
+
+/// Where a chain is cut depends on what was known when it broke; gone over again, with all known,
+/// it may be cut elsewhere. Graphs without cuts are settled at once.
+pub(crate) fn settled((mut graph, mut cuts): (Canonical, bool)) -> Result<Canonical, CanonError> {
+    for _ in 0..ROUNDS {
+        if !cuts {
+            break;
+        }
+        let (next, again) = once(&graph, None)?;
+        if next == graph {
+            break;
+        }
+        (graph, cuts) = (next, again);
+    }
+    Ok(graph)
+}
+
+fn once(graph: &Canonical, trace: Option<&mut dyn Trace>) -> Result<(Canonical, bool), CanonError> {
+    let mut engine = Engine::new(graph.len(), trace);
+    let mut values: Vec<Value> = Vec::with_capacity(graph.len());
+    for (id, node, ty) in graph.nodes() {
+        engine.turn_to(ValueId::from_u32(id.index() as u32));
+        let value = replay(&mut engine, graph, node, ty, &values)?;
+        values.push(value);
+    }
+    for check in graph.checks() {
+        engine.turn_to(ValueId::from_u32(check.op));
+        let demand = Demand {
+            limit: check.limit,
+            wrap: check.wrap,
+            op: check.op,
+            column: check.column,
+            columns: check.columns,
+        };
+        engine.check(&values[check.node.index()], demand)?;
+    }
+    for output in graph.outputs() {
+        engine.turn_to(ValueId::from_u32(output.node.index() as u32));
+        engine.output(&values[output.node.index()], output.layout.as_ref())?;
+    }
+    engine.finish()
+}
+
+fn replay(
+    engine: &mut Engine<'_>,
+    graph: &Canonical,
+    node: &Node,
+    ty: &Type,
+    values: &[Value],
+) -> Result<Value, CanonError> {
+    let wide = |list: &[u8]| -> Axes { list.iter().map(|&n| usize::from(n)).collect() };
+    match node {
+        Node::Input { ordinal } => {
+            let layout = graph.inputs()[*ordinal as usize].layout.as_ref();
+            engine.input(ty.element, &ty.shape, layout)
+        }
+        Node::Constant { bytes } => engine.constant(ty.element, &ty.shape, bytes),
+        Node::Slice { x, spans } => engine.slice(&values[x.index()], spans),
+        Node::Permute { x, perm } => engine.permute(&values[x.index()], &wide(perm)),
+        Node::Collapse { x, groups } => engine.collapse(&values[x.index()], &wide(groups)),
+        Node::Expand { x, groups } => {
+            let sizes = Sizes::from_slice(&ty.shape);
+            engine.expand(&values[x.index()], &wide(groups), &sizes)
+        }
+        Node::Broadcast { x } => engine.broadcast(&values[x.index()], &ty.shape),
+        Node::Gather(gather) => engine.gather(pending(gather, ty, values)),
+        Node::Concat { parts, axis } => {
+            let parts = parts.iter().map(|part| values[part.index()].clone());
+            engine.concat(parts.collect(), usize::from(*axis))
+        }
+        Node::Fill { bits } => Ok(Value::fill(ty.element, &ty.shape, *bits)),
+    }
+}
+
+fn pending(gather: &Gather, ty: &Type, values: &[Value]) -> PendingGather {
+    let coordinate = |coordinate: &Coordinate| match coordinate {
+        Coordinate::Output(output) => PendingCoordinate::Output(*output),
+        Coordinate::Index(index) => PendingCoordinate::Index(Box::new(PendingIndex {
+            value: values[index.node.index()].clone(),
+            outputs: index.outputs.clone(),
+            wrap: index.wrap,
+            policy: index.policy,
+        })),
+    };
+    PendingGather {
+        data: values[gather.data.index()].clone(),
+        coordinates: gather.coordinates.iter().map(coordinate).collect(),
+        shape: ty.shape.clone(),
+        after: SmallVec::new(),
+    }
+}

@@ -1,0 +1,205 @@
+//! Views of a concat become a concat of views.
+
+use crate::engine::{Engine, MAX_PARTS, Parts, Result, Value, count};
+use crate::ir::{Node, NodeId};
+use crate::trace::Rule;
+use restride_layout::{Sizes, Span, View};
+use smallvec::SmallVec;
+
+pub(crate) const RULE: Rule = Rule {
+    name: "concat_views",
+    equation: "v(concat [a, b]) = concat [v1(a), v2(b)]",
+    condition: "v is the first step of the chain: a slice (it picks and cuts parts), a permute, an \
+                expand whose sizes divide every part, or a collapse that has the axis outermost; \
+                at most 64 parts",
+    measure: "elements of the concat, then views above it",
+};
+
+/// Moves the leading views of a chain below its concat.
+pub(crate) fn sink(engine: &mut Engine<'_>, value: &Value, base: NodeId) -> Result<Option<Value>> {
+    let chain = engine.chain(value)?;
+    let Node::Concat { parts, axis } = engine.node(base) else {
+        return Ok(None);
+    };
+    if chain.is_empty() || parts.len() > MAX_PARTS {
+        return Ok(None);
+    }
+    let (parts, mut axis) = (parts.clone(), usize::from(*axis));
+    let mut shape = Sizes::from_slice(&engine.ty(base).shape);
+    let before = [count(&shape), chain.len() as u64, 0];
+    let mut values: Parts = SmallVec::new();
+    let mut taken = 0;
+    for step in chain.iter() {
+        let sizes: Sizes = match taken {
+            0 => parts
+                .iter()
+                .map(|&part| engine.ty(part).shape[axis])
+                .collect(),
+            _ => values.iter().map(|part| part.shape()[axis]).collect(),
+        };
+        let Some(sunk) = sink_step(step, &shape, axis, &sizes) else {
+            break;
+        };
+        if taken == 0 {
+            for &part in &parts {
+                values.push(engine.value_of(part)?);
+            }
+        }
+        let mut next = Parts::new();
+        for (part, view) in &sunk.parts {
+            next.push(engine.view(&values[*part], view)?);
+        }
+        values = next;
+        shape = step.shape(&shape)?;
+        axis = sunk.axis;
+        taken += 1;
+    }
+    if taken == 0 {
+        return Ok(None);
+    }
+    let after = [count(&shape), (chain.len() - taken) as u64, 0];
+    let (had, has) = (parts.len(), values.len());
+    engine.fired(&RULE, before, after, || {
+        format!("{taken} views move below the concat, of whose {had} parts {has} stay")
+    })?;
+    let mut value = engine.concat(values, axis)?;
+    for step in &chain[taken..] {
+        value = engine.view(&value, step)?;
+    }
+    Ok(Some(value))
+}
+
+/// Which parts stay, in order, with the view of each; and the axis that they lie along.
+struct Sunk {
+    axis: usize,
+    parts: SmallVec<[(usize, View); 4]>,
+}
+
+/// `sizes` are those of the parts along `axis`; `shape` is that of the whole.
+fn sink_step(step: &View, shape: &[i64], axis: usize, sizes: &[i64]) -> Option<Sunk> {
+    match step {
+        View::Slice(spans) => Some(sink_slice(spans, axis, sizes)),
+        View::Permute(perm) => {
+            let to = perm.iter().position(|&a| a == axis)?;
+            Some(everywhere(to, sizes.len(), |_| step.clone()))
+        }
+        View::Expand { groups, sizes: cut } => sink_expand(groups, cut, axis, sizes),
+        View::Collapse { groups } => {
+            let mut first = 0;
+            let group = groups.iter().position(|&n| {
+                let inside = (first..first + n).contains(&axis);
+                first += if inside { 0 } else { n };
+                inside
+            })?;
+            let outermost = shape[first..axis].iter().all(|&n| n == 1);
+            outermost.then(|| everywhere(group, sizes.len(), |_| step.clone()))
+        }
+        // Below the concat it would only make the parts larger.
+        View::Broadcast { .. } => None,
+    }
+}
+
+fn everywhere(axis: usize, parts: usize, view: impl Fn(usize) -> View) -> Sunk {
+    let parts = (0..parts).map(|part| (part, view(part))).collect();
+    Sunk { axis, parts }
+}
+
+fn sink_slice(spans: &[Span], axis: usize, sizes: &[i64]) -> Sunk {
+    let span = spans[axis];
+    let mut parts = SmallVec::new();
+    let mut low = 0;
+    for (part, &size) in sizes.iter().enumerate() {
+        let high = low + size;
+        if let Some(inside) = within(span, low, high) {
+            let mut spans = SmallVec::from_slice(spans);
+            spans[axis] = inside;
+            parts.push((part, View::Slice(spans)));
+        }
+        low = high;
+    }
+    if span.len > 1 && span.step < 0 {
+        parts.reverse();
+    }
+    Sunk { axis, parts }
+}
+
+/// The part of a span that lies in `low..high`, counted from `low`.
+fn within(span: Span, low: i64, high: i64) -> Option<Span> {
+    let Span { start, len, step } = span;
+    let step = if len <= 1 { 1 } else { step };
+    // Steps before the first one inside, and before the first one past it.
+    let (first, end) = if step > 0 {
+        (div_up(low - start, step), div_up(high - start, step))
+    } else {
+        (
+            div_up(start - (high - 1), -step),
+            div_up(start - (low - 1), -step),
+        )
+    };
+    let (first, end) = (first.clamp(0, len), end.clamp(0, len));
+    (first < end).then(|| Span {
+        start: start + first * step - low,
+        len: end - first,
+        step: if end - first == 1 { 1 } else { step },
+    })
+}
+
+/// Rounded up; `b > 0`. Positions are below 2^63, so nothing here overflows.
+fn div_up(a: i64, b: i64) -> i64 {
+    -(-a).div_euclid(b)
+}
+
+fn sink_expand(groups: &[usize], cut: &[i64], axis: usize, sizes: &[i64]) -> Option<Sunk> {
+    let first: usize = groups.get(..axis)?.iter().sum();
+    let group = cut.get(first..first + groups.get(axis)?)?;
+    // Along the first of the new axes that is no unit.
+    let within = group.iter().position(|&n| n != 1)?;
+    let inner: i64 = group[within + 1..].iter().product();
+    if sizes.iter().any(|size| size % inner != 0) {
+        return None;
+    }
+    let view = |part: usize| {
+        let mut own = Sizes::from_slice(cut);
+        own[first + within] = sizes[part] / inner;
+        View::Expand {
+            groups: groups.into(),
+            sizes: own,
+        }
+    };
+    Some(everywhere(first + within, sizes.len(), view))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slices of a concat, by listing what they take.
+    #[test]
+    fn a_slice_takes_the_same_elements_from_the_parts() {
+        let sizes = [3i64, 1, 4];
+        let total: i64 = sizes.iter().sum();
+        for start in 0..total {
+            for step in (-total..=total).filter(|&s| s != 0) {
+                for len in 1..=total {
+                    let last = start + (len - 1) * step;
+                    if last < 0 || last >= total || (len == 1 && step != 1) {
+                        continue;
+                    }
+                    let sunk = sink_slice(&[Span { start, len, step }], 0, &sizes);
+                    let mut taken = vec![];
+                    for (part, view) in &sunk.parts {
+                        let base: i64 = sizes[..*part].iter().sum();
+                        let View::Slice(spans) = view else {
+                            panic!("a slice becomes slices")
+                        };
+                        taken.extend(
+                            (0..spans[0].len).map(|i| base + spans[0].start + i * spans[0].step),
+                        );
+                    }
+                    let wanted: Vec<i64> = (0..len).map(|i| start + i * step).collect();
+                    assert_eq!(taken, wanted, "{start}:{len}:{step}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Views above a cut move below it as far as they compose there.
+
+use super::cut::flattened;
+use crate::engine::Source;
+use crate::engine::{Engine, Result, Value, count};
+use crate::ir::NodeId;
+use crate::trace::Rule;
+use restride_layout::Layout;
+
+pub(crate) const RULE: Rule = Rule {
+    name: "cut_views",
+    equation: "u(v(y)), y = w(x)  =  u(r(y')), y' = (v . w)'(x)",
+    condition: "y is a value between two parts of a chain and v composes with w",
+    measure: "elements between, then views above",
+};
+
+/// Replays the chain above a cut over what the cut is a view of, and cuts where it breaks now.
+pub(crate) fn lower(
+    engine: &mut Engine<'_>,
+    value: &Value,
+    between: NodeId,
+) -> Result<Option<Value>> {
+    let below = engine.value_of(between)?;
+    let Source::View { base, layout } = &below.source else {
+        return Ok(None);
+    };
+    if *base == between {
+        return Ok(None);
+    }
+    let chain = engine.chain(value)?;
+    let mut replayed: Layout = layout.clone();
+    let mut taken = 0;
+    for step in chain.iter() {
+        let Ok(next) = engine.compose(*base, &replayed, step) else {
+            break;
+        };
+        replayed = next;
+        taken += 1;
+    }
+    let before = [count(below.shape()), chain.len() as u64, 0];
+    if taken == chain.len() {
+        let why = || "the whole chain composes below the cut".to_owned();
+        engine.fired(&RULE, before, [0, 0, 0], why)?;
+        return Ok(Some(Value::view(value.element, *base, replayed)));
+    }
+    let shape = replayed.shape();
+    let composed = Value::view(value.element, *base, replayed.clone());
+    let Some(flat) = flattened(engine, &composed)? else {
+        return Ok(None);
+    };
+    let node = engine.settle(&flat)?;
+    let mut layout = Layout::dense(flat.shape())?.reshape(shape)?;
+    for step in &chain[taken..] {
+        let Ok(next) = engine.compose(node, &layout, step) else {
+            return Ok(None);
+        };
+        layout = next;
+    }
+    let lowered = Value::view(value.element, node, layout);
+    let after = [count(shape), engine.chain(&lowered)?.len() as u64, 0];
+    if after >= before {
+        return Ok(None);
+    }
+    engine.fired(&RULE, before, after, || {
+        format!("{taken} views compose below {between}, which becomes {node}")
+    })?;
+    Ok(Some(lowered))
+}

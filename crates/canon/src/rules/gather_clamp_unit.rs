@@ -1,0 +1,34 @@
+//! A clamped index into an axis of size 1 is 0.
+
+use super::Outcome;
+use crate::engine::{Engine, PendingCoordinate, PendingGather, Result, Source, Value};
+use crate::ir::Policy;
+use crate::trace::Rule;
+
+pub(crate) const RULE: Rule = Rule {
+    name: "gather_clamp_unit",
+    equation: "gather x [%i(o0) clamp] = gather x [(fill 0)(o0)]",
+    condition: "the axis has size 1",
+    measure: "indices that are no fills",
+};
+
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
+    let mut changed = 0;
+    for (coordinate, &size) in pending.coordinates.iter_mut().zip(pending.data.shape()) {
+        if let PendingCoordinate::Index(index) = coordinate
+            && size == 1
+            && index.policy == Policy::Clamp
+            && matches!(index.value.source, Source::View { .. })
+        {
+            index.value = Value::fill(index.value.element, index.value.shape(), 0);
+            changed += 1;
+        }
+    }
+    if changed == 0 {
+        return Ok(Outcome::Unchanged);
+    }
+    engine.fired(&RULE, [changed, 0, 0], [0, 0, 0], || {
+        format!("{changed} axes have size 1")
+    })?;
+    Ok(Outcome::Changed)
+}

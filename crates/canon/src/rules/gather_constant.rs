@@ -1,0 +1,239 @@
+//! Constant indices are resolved; an arithmetic sequence of them is a slice.
+
+use super::{Outcome, table};
+use crate::engine::{
+    AxisDigits, Digits, Engine, PendingCoordinate, PendingGather, PendingIndex, Result, Source,
+    Value, chain_of, count,
+};
+use crate::ir::Policy;
+use crate::scalar;
+use crate::trace::Rule;
+use restride_graph::{ElementType, MAX_RANK};
+use restride_layout::Span;
+use smallvec::SmallVec;
+
+pub(crate) const RULE: Rule = Rule {
+    name: "gather_constant",
+    equation: "gather x [o0, (constant a, a+d, ..)(o1)] = slice x [whole, a:n:d]",
+    condition: "the indices are constant. All outside: the result is 0. In range and linear in \
+                their coordinates, along output axes of their own: a view of the data. Otherwise \
+                wrap and clamp are carried out, and axes along which they repeat are views",
+    measure: "indices, then those not yet carried out, then elements of them",
+};
+
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
+    for axis in 0..pending.coordinates.len() {
+        let (Some(PendingCoordinate::Index(index)), Some(&limit)) = (
+            pending.coordinates.get(axis),
+            pending.data.shape().get(axis),
+        ) else {
+            continue;
+        };
+        let Some(rows) = table::rows(engine, index, limit) else {
+            continue;
+        };
+        let index = index.clone();
+        match resolve(engine, pending, axis, &index, &rows)? {
+            Outcome::Unchanged => {}
+            outcome @ (Outcome::Changed | Outcome::Done(_)) => return Ok(outcome),
+        }
+    }
+    Ok(Outcome::Unchanged)
+}
+
+fn resolve(
+    engine: &mut Engine<'_>,
+    pending: &mut PendingGather,
+    axis: usize,
+    index: &PendingIndex,
+    rows: &[Option<i64>],
+) -> Result<Outcome> {
+    let indices = pending.indices().count() as u64;
+    let before = [indices, 1, rows.len() as u64];
+    if rows.iter().all(Option::is_none) {
+        engine.fired(&RULE, before, [0, 0, 0], || {
+            format!("every index of axis {axis} is outside it")
+        })?;
+        let (element, shape) = (pending.data.element, &pending.shape);
+        return Ok(Outcome::Done(Value::fill(element, shape, 0)));
+    }
+    let shape = index.value.shape();
+    if let Some(repeated) = (0..shape.len()).find(|&t| repeats(rows, shape, t)) {
+        let first = engine.slice_axis(&index.value, repeated, Span::whole(1))?;
+        let value = engine.broadcast(&first, shape)?;
+        let fewer = rows.len() as u64 / shape[repeated].unsigned_abs().max(2);
+        engine.fired(&RULE, before, [indices, 1, fewer], || {
+            format!("the indices of axis {axis} do not vary along their axis {repeated}")
+        })?;
+        if let Some(PendingCoordinate::Index(index)) = pending.coordinates.get_mut(axis) {
+            index.value = value;
+        }
+        return Ok(Outcome::Changed);
+    }
+    if let Some((start, steps)) = linear(rows, shape)
+        && alone(pending, axis, &index.outputs)
+        && let Some(data) = as_view(engine, &pending.data, axis, start, &steps, shape)?
+    {
+        engine.fired(&RULE, before, [indices - 1, 0, 0], || {
+            format!("the indices of axis {axis} start at {start} and step by {steps:?}")
+        })?;
+        pending.data = data;
+        pending.coordinates.remove(axis);
+        let outputs = index.outputs.iter().map(|&o| PendingCoordinate::Output(o));
+        pending.coordinates.insert_many(axis, outputs);
+        return Ok(Outcome::Changed);
+    }
+    carry_out(engine, pending, axis, rows, before)
+}
+
+/// Whether the rows are the same all along one axis of the table.
+fn repeats(rows: &[Option<i64>], shape: &[i64], axis: usize) -> bool {
+    let inner = count(&shape[axis + 1..]) as usize;
+    let size = shape[axis] as usize;
+    size > 1
+        && rows
+            .chunks_exact(size * inner)
+            .all(|block| block.chunks_exact(inner).all(|row| row == &block[..inner]))
+}
+
+/// Start and one step per axis, if the rows are in range and linear in the coordinates.
+fn linear(rows: &[Option<i64>], shape: &[i64]) -> Option<(i64, SmallVec<[i64; 4]>)> {
+    let start = (*rows.first()?)?;
+    let mut steps: SmallVec<[i64; 4]> = SmallVec::new();
+    for axis in 0..shape.len() {
+        let inner = count(&shape[axis + 1..]) as usize;
+        steps.push((*rows.get(inner)?)? - start);
+    }
+    let mut point: SmallVec<[i64; 4]> = SmallVec::from_elem(0, shape.len());
+    for row in rows {
+        // Rows are in range, so their differences and these products are far from overflow.
+        let expected = point.iter().zip(&steps).try_fold(start, |sum, (x, step)| {
+            sum.checked_add(x.checked_mul(*step)?)
+        });
+        if *row != Some(expected?) {
+            return None;
+        }
+        for axis in (0..shape.len()).rev() {
+            point[axis] += 1;
+            if point[axis] < shape[axis] {
+                break;
+            }
+            point[axis] = 0;
+        }
+    }
+    Some((start, steps))
+}
+
+/// Whether nothing but this index follows its output axes.
+fn alone(pending: &PendingGather, axis: usize, outputs: &[u8]) -> bool {
+    pending
+        .coordinates
+        .iter()
+        .enumerate()
+        .all(|(at, coordinate)| match coordinate {
+            _ if at == axis => true,
+            PendingCoordinate::Output(o) => !outputs.contains(o),
+            PendingCoordinate::Index(other) => !outputs.iter().any(|o| other.outputs.contains(o)),
+        })
+}
+
+/// The data with `axis` replaced by one axis for each step.
+fn as_view(
+    engine: &mut Engine<'_>,
+    data: &Value,
+    axis: usize,
+    start: i64,
+    steps: &[i64],
+    shape: &[i64],
+) -> Result<Option<Value>> {
+    if data.shape().len() - 1 + steps.len() > MAX_RANK {
+        return Ok(None);
+    }
+    if let ([], []) | ([_], [_]) = (steps, shape) {
+        let len = shape.first().copied().unwrap_or(1);
+        let step = steps.first().copied().unwrap_or(1);
+        let slice = engine.slice_axis(data, axis, Span { start, len, step })?;
+        return match steps.is_empty() {
+            true => engine.drop_axes(&slice, |k| k == axis).map(Some),
+            false => Ok(Some(slice)),
+        };
+    }
+    let Source::View { base, layout } = &data.source else {
+        let mut sizes = restride_graph::Shape::from_slice(data.shape());
+        sizes.remove(axis);
+        sizes.insert_many(axis, shape.iter().copied());
+        let bits = match data.source {
+            Source::Fill { bits, .. } => bits,
+            Source::View { .. } => 0,
+        };
+        return Ok(Some(Value::fill(data.element, &sizes, bits)));
+    };
+    let Some(mut digits) = Digits::of(layout) else {
+        return Ok(None);
+    };
+    let stride = match digits.axes[axis].as_slice() {
+        [] => 0,
+        [(_, stride)] => *stride,
+        [_, _, ..] => return Ok(None),
+    };
+    let moved = start.checked_mul(stride);
+    let Some(offset) = moved.and_then(|by| digits.offset.checked_add(by)) else {
+        return Ok(None);
+    };
+    digits.offset = offset;
+    digits.axes.remove(axis);
+    for (k, (&step, &extent)) in steps.iter().zip(shape).enumerate() {
+        let Some(stride) = step.checked_mul(stride) else {
+            return Ok(None);
+        };
+        digits
+            .axes
+            .insert(axis + k, AxisDigits::from_slice(&[(extent, stride)]));
+    }
+    let Ok(layout) = digits.layout() else {
+        return Ok(None);
+    };
+    // Windows that overlap are linear, but no chain of views.
+    let is_chain = chain_of(&layout, &engine.ty(*base).shape).is_ok();
+    Ok(is_chain.then(|| Value::view(data.element, *base, layout)))
+}
+
+/// Wrap and clamp are carried out: an index is a row, or -1 for zero bits.
+fn carry_out(
+    engine: &mut Engine<'_>,
+    pending: &mut PendingGather,
+    axis: usize,
+    rows: &[Option<i64>],
+    before: [u64; 3],
+) -> Result<Outcome> {
+    let Some(&limit) = pending.data.shape().get(axis) else {
+        return Ok(Outcome::Unchanged);
+    };
+    let Some(PendingCoordinate::Index(index)) = pending.coordinates.get_mut(axis) else {
+        return Ok(Outcome::Unchanged);
+    };
+    let element = match i32::try_from(limit) {
+        Ok(_) => ElementType::I32,
+        Err(_) => ElementType::I64,
+    };
+    let done = !index.wrap && index.policy == Policy::Zero && index.value.element == element;
+    let normal = |(row, value): (&Option<i64>, i128)| i128::from(row.unwrap_or(-1)) == value;
+    if done
+        && table::numbers(engine, &index.value)
+            .is_some_and(|values| rows.iter().zip(values).all(normal))
+    {
+        return Ok(Outcome::Unchanged);
+    }
+    let mut bytes = Vec::with_capacity(rows.len() * element.width());
+    for row in rows {
+        let bits = i128::from(row.unwrap_or(-1)) as u128 & element.bit_mask();
+        scalar::push(&mut bytes, element.width(), bits);
+    }
+    index.value = engine.constant(element, index.value.shape(), &bytes.into())?;
+    index.wrap = false;
+    index.policy = Policy::Zero;
+    engine.fired(&RULE, before, [before[0], 0, before[2]], || {
+        format!("the indices of axis {axis} are constant: wrap and clamp are carried out")
+    })?;
+    Ok(Outcome::Changed)
+}

@@ -1,0 +1,103 @@
+//! The rewrite rules, one to a file: equation, side condition, the measure it lowers.
+//!
+//! A rule fires on known facts only, never because another one ran before, and every firing is
+//! checked to have lowered its measure.
+
+pub(crate) mod check;
+pub(crate) mod concat_empty;
+pub(crate) mod concat_flatten;
+pub(crate) mod concat_one;
+pub(crate) mod concat_rejoin;
+mod concat_views;
+pub(crate) mod constant_fill;
+mod constant_views;
+pub(crate) mod cut;
+mod cut_views;
+pub(crate) mod dead_nodes;
+mod gather_clamp_unit;
+mod gather_constant;
+mod gather_empty;
+mod gather_fill;
+mod gather_fold;
+mod gather_none;
+mod gather_permuted;
+mod gather_repeats;
+mod gather_units;
+mod gather_views;
+mod table;
+pub(crate) mod view_chain;
+
+use crate::engine::{Engine, PendingGather, Result, Source, Value};
+use crate::ir::Node;
+use crate::trace::Rule;
+
+/// Every rule, for documentation and for tests.
+pub const ALL: &[&Rule] = &[
+    &check::RULE,
+    &concat_empty::RULE,
+    &concat_flatten::RULE,
+    &concat_one::RULE,
+    &concat_rejoin::RULE,
+    &concat_views::RULE,
+    &constant_fill::RULE,
+    &constant_views::RULE,
+    &cut::RULE,
+    &cut_views::RULE,
+    &dead_nodes::RULE,
+    &gather_clamp_unit::RULE,
+    &gather_constant::RULE,
+    &gather_empty::RULE,
+    &gather_fill::RULE,
+    &gather_fold::RULE,
+    &gather_none::RULE,
+    &gather_permuted::RULE,
+    &gather_repeats::RULE,
+    &gather_units::RULE,
+    &gather_views::RULE,
+    &view_chain::RULE,
+];
+
+/// What a rule did to a gather that is being made.
+#[allow(clippy::large_enum_variant, reason = "it lives for one match")]
+pub(crate) enum Outcome {
+    /// It does not apply.
+    Unchanged,
+    /// The gather is another one now.
+    Changed,
+    /// It is no gather after all.
+    Done(Value),
+}
+
+/// A rule about gathers that are being made.
+pub(crate) type GatherRule = fn(&mut Engine<'_>, &mut PendingGather) -> Result<Outcome>;
+
+/// They are tried in this order until one applies.
+pub(crate) const GATHER: [GatherRule; 9] = [
+    gather_empty::apply,
+    gather_fill::apply,
+    gather_units::apply,
+    gather_clamp_unit::apply,
+    gather_repeats::apply,
+    gather_none::apply,
+    gather_fold::apply,
+    gather_constant::apply,
+    gather_permuted::apply,
+];
+
+/// Rules that look below the views of a value.
+pub(crate) fn below(engine: &mut Engine<'_>, value: &Value) -> Result<Option<Value>> {
+    let Source::View { base, layout } = &value.source else {
+        return Ok(None);
+    };
+    match engine.node(*base) {
+        Node::Input { .. } | Node::Fill { .. } => Ok(None),
+        Node::Constant { .. } => constant_views::fold(engine, value, *base, layout),
+        Node::Concat { .. } => concat_views::sink(engine, value, *base),
+        Node::Gather(_) => gather_views::absorb(engine, value, *base),
+        Node::Slice { .. }
+        | Node::Permute { .. }
+        | Node::Collapse { .. }
+        | Node::Expand { .. }
+        | Node::Broadcast { .. } => cut_views::lower(engine, value, *base),
+    }
+}

@@ -1,0 +1,344 @@
+//! Parsing, see [`crate::text`] for the grammar.
+
+use crate::ir::{Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span, Type};
+use crate::scalar;
+use restride_graph::{ElementType, MAX_RANK, Shape, Strided};
+use restride_text::{Cursor, Diagnostic, closest};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+const OPS: [&str; 10] = [
+    "input",
+    "constant",
+    "slice",
+    "permute",
+    "collapse",
+    "expand",
+    "broadcast",
+    "gather",
+    "concat",
+    "fill",
+];
+
+/// The longest list of parts or constant elements.
+const MAX_LIST: usize = 1 << 24;
+
+/// Reads a canonical graph.
+pub fn parse(text: &str) -> Result<Canonical, Diagnostic> {
+    let mut parser = Parser {
+        cursor: Cursor::new(text)?,
+        builder: Builder::new(),
+        names: FxHashMap::default(),
+    };
+    parser.graph()?;
+    Ok(parser.builder.finish())
+}
+
+struct Parser<'a> {
+    cursor: Cursor<'a>,
+    builder: Builder,
+    names: FxHashMap<&'a str, NodeId>,
+}
+
+/// An operation whose type has not been read yet.
+enum Spelled {
+    Input(Option<Strided>),
+    Constant(Vec<i128>),
+    Slice(NodeId, SmallVec<[Span; 4]>),
+    Permute(NodeId, SmallVec<[u8; 8]>),
+    Collapse(NodeId, SmallVec<[u8; 8]>),
+    Expand(NodeId, SmallVec<[u8; 8]>),
+    Broadcast(NodeId),
+    Gather(NodeId, Vec<Coordinate>),
+    Concat(Vec<NodeId>, u8),
+    Fill(u128),
+}
+
+impl<'a> Parser<'a> {
+    fn graph(&mut self) -> Result<(), Diagnostic> {
+        self.cursor.expect_name("canonical")?;
+        self.cursor.expect("{")?;
+        while !self.cursor.eat("}") {
+            if self.cursor.at_name("check") {
+                self.check()?;
+            } else if self.cursor.at_name("output") {
+                self.output()?;
+            } else {
+                self.node()?;
+            }
+        }
+        if self.cursor.at_end() {
+            Ok(())
+        } else {
+            Err(self.cursor.unexpected("the end of the text"))
+        }
+    }
+
+    fn node(&mut self) -> Result<(), Diagnostic> {
+        let start = self.cursor.span();
+        let name = self.cursor.value()?;
+        self.cursor.expect("=")?;
+        let spelled = self.op()?;
+        self.cursor.expect(":")?;
+        let ty = self.ty()?;
+        let span = self.cursor.span_since(start);
+        let id = self
+            .build(spelled, &ty)
+            .map_err(|message| Diagnostic::new(span, message))?;
+        let found = self.builder.graph().ty(id);
+        if *found != ty {
+            let message = format!("the type is {found}, not {ty}");
+            return Err(Diagnostic::new(span, message));
+        }
+        if self.names.insert(name.text, id).is_some() {
+            let message = format!("%{} is defined twice", name.text);
+            return Err(Diagnostic::new(name.span, message));
+        }
+        Ok(())
+    }
+
+    fn build(&mut self, spelled: Spelled, ty: &Type) -> Result<NodeId, String> {
+        let builder = &mut self.builder;
+        match spelled {
+            Spelled::Input(layout) => builder.input(ty.element, &ty.shape, layout),
+            Spelled::Constant(values) => {
+                let bytes = constant_bytes(ty.element, &values)?;
+                builder.constant(ty.element, &ty.shape, bytes.into())
+            }
+            Spelled::Slice(x, spans) => builder.slice(x, &spans),
+            Spelled::Permute(x, perm) => builder.permute(x, &perm),
+            Spelled::Collapse(x, groups) => builder.collapse(x, &groups),
+            Spelled::Expand(x, groups) => builder.expand(x, &groups, &ty.shape),
+            Spelled::Broadcast(x) => builder.broadcast(x, &ty.shape),
+            Spelled::Gather(x, coordinates) => builder.gather(x, &coordinates),
+            Spelled::Concat(parts, axis) => builder.concat(&parts, axis),
+            Spelled::Fill(bits) => builder.fill(ty.element, &ty.shape, bits),
+        }
+        .map_err(|error| error.to_string())
+    }
+
+    fn op(&mut self) -> Result<Spelled, Diagnostic> {
+        let op = self.cursor.name()?;
+        Ok(match op.text {
+            "input" => Spelled::Input(self.layout()?),
+            "constant" => Spelled::Constant(self.numbers()?),
+            "slice" => Spelled::Slice(self.operand()?, self.spans()?),
+            "permute" => Spelled::Permute(self.operand()?, self.axes()?),
+            "collapse" => Spelled::Collapse(self.operand()?, self.groups()?),
+            "expand" => Spelled::Expand(self.operand()?, self.groups()?),
+            "broadcast" => Spelled::Broadcast(self.operand()?),
+            "gather" => Spelled::Gather(self.operand()?, self.coordinates()?),
+            "concat" => {
+                let parts = self.parts()?;
+                self.cursor.expect_name("axis")?;
+                Spelled::Concat(parts, self.axis()?)
+            }
+            "fill" => Spelled::Fill(self.cursor.bits()?.text),
+            other => {
+                let error = Diagnostic::new(op.span, format!("no canonical node is `{other}`"));
+                return Err(match closest(other, OPS) {
+                    Some(name) => error.help(format!("did you mean `{name}`?")),
+                    None => error,
+                });
+            }
+        })
+    }
+
+    fn operand(&mut self) -> Result<NodeId, Diagnostic> {
+        let name = self.cursor.value()?;
+        self.names.get(name.text).copied().ok_or_else(|| {
+            let message = format!("%{} is not defined above", name.text);
+            Diagnostic::new(name.span, message)
+        })
+    }
+
+    fn axis(&mut self) -> Result<u8, Diagnostic> {
+        let last = MAX_RANK as i128 - 1;
+        Ok(self.cursor.int_in(0, last)?.text as u8)
+    }
+
+    fn output_axis(&mut self) -> Result<u8, Diagnostic> {
+        let name = self.cursor.name()?;
+        let number = name.text.strip_prefix('o').and_then(|n| n.parse().ok());
+        number
+            .filter(|&n: &u8| usize::from(n) < MAX_RANK)
+            .ok_or_else(|| Diagnostic::new(name.span, "expected an output axis such as o0"))
+    }
+
+    fn axes(&mut self) -> Result<SmallVec<[u8; 8]>, Diagnostic> {
+        let list = self.cursor.int_list(MAX_RANK)?;
+        // An axis beyond any rank is refused by the constructor.
+        Ok(list
+            .iter()
+            .map(|&a| u8::try_from(a).unwrap_or(u8::MAX))
+            .collect())
+    }
+
+    fn groups(&mut self) -> Result<SmallVec<[u8; 8]>, Diagnostic> {
+        let mut groups = SmallVec::new();
+        let mut next = 0;
+        let mut cursor = self.cursor.clone();
+        cursor.list("[", "]", MAX_RANK, |cursor| {
+            let span = cursor.span();
+            let axes = cursor.int_list(MAX_RANK)?;
+            let expected = (next..).take(axes.len());
+            if !axes.iter().copied().eq(expected) {
+                let message = format!("groups name the axes in order; expected {next} here");
+                return Err(Diagnostic::new(span, message));
+            }
+            next += axes.len() as i64;
+            groups.push(axes.len() as u8);
+            Ok(())
+        })?;
+        self.cursor = cursor;
+        Ok(groups)
+    }
+
+    fn spans(&mut self) -> Result<SmallVec<[Span; 4]>, Diagnostic> {
+        let mut spans = SmallVec::new();
+        self.cursor.list("[", "]", MAX_RANK, |cursor| {
+            let start = cursor.int()?.text;
+            cursor.expect(":")?;
+            let len = cursor.int()?.text;
+            cursor.expect(":")?;
+            let step = cursor.int()?.text;
+            spans.push(Span { start, len, step });
+            Ok(())
+        })?;
+        Ok(spans)
+    }
+
+    fn numbers(&mut self) -> Result<Vec<i128>, Diagnostic> {
+        let mut values = Vec::new();
+        self.cursor.list("[", "]", MAX_LIST, |cursor| {
+            let negative = cursor.peek().is_ok_and(|token| token.text.starts_with('-'));
+            values.push(if negative {
+                cursor.int_in(i128::MIN, -1)?.text
+            } else {
+                // The upper half of 128 bits is kept as a bit pattern.
+                cursor.bits()?.text as i128
+            });
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    fn parts(&mut self) -> Result<Vec<NodeId>, Diagnostic> {
+        self.cursor.expect("[")?;
+        let mut parts = Vec::new();
+        while !self.cursor.eat("]") {
+            parts.push(self.operand()?);
+            if !self.cursor.eat(",") && !self.cursor.at_punct("]") {
+                return Err(self.cursor.unexpected("`,` or `]`"));
+            }
+        }
+        Ok(parts)
+    }
+
+    fn coordinates(&mut self) -> Result<Vec<Coordinate>, Diagnostic> {
+        self.cursor.expect("[")?;
+        let mut coordinates = Vec::new();
+        while !self.cursor.eat("]") {
+            coordinates.push(if self.cursor.at_value() {
+                Coordinate::Index(self.index()?)
+            } else {
+                Coordinate::Output(self.output_axis()?)
+            });
+            if !self.cursor.eat(",") && !self.cursor.at_punct("]") {
+                return Err(self.cursor.unexpected("`,` or `]`"));
+            }
+        }
+        Ok(coordinates)
+    }
+
+    fn index(&mut self) -> Result<Index, Diagnostic> {
+        let node = self.operand()?;
+        self.cursor.expect("(")?;
+        let mut outputs = SmallVec::new();
+        while !self.cursor.eat(")") {
+            outputs.push(self.output_axis()?);
+            if !self.cursor.eat(",") && !self.cursor.at_punct(")") {
+                return Err(self.cursor.unexpected("`,` or `)`"));
+            }
+        }
+        let wrap = self.cursor.eat_name("wrap");
+        let policy = if self.cursor.eat_name("clamp") {
+            Policy::Clamp
+        } else {
+            Policy::Zero
+        };
+        Ok(Index {
+            node,
+            outputs,
+            wrap,
+            policy,
+        })
+    }
+
+    fn layout(&mut self) -> Result<Option<Strided>, Diagnostic> {
+        if !self.cursor.eat_name("offset") {
+            return Ok(None);
+        }
+        let offset = self.cursor.int()?.text;
+        self.cursor.expect_name("strides")?;
+        let strides = self.cursor.int_list(MAX_RANK)?;
+        Ok(Some(Strided { offset, strides }))
+    }
+
+    fn ty(&mut self) -> Result<Type, Diagnostic> {
+        let name = self.cursor.name()?;
+        let element: ElementType = name
+            .text
+            .parse()
+            .map_err(|error| Diagnostic::new(name.span, format!("{error}")))?;
+        let shape: Shape = self.cursor.int_list(MAX_RANK)?;
+        Ok(Type { element, shape })
+    }
+
+    fn check(&mut self) -> Result<(), Diagnostic> {
+        let start = self.cursor.expect_name("check")?;
+        let node = self.operand()?;
+        self.cursor.expect_name("limit")?;
+        let limit = self.cursor.int()?.text;
+        let wrap = self.cursor.eat_name("wrap");
+        self.cursor.expect_name("op")?;
+        let number = |cursor: &mut Cursor<'_>| cursor.int_in(0, i128::from(u32::MAX));
+        let op = number(&mut self.cursor)?.text as u32;
+        let (mut column, mut columns) = (0, 1);
+        if self.cursor.eat_name("column") {
+            column = number(&mut self.cursor)?.text as u32;
+            self.cursor.expect_name("of")?;
+            columns = number(&mut self.cursor)?.text as u32;
+        }
+        let span = self.cursor.span_since(start);
+        let check = Check {
+            node,
+            limit,
+            wrap,
+            op,
+            column,
+            columns,
+        };
+        let made = self.builder.check(check);
+        made.map_err(|error| Diagnostic::new(span, error.to_string()))
+    }
+
+    fn output(&mut self) -> Result<(), Diagnostic> {
+        let start = self.cursor.expect_name("output")?;
+        let node = self.operand()?;
+        let layout = self.layout()?;
+        let span = self.cursor.span_since(start);
+        let made = self.builder.output(node, layout);
+        made.map_err(|error| Diagnostic::new(span, error.to_string()))
+    }
+}
+
+fn constant_bytes(element: ElementType, values: &[i128]) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(values.len() * element.width());
+    for (position, &value) in values.iter().enumerate() {
+        let bits = scalar::encode(element, value)
+            .ok_or_else(|| format!("element {position} is {value}, which is no {element}"))?;
+        scalar::push(&mut bytes, element.width(), bits);
+    }
+    Ok(bytes)
+}

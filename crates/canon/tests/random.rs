@@ -1,0 +1,134 @@
+//! Random graphs: the canonical form means what the graph means, and is a fixed point.
+
+mod common;
+
+use common::{Config, Random, graph, inputs};
+use restride_canon::interp::{self, RunError};
+use restride_canon::{canonicalise, normalise, text};
+use restride_graph::Graph;
+use restride_graph::oracle::{self, OpError, OracleError, Tensor};
+
+fn spelled(g: &Graph) -> String {
+    let line = |id| format!("{id} = {:?} : {}\n", g.op(id), g.ty(id));
+    g.values().map(line).collect()
+}
+
+fn compare(r: &mut Random, g: &Graph, seed: u64) {
+    let canonical =
+        canonicalise(g, None).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", spelled(g)));
+    let printed = canonical.to_string();
+    let parsed = text::parse(&printed).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{printed}"));
+    assert_eq!(
+        parsed, canonical,
+        "seed {seed}: printing and parsing changes\n{printed}"
+    );
+    for _ in 0..2 {
+        let tensors = inputs(r, g);
+        let bytes: Vec<&[u8]> = tensors.iter().map(Tensor::bytes).collect();
+        let expected = oracle::eval(g, &tensors);
+        let got = interp::run(&canonical, &bytes);
+        match (expected, got) {
+            (Ok(expected), Ok(got)) => {
+                let expected: Vec<&[u8]> = expected.iter().map(Tensor::bytes).collect();
+                assert_eq!(
+                    expected,
+                    got,
+                    "seed {seed}: values differ\n{}\n{printed}",
+                    spelled(g)
+                );
+            }
+            (
+                Err(OracleError::Op {
+                    value,
+                    error:
+                        OpError::OutOfRange {
+                            value: index,
+                            limit,
+                            ..
+                        },
+                }),
+                Err(RunError::OutOfRange {
+                    op,
+                    value: found,
+                    limit: size,
+                    ..
+                }),
+            ) => assert_eq!(
+                (value.index() as u32, index, limit),
+                (op, found, size),
+                "seed {seed}: failures differ\n{printed}"
+            ),
+            (expected, got) => panic!("seed {seed}: {expected:?} but {got:?}\n{printed}"),
+        }
+    }
+    let mut trace = Vec::new();
+    let again = normalise(&canonical, Some(&mut trace));
+    let again = again.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{printed}"));
+    if again.to_string() != printed {
+        let mut first = Vec::new();
+        canonicalise(g, Some(&mut first)).unwrap();
+        for rewrite in first {
+            println!("{rewrite}");
+        }
+        println!("again");
+        for rewrite in trace {
+            println!("{rewrite}");
+        }
+        println!("{printed}\n{again}");
+    }
+    assert_eq!(
+        again.to_string(),
+        printed,
+        "seed {seed}: not a fixed point\n{}",
+        spelled(g)
+    );
+}
+
+fn run(seeds: std::ops::Range<u64>, config: Config) {
+    for seed in seeds {
+        let mut r = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let g = graph(&mut r, config);
+        compare(&mut r, &g, seed);
+    }
+}
+
+fn count() -> u64 {
+    let wanted = std::env::var("RESTRIDE_RANDOM").ok();
+    wanted.and_then(|n| n.parse().ok()).unwrap_or(3000)
+}
+
+#[test]
+fn chains_of_views() {
+    run(
+        0..count(),
+        Config {
+            ops: 6,
+            views: true,
+            errors: false,
+        },
+    );
+}
+
+#[test]
+fn the_whole_family() {
+    run(
+        0..count(),
+        Config {
+            ops: 8,
+            views: false,
+            errors: false,
+        },
+    );
+}
+
+#[test]
+fn the_whole_family_with_obligations() {
+    run(
+        0..count(),
+        Config {
+            ops: 6,
+            views: false,
+            errors: true,
+        },
+    );
+}
