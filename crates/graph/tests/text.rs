@@ -6,11 +6,19 @@ use random::{Random, graph};
 use restride_graph::Graph;
 use restride_text::Source;
 
+/// So many rounds, times what `ROUNDS` says.
+fn rounds(usual: usize) -> usize {
+    let factor = std::env::var("ROUNDS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    usual * factor.unwrap_or(1)
+}
+
 #[test]
 fn random_graphs_print_and_read_back() {
     let mut random = Random::new(1);
     let mut values = 0;
-    for round in 0..4000 {
+    for round in 0..rounds(4000) {
         let graph = graph(&mut random);
         values += graph.len();
         let text = graph.to_string();
@@ -93,7 +101,7 @@ fn damage(random: &mut Random, text: &str) -> String {
 fn damaged_texts_are_read_or_refused() {
     let mut random = Random::new(2);
     let (mut read, mut refused) = (0, 0);
-    for _ in 0..20_000 {
+    for _ in 0..rounds(20_000) {
         let text = graph(&mut random).to_string();
         let text = damage(&mut random, &text);
         match Graph::parse(&text) {
@@ -134,7 +142,7 @@ fn extreme_numbers_are_taken_or_refused() {
     ];
     let mut random = Random::new(4);
     let (mut read, mut refused) = (0, 0);
-    for _ in 0..40_000 {
+    for _ in 0..rounds(40_000) {
         let text = graph(&mut random).to_string();
         let mut damaged = String::new();
         let mut rest = text.as_str();
@@ -175,7 +183,7 @@ fn extreme_numbers_are_taken_or_refused() {
 #[test]
 fn random_words_are_refused() {
     let mut random = Random::new(3);
-    for _ in 0..20_000 {
+    for _ in 0..rounds(20_000) {
         let mut text =
             String::from(["", "func @f(", "func @f(%x0: f32[2, 3]) { "][random.below(3)]);
         for _ in 0..random.below(60) {

@@ -34,7 +34,7 @@ pub fn concat(parts: &[&[i64]], axis: i64) -> Result<(usize, Shape), Refusal> {
 }
 
 /// The most parts one split may have.
-pub const MAX_PARTS: usize = 4096;
+pub const MAX_PARTS: usize = 1024;
 
 /// `split`: the axis, and the span of one part.
 pub fn split(
