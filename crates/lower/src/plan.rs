@@ -29,7 +29,7 @@ pub struct PieceDigit {
     pub dst: i64,
     /// Stride in the source (0 for fills).
     pub src: i64,
-    /// Stride in each index column, in the order of [`Copy::indices`].
+    /// Stride in each index column, in the order of the `indices` of [`Body::Copy`].
     pub indices: SmallVec<[i64; 1]>,
 }
 
