@@ -15,6 +15,7 @@
 mod checksum;
 mod evaluate;
 mod generate;
+mod lines;
 mod model;
 mod read;
 mod shapes;
@@ -23,6 +24,7 @@ mod spell;
 pub use checksum::{Crc32, crc32, fnv1a64};
 pub use evaluate::{EvaluateError, evaluate};
 pub use generate::{fill, fmix32};
+pub use lines::limit_ratio;
 pub use model::{Checksum, Dtype, Input, Step, Tensor, Values, Workload};
 pub use read::{ReadError, WorkloadError, read};
 pub use shapes::{ShapeError, infer};

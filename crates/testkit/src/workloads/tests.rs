@@ -1,15 +1,19 @@
 //! The stored workloads, against their own checksums.
 
-use super::{Checksum, evaluate, fill, read, to_graph};
+use super::{Checksum, evaluate, fill, limit_ratio, read, to_graph};
 
 const STORED: &str = include_str!("../../../../tests/workloads/workloads.json");
 
 const POSTED: &str = include_str!("../../../../tests/workloads/posted.json");
+const MORE: &str = include_str!("../../../../tests/workloads/more.json");
 
 /// Enough to meet every operator and element type; the rest is for the bench command.
 const SMALL: usize = 2 << 20;
 
-/// Room for the posted rows.
+/// Outputs up to this also have their limit counted.
+const LIMIT_CHECKED: usize = 1 << 20;
+
+/// Room for every workload of the other files.
 const MEDIUM: usize = 16 << 20;
 
 #[test]
@@ -17,6 +21,7 @@ fn the_evaluator_reproduces_the_stored_checksums() {
     let checked = reproduced(STORED, SMALL);
     assert!(checked >= 10, "only {checked} were small enough");
     assert_eq!(reproduced(POSTED, MEDIUM), 6);
+    assert_eq!(reproduced(MORE, MEDIUM), 43);
 }
 
 /// Checks the workloads of a file whose tensors have at most `most` bytes; how many there were.
@@ -41,6 +46,15 @@ fn reproduced(text: &str, most: usize) -> usize {
         let output = evaluate(&workload, &inputs).expect("indices in range");
         let found = Checksum::of(&output);
         assert_eq!(found, workload.checksum, "{}", workload.id);
+        if output.len() <= LIMIT_CHECKED {
+            let limit = limit_ratio(&workload, &inputs).expect("indices in range");
+            let (found, stated) = (limit.unwrap_or(0.0), workload.limit_ratio.unwrap_or(0.0));
+            assert!(
+                (found - stated).abs() < 6e-4,
+                "{}: {found} {stated}",
+                workload.id
+            );
+        }
         checked += 1;
     }
     checked
