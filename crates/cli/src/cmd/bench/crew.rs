@@ -1,8 +1,9 @@
 //! Threads that stand ready, as an engine's pool would.
 //!
 //! Waking a sleeping thread takes longer than many kernels do, so the crew spins between tasks,
-//! for as long as [`with_crew`] lasts.
+//! for as long as [`with_crew`] lasts, each thread on a processor of its own.
 
+use super::system::Processors;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Spins before the processor is offered to others.
@@ -24,6 +25,26 @@ struct Dismiss<'a>(&'a Post);
 impl Drop for Dismiss<'_> {
     fn drop(&mut self) {
         self.0.dismissed.store(true, Ordering::Release);
+    }
+}
+
+/// Keeps the calling thread on one processor until dropped.
+struct Stay(Option<Processors>);
+
+impl Stay {
+    fn on(all: Option<Processors>, rank: usize) -> Self {
+        if let Some(one) = all.and_then(|all| all.only(rank)) {
+            one.keep();
+        }
+        Self(all)
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        if let Some(all) = &self.0 {
+            all.keep();
+        }
     }
 }
 
@@ -51,10 +72,12 @@ pub(crate) fn with_crew<R>(
         done: AtomicUsize::new(0),
         dismissed: AtomicBool::new(false),
     };
+    let processors = Processors::of_this_thread();
     std::thread::scope(|scope| {
         for share in 1..threads {
             let post = &post;
             scope.spawn(move || {
+                let _stay = Stay::on(processors, share);
                 let mut seen = 0;
                 loop {
                     wait_until(|| {
@@ -71,6 +94,7 @@ pub(crate) fn with_crew<R>(
             });
         }
         let _dismiss = Dismiss(&post);
+        let _stay = Stay::on(processors, 0);
         body(&|phase| {
             let before = post.done.load(Ordering::Relaxed);
             post.phase.store(phase, Ordering::Relaxed);
@@ -86,6 +110,14 @@ pub(crate) fn with_crew<R>(
 mod tests {
     use super::*;
     use std::sync::Mutex;
+
+    #[test]
+    fn the_caller_may_go_anywhere_afterwards() {
+        let places = || std::thread::available_parallelism().ok();
+        let before = places();
+        with_crew(2, &|_, _| {}, |go| go(0));
+        assert_eq!(places(), before);
+    }
 
     #[test]
     fn every_share_of_every_phase_is_done_once_and_in_order() {

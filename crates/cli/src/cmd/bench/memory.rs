@@ -1,6 +1,8 @@
 //! Memory for measurements: one region, huge pages where the system has them, cut into aligned
 //! parts the way an allocator would lay out one tensor after the other.
 
+use super::system;
+
 /// Every part starts at a multiple of this.
 const ALIGN: usize = 64;
 
@@ -31,7 +33,7 @@ impl Region {
         let mut bytes: Vec<u8> = Vec::new();
         bytes.try_reserve_exact(total).map_err(|_| too_big())?;
         let start = bytes.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
-        advise_huge(&mut bytes.spare_capacity_mut()[start..start + needed]);
+        system::advise_huge(&mut bytes.spare_capacity_mut()[start..start + needed]);
         bytes.resize(total, 0);
         Ok(Self {
             bytes,
@@ -52,23 +54,6 @@ impl Region {
         parts
     }
 }
-
-/// Asks for huge pages before the memory is first touched.
-#[cfg(target_os = "linux")]
-#[allow(
-    unsafe_code,
-    reason = "the system is told about memory, and no contents change"
-)]
-fn advise_huge(fresh: &mut [std::mem::MaybeUninit<u8>]) {
-    // SAFETY: the range is exclusively borrowed memory of ours, and this advice changes no
-    // contents. A refusal costs speed only, so the result is of no interest.
-    unsafe {
-        libc::madvise(fresh.as_mut_ptr().cast(), fresh.len(), libc::MADV_HUGEPAGE);
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn advise_huge(_: &mut [std::mem::MaybeUninit<u8>]) {}
 
 #[cfg(test)]
 mod tests {

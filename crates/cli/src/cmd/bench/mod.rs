@@ -14,6 +14,7 @@ mod reference;
 mod subject;
 mod svg;
 mod sweep;
+mod system;
 mod table;
 mod trial;
 mod versus;

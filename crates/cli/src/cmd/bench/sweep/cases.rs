@@ -178,7 +178,7 @@ fn steps(dtype: Dtype) -> Line {
             slice(&[0, start], &[rows, n], &[1, step]),
         )
     });
-    line("step", format!("{} elements", dtype.name()), false, points)
+    line("step", format!("{} elements", dtype.name()), true, points)
 }
 
 /// Square transposes of every size.

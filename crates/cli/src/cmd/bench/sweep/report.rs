@@ -16,10 +16,21 @@ pub(super) struct Measured {
     pub(super) at: String,
     /// Speed relative to memcpy.
     pub(super) ratio: f64,
+    /// Speed relative to the limit of the cache lines it touches.
+    pub(super) of_limit: f64,
     /// Nanoseconds per call.
     pub(super) time: f64,
     /// The machine forms.
     pub(super) forms: String,
+}
+
+impl Measured {
+    /// Keeps the better of two measurements.
+    pub(super) fn improve(&mut self, again: Self) {
+        if again.of_limit > self.of_limit {
+            *self = again;
+        }
+    }
 }
 
 /// A series that was measured.
@@ -57,28 +68,41 @@ impl Series {
         text
     }
 
-    /// Points below half of the middle of their neighbours, which `DIP` and `REACH` define.
-    fn dips(&self) -> Vec<(&Measured, f64)> {
-        if !self.ordered {
-            return Vec::new();
-        }
-        let dip = |(here, measured): (usize, &'_ Measured)| {
-            let near = here.saturating_sub(REACH)..(here + REACH + 1).min(self.points.len());
-            let others = near.filter(|other| *other != here);
-            let around = median(others.map(|other| self.points[other].ratio))?;
-            (measured.ratio < DIP * around).then_some((here, around))
+    /// The middle speed of the neighbours of each point, relative to the limit.
+    fn around(&self, here: usize) -> Option<f64> {
+        let near = here.saturating_sub(REACH)..(here + REACH + 1).min(self.points.len());
+        let others = near.filter(|other| *other != here);
+        median(others.map(|other| self.points[other].of_limit))
+    }
+
+    /// Points that fall far below their neighbours, and the speed of those.
+    fn dips(&self) -> Vec<(usize, f64)> {
+        let dip = |here: usize| {
+            let around = self.around(here)?;
+            (self.points[here].of_limit < DIP * around).then_some((here, around))
         };
-        let found = self.points.iter().enumerate().filter_map(dip);
-        found
-            .map(|(here, around)| (&self.points[here], around))
-            .collect()
+        match self.ordered {
+            true => (0..self.points.len()).filter_map(dip).collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Points that deserve a second look: dips, and what falls far below the series.
+    pub(super) fn outstanding(&self) -> Vec<usize> {
+        let mean = geometric_mean(self.points.iter().map(|point| point.of_limit)).unwrap_or(0.0);
+        let dips = self.dips();
+        let low = |here: &usize| {
+            self.points[*here].of_limit < DIP * mean || dips.iter().any(|(dip, _)| dip == here)
+        };
+        (0..self.points.len()).filter(low).collect()
     }
 }
 
 fn point(measured: &Measured) -> String {
     format!(
-        "{} at {} ({}, {})",
+        "{} ({} of limit) at {} ({}, {})",
         table::number(measured.ratio),
+        table::number(measured.of_limit),
         measured.at,
         table::duration(measured.time),
         measured.forms
@@ -117,14 +141,14 @@ pub(super) fn dips(all: &[Series]) -> String {
     let mut text = String::new();
     let mut count = 0;
     for series in all {
-        for (measured, around) in series.dips() {
+        for (here, around) in series.dips() {
             count += 1;
             let _ = writeln!(
                 text,
-                "dip: {} {}: {}, neighbours {}",
+                "dip: {} {}: {}, neighbours {} of limit",
                 series.class,
                 series.name,
-                point(measured),
+                point(&series.points[here]),
                 table::number(around)
             );
         }
@@ -141,6 +165,7 @@ mod tests {
         let measured = |(at, &ratio): (usize, &f64)| Measured {
             at: at.to_string(),
             ratio,
+            of_limit: ratio,
             time: 100.0,
             forms: "rows".into(),
         };
@@ -155,16 +180,14 @@ mod tests {
     #[test]
     fn dips_are_found_in_ordered_series_only() {
         let ratios = [0.9, 0.9, 0.4, 0.9, 0.9, 0.5, 0.5, 0.9, 0.3];
-        let at = |ordered| -> Vec<String> {
-            let series = series(ordered, &ratios);
-            series
-                .dips()
-                .iter()
-                .map(|(point, _)| point.at.clone())
-                .collect()
+        let dips = |ordered| -> Vec<usize> {
+            let dips = series(ordered, &ratios).dips();
+            dips.iter().map(|(here, _)| *here).collect()
         };
-        assert_eq!(at(true), ["2", "8"]);
-        assert!(at(false).is_empty());
+        assert_eq!(dips(true), [2, 8]);
+        assert!(dips(false).is_empty());
+        assert_eq!(series(true, &ratios).outstanding(), [2, 8]);
+        assert_eq!(series(false, &[0.9, 0.9, 0.1]).outstanding(), [2]);
         assert!(series(true, &[0.1]).dips().is_empty());
     }
 
@@ -173,7 +196,7 @@ mod tests {
         let all = [series(true, &[0.9, 0.2, 0.8]), series(false, &[0.9, 0.5])];
         let text = by_class(&all);
         assert!(
-            text.contains("5 points, mean   0.58, worst f32 elements: 0.20 at 1"),
+            text.contains("5 points, mean   0.58, worst f32 elements: 0.20 (0.20 of limit) at 1"),
             "{text}"
         );
         assert!(dips(&all).ends_with("1 dips below 0.5 of the neighbours\n"));
