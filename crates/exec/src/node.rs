@@ -13,6 +13,8 @@ pub(crate) enum Node {
         extent: i64,
         parallel: bool,
         body: Vec<Node>,
+        /// All of a parallel loop as one leaf, where that can be.
+        whole: Option<Box<Node>>,
     },
     Index {
         slot: usize,

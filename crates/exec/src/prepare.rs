@@ -62,22 +62,27 @@ impl Preparer<'_> {
                 extent,
                 parallel,
                 body,
-            } => match folded(stmt) {
-                Some(Leaflike::Move(m)) => self.leaf_move(&m),
-                Some(Leaflike::Gather(g)) => self.leaf_gather(&g),
-                Some(Leaflike::Fill { dst, dims, bits }) => self.leaf_fill(&dst, &dims, bits),
-                None => {
-                    let slot = self.bind(*var, Some(*extent));
-                    let body = self.block(body);
-                    self.scope.pop();
-                    Ok(Node::Loop {
-                        slot,
-                        extent: *extent,
-                        parallel: *parallel,
-                        body: body?,
-                    })
+            } => {
+                let whole = match folded(stmt) {
+                    Some(leaf) => Some(self.leaf(&leaf)?),
+                    None => None,
+                };
+                match whole {
+                    Some(leaf) if !parallel => Ok(leaf),
+                    whole => {
+                        let slot = self.bind(*var, Some(*extent));
+                        let body = self.block(body);
+                        self.scope.pop();
+                        Ok(Node::Loop {
+                            slot,
+                            extent: *extent,
+                            parallel: *parallel,
+                            body: body?,
+                            whole: whole.map(Box::new),
+                        })
+                    }
                 }
-            },
+            }
             Stmt::Index { var, place, norm } => {
                 let place = self.address(place);
                 Ok(Node::Index {
@@ -95,6 +100,14 @@ impl Preparer<'_> {
             Stmt::Move(m) => self.leaf_move(m),
             Stmt::Gather(g) => self.leaf_gather(g),
             Stmt::Fill { dst, dims, bits } => self.leaf_fill(dst, dims, *bits),
+        }
+    }
+
+    fn leaf(&self, leaf: &Leaflike) -> Result<Node, PrepareError> {
+        match leaf {
+            Leaflike::Move(m) => self.leaf_move(m),
+            Leaflike::Gather(g) => self.leaf_gather(g),
+            Leaflike::Fill { dst, dims, bits } => self.leaf_fill(dst, dims, *bits),
         }
     }
 
@@ -207,10 +220,7 @@ enum Leaflike {
 fn folded(stmt: &Stmt) -> Option<Leaflike> {
     let (var, extent, body) = match stmt {
         Stmt::For {
-            var,
-            extent,
-            parallel: false,
-            body,
+            var, extent, body, ..
         } => (*var, *extent, body.as_slice()),
         Stmt::Move(m) => return Some(Leaflike::Move(m.clone())),
         Stmt::Gather(g) => return Some(Leaflike::Gather(g.clone())),
@@ -221,7 +231,7 @@ fn folded(stmt: &Stmt) -> Option<Leaflike> {
                 bits: *bits,
             });
         }
-        Stmt::For { .. } | Stmt::Check { .. } | Stmt::Index { .. } => return None,
+        Stmt::Check { .. } | Stmt::Index { .. } => return None,
     };
     if let [
         Stmt::Index {

@@ -41,12 +41,16 @@ pub(crate) unsafe fn chunk(
                     extent,
                     parallel: true,
                     body,
-                } => {
-                    for value in chunk_range(*extent, chunk, chunks) {
-                        frame[*slot] = value;
-                        block(body, buffers, frame)?;
+                    whole,
+                } => match whole {
+                    Some(leaf) if chunks == 1 => one(leaf, buffers, frame)?,
+                    _ => {
+                        for value in chunk_range(*extent, chunk, chunks) {
+                            frame[*slot] = value;
+                            block(body, buffers, frame)?;
+                        }
                     }
-                }
+                },
                 Node::Loop { .. }
                 | Node::Index { .. }
                 | Node::Check(_)
