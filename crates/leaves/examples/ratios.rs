@@ -201,7 +201,15 @@ fn main() {
             speed = gb;
             name = leaf.name();
         }
-        println!("{:28} {speed:9.1}{line}  {name}", case.name);
+        let cpu = CpuLevel::detect();
+        let prepare = time(100, &mut || {
+            black_box(Leaf::prepare_move(&case.dims, case.width, case.form, cpu).unwrap());
+        });
+        let prepare = prepare / 1000.0;
+        println!(
+            "{:28} {speed:9.1}{line}  {name}, prepared in {prepare:.1} us",
+            case.name
+        );
     }
     gathers(&wanted);
 }

@@ -17,8 +17,14 @@ use crate::leaf::Leaf;
 use crate::shape::Shape;
 use unit::Cut;
 
+/// Runs of so many bytes fill vectors by themselves.
+const LONG_RUN: usize = 64;
+
 /// The cheapest line program for a shape, if it costs less than `limit` micro-operations.
 pub(crate) fn prepare(shape: &Shape, cpu: CpuLevel, limit: usize) -> Option<Leaf> {
+    if shape.run >= LONG_RUN || shape.steps.is_empty() {
+        return None;
+    }
     match cpu {
         #[cfg(target_arch = "x86_64")]
         CpuLevel::Avx512 => wide::prepare(shape, &cheapest(shape, limit, wide::costs)?),
