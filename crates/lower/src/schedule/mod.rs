@@ -59,15 +59,19 @@ pub struct Scheduled {
 /// Schedules a plan for a machine. Outputs that are views are not part of the kernel.
 pub fn schedule(plan: &Plan, machine: &Machine) -> Result<Scheduled, LowerError> {
     let levels = levels(plan)?;
-    let check_level = |check: &IndexCheck| level_of(check.source, &levels);
     // Every check runs in a phase of its own before the first write of an output, so that a
-    // failed call leaves the outputs as they were, whatever the chunks.
-    let checks_end = plan
-        .checks
-        .iter()
-        .map(|c| check_level(c) + 1)
-        .max()
-        .unwrap_or(0);
+    // failed call leaves the outputs as they were, whatever the chunks. Checks stay in order: the
+    // first to fail is the one to report.
+    let mut checks_end = 0;
+    let mut check_phases: SmallVec<[usize; 4]> = SmallVec::new();
+    for check in &plan.checks {
+        let earliest = level_of(check.source, &levels);
+        let phase = check_phases
+            .last()
+            .map_or(earliest, |last| earliest.max(*last));
+        check_phases.push(phase);
+        checks_end = phase + 1;
+    }
     let phase_of = |stage: usize| match plan.stages[stage].destination {
         Destination::Output(_) => levels[stage].max(checks_end),
         Destination::Scratch => levels[stage],
@@ -79,8 +83,8 @@ pub fn schedule(plan: &Plan, machine: &Machine) -> Result<Scheduled, LowerError>
         .max(checks_end);
     let mut emitter = Emitter::new(machine, Buffers::new(plan));
     let mut phases = vec![Vec::new(); phase_count];
-    for check in &plan.checks {
-        phases[check_level(check)].push(emitter.check(check)?);
+    for (check, phase) in plan.checks.iter().zip(&check_phases) {
+        phases[*phase].push(emitter.check(check)?);
     }
     let mut decisions = Vec::new();
     for (at, phase) in phases.iter_mut().enumerate() {
