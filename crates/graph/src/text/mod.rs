@@ -5,6 +5,7 @@
 //! - `attributes` reads a statement into a bag of spanned attributes,
 //! - `operator` makes the operator of a bag,
 //! - `data` reads types, layouts and constants,
+//! - `scope` knows what labels stand for,
 //! - `parse` reads the function around the statements and recovers from errors,
 //! - `print` writes it all.
 
@@ -13,4 +14,5 @@ mod data;
 mod operator;
 mod parse;
 mod print;
+mod scope;
 mod signature;

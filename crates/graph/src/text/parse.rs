@@ -4,21 +4,19 @@
 //! as broken, so that one mistake gives one report. Nothing recurses, and what is kept is bounded
 //! by a small multiple of the text.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use restride_text::{Cursor, Diagnostic, Diagnostics, Span, Spanned, closest};
+use restride_text::{Cursor, Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 
 use super::attributes::{Attributes, unknown};
 use super::data::{self, Said};
 use super::operator::{operator, split_part};
+use super::scope::{Label, Scope, name_of};
 use super::signature::{Reads, SIGNATURES};
-use crate::graph::is_name;
-use crate::{Graph, GraphError, MAX_VALUES, Op, Operands, TensorType, ValueId, resolve};
-
-/// How many known names are compared with an unknown one.
-const MAX_COMPARED: usize = 4096;
+use crate::{
+    Graph, GraphError, MAX_VALUES, Op, Operands, Place, Problem, TensorType, ValueId, resolve,
+};
 
 impl Graph {
     /// Reads the text form. Everything that is wrong is reported, up to a bound.
@@ -46,7 +44,7 @@ impl Graph {
             text,
             cursor: Cursor::new(text)?,
             graph: Graph::new("main"),
-            scope: HashMap::new(),
+            scope: Scope::default(),
             errors: Diagnostics::default(),
         };
         if let Err(error) = parser.function() {
@@ -63,8 +61,7 @@ struct Parser<'a> {
     text: &'a str,
     cursor: Cursor<'a>,
     graph: Graph,
-    /// What every label stands for; `None` is a value whose statement was wrong.
-    scope: HashMap<&'a str, Option<ValueId>>,
+    scope: Scope<'a>,
     errors: Diagnostics,
 }
 
@@ -82,13 +79,13 @@ impl From<Diagnostic> for Failure {
     }
 }
 
-type Labels<'a> = SmallVec<[Spanned<&'a str>; 2]>;
+type Labels<'a> = SmallVec<[Label<'a>; 2]>;
 
 impl<'a> Parser<'a> {
     fn function(&mut self) -> Result<(), Diagnostic> {
         self.cursor.expect_name("func")?;
         let name = self.cursor.symbol()?;
-        if !is_name(name.text) {
+        if !crate::graph::is_name(name.text) {
             return Err(Diagnostic::new(name.span, "this is no name for a function"));
         }
         self.graph = Graph::new(name.text);
@@ -137,7 +134,7 @@ impl<'a> Parser<'a> {
         let span = self.cursor.span_since(start);
         let id = ty.and_then(|ty| {
             let name = name_of(label)?;
-            self.free(label)?;
+            self.scope.free(label)?;
             let input = self.graph.typed_input(name, ty);
             input.map_err(|error| Diagnostic::new(span, error.to_string()))
         });
@@ -151,7 +148,7 @@ impl<'a> Parser<'a> {
                 None
             }
         };
-        self.scope.entry(label.text).or_insert(id);
+        self.scope.define(label, id);
         Ok(())
     }
 
@@ -159,7 +156,7 @@ impl<'a> Parser<'a> {
         let label = self.cursor.value()?;
         let layout = data::layout(&mut self.cursor)?;
         let span = self.cursor.span_since(label.span);
-        let value = match self.lookup(label) {
+        let value = match self.scope.lookup(label, &self.graph) {
             Ok(Some(value)) => value,
             Ok(None) => return Ok(()),
             Err(error) => {
@@ -194,7 +191,7 @@ impl<'a> Parser<'a> {
             }
         }
         for label in labels {
-            self.scope.entry(label.text).or_insert(None);
+            self.scope.define(label, None);
         }
     }
 
@@ -306,7 +303,11 @@ impl<'a> Parser<'a> {
         }
         let mut operands = Operands::new();
         for value in values {
-            match self.lookup(value).map_err(Failure::Meaning)? {
+            match self
+                .scope
+                .lookup(value, &self.graph)
+                .map_err(Failure::Meaning)?
+            {
                 Some(id) => operands.push(id),
                 None => return Err(Failure::Broken),
             }
@@ -333,10 +334,18 @@ impl<'a> Parser<'a> {
                 .into(),
         };
         let parts = match attributes.int_if("part") {
-            // A part out of range stays out of range, for inference to refuse.
-            Some(part) => {
-                let part = u32::try_from(part).unwrap_or(u32::MAX);
-                part..part.saturating_add(1)
+            Some(got) => {
+                let part = u32::try_from(got).ok().filter(|&part| part < u32::MAX);
+                let part = part.ok_or_else(|| {
+                    let problem = Problem::OutOfRange {
+                        got,
+                        low: 0,
+                        high: lengths.len() as i64 - 1,
+                    };
+                    let error = Place::Attribute("part").refuse(problem).of("split");
+                    Failure::Meaning(attributes.locate(&error))
+                })?;
+                part..part + 1
             }
             None => 0..u32::try_from(lengths.len().min(resolve::MAX_PARTS)).unwrap_or(0),
         };
@@ -347,20 +356,20 @@ impl<'a> Parser<'a> {
 
     fn define(
         &mut self,
-        label: Spanned<&'a str>,
+        label: Label<'a>,
         op: Op,
         attributes: &Attributes<'_>,
         span: Span,
     ) -> Result<(), Failure> {
         let name = name_of(label).map_err(Failure::Meaning)?;
-        self.free(label).map_err(Failure::Meaning)?;
+        self.scope.free(label).map_err(Failure::Meaning)?;
         let located = |error: GraphError| Failure::Meaning(attributes.locate(&error));
         let id = self.graph.push(op).map_err(located)?;
         if !name.is_empty() {
             self.graph.set_name(id, name).map_err(located)?;
         }
         self.graph.set_span(id, span);
-        self.scope.insert(label.text, Some(id));
+        self.scope.define(label, Some(id));
         Ok(())
     }
 
@@ -372,7 +381,7 @@ impl<'a> Parser<'a> {
         span: Span,
     ) -> Result<(), Diagnostic> {
         let expected = ty?;
-        let Some(&Some(id)) = labels.first().and_then(|label| self.scope.get(label.text)) else {
+        let Some(id) = labels.first().and_then(|label| self.scope.get(*label)) else {
             return Ok(());
         };
         let got = self.graph.ty(id);
@@ -384,48 +393,5 @@ impl<'a> Parser<'a> {
             _ => "a type is written after one value only".to_owned(),
         };
         Err(Diagnostic::new(span, message))
-    }
-
-    /// A label that nothing has yet.
-    fn free(&self, label: Spanned<&'a str>) -> Result<(), Diagnostic> {
-        match self.scope.contains_key(label.text) {
-            true => {
-                let message = format!("%{} is already defined", label.text);
-                Err(Diagnostic::new(label.span, message))
-            }
-            false => Ok(()),
-        }
-    }
-
-    /// The value of a label; `None` if its statement was wrong.
-    fn lookup(&self, label: Spanned<&'a str>) -> Result<Option<ValueId>, Diagnostic> {
-        if let Some(id) = self.scope.get(label.text) {
-            return Ok(*id);
-        }
-        let shown: String = label.text.chars().take(40).collect();
-        let error = Diagnostic::new(label.span, format!("%{shown} is not defined"));
-        // The nearest definitions first: a bounded number of comparisons.
-        let values = self.graph.values().rev();
-        let known = values
-            .filter_map(|id| self.graph.value_name(id))
-            .take(MAX_COMPARED);
-        Err(match closest(label.text, known) {
-            Some(name) => error.help(format!("did you mean `%{name}`?")),
-            None => error,
-        })
-    }
-}
-
-/// The name that a label gives: none if it is a number.
-fn name_of(label: Spanned<&str>) -> Result<&str, Diagnostic> {
-    if label.text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Ok("");
-    }
-    match is_name(label.text) {
-        true => Ok(label.text),
-        false => {
-            let message = "a value is called by a number, or by a name that starts with none";
-            Err(Diagnostic::new(label.span, message))
-        }
     }
 }
