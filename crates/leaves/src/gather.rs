@@ -16,7 +16,8 @@ use crate::error::PrepareError;
 use crate::index::{CHUNK, Indices, OUTSIDE};
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
-use crate::shape::{Shape, reach};
+use crate::nest::{Nest, walk};
+use crate::shape::{Shape, Step, reach};
 use crate::vector::prefetch;
 
 /// The function of a gather: destination of row 0, source of row 0, first index, parameter block.
@@ -49,12 +50,16 @@ impl GatherLeaf {
         let dst_stride = reach(gather.extent, gather.dst_stride, width)?;
         let shape = Shape::of_move(&gather.dims, width)?;
         let cpu = cpu.available();
-        let row = match shape.steps.is_empty() && !shape.empty {
-            true => Row::Run(shape.run),
-            false => Row::Box {
+        let row = if shape.steps.is_empty() && !shape.empty {
+            Row::Run(shape.run)
+        } else if is_inner(&shape, dst_stride) {
+            let nest = Nest::new(shape.dst, shape.src, &shape.steps, shape.empty);
+            Row::Lanes(nest, shape.run)
+        } else {
+            Row::Box {
                 copy: Leaf::prepare_move(&gather.dims, width, Form::Rows, cpu)?,
                 zero: Leaf::prepare_fill(&zeroed(gather), width, 0, cpu)?,
-            },
+            }
         };
         let table = coeff.unsigned_abs().saturating_mul(norm.limit as usize);
         let params = GatherParams {
@@ -64,12 +69,8 @@ impl GatherLeaf {
             ahead: rows_ahead(shape.bytes(), table),
             row,
         };
-        let run = match params.row {
-            Row::Run(run) => run,
-            Row::Box { .. } => 0,
-        };
         Ok(GatherLeaf {
-            entry: with_level!(cpu, entry_of(run)),
+            entry: with_level!(cpu, entry_of(&params.row)),
             params: Box::new(params),
         })
     }
@@ -115,8 +116,18 @@ struct GatherParams {
 enum Row {
     /// So many contiguous bytes.
     Run(usize),
+    /// So many contiguous bytes at every point of a nest, around the indices.
+    Lanes(Nest, usize),
     /// Any other box, by leaves of its own.
     Box { copy: Leaf, zero: Leaf },
+}
+
+/// Whether the indices run along the innermost dimension of the destination: short runs that lie
+/// closer together than those of one row. The same indices then serve one point of the row after
+/// the other, and the destination is written in order.
+fn is_inner(shape: &Shape, dst_stride: isize) -> bool {
+    let inside = |step: &Step| dst_stride.unsigned_abs() < step.dst.unsigned_abs();
+    shape.run < 64 && shape.steps.iter().all(inside)
 }
 
 /// The box of one row as the fill of its destination.
@@ -140,47 +151,108 @@ fn rows_ahead(row: usize, table: usize) -> usize {
     }
 }
 
-fn entry_of<L: Level>(run: usize) -> GatherFn {
-    fn of<L: Level, C: Copier>() -> GatherFn {
+fn entry_of<L: Level>(row: &Row) -> GatherFn {
+    fn runs<L: Level, C: Copier>() -> GatherFn {
         gather_entry::<L, Runs<C>>()
     }
-    if run == 0 {
-        return gather_entry::<L, Boxes>();
+    fn lanes<L: Level, C: Copier>() -> GatherFn {
+        gather_entry::<L, Lanes<C>>()
     }
-    with_copier!(run, L, of())
+    match row {
+        Row::Run(run) => with_copier!(*run, L, runs()),
+        Row::Lanes(_, run) => with_copier!(*run, L, lanes()),
+        Row::Box { .. } => gather_entry::<L, Boxes>(),
+    }
 }
 
-/// How one row is moved.
+/// How the rows of a chunk of offsets are moved.
 trait Mover: 'static {
     /// # Safety
-    /// The row is readable at `src` and writable at `dst`.
-    unsafe fn copy(row: &Row, dst: *mut u8, src: *const u8);
-    /// # Safety
-    /// The row is writable at `dst`.
-    unsafe fn zero(row: &Row, dst: *mut u8);
-    /// How many bytes are worth a prefetch.
-    fn bytes(row: &Row) -> usize;
+    /// The offsets are of rows of the source, or OUTSIDE if `CHECK`; so many rows are writable.
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    );
+}
+
+/// Moves one run, or zeros it.
+///
+/// # Safety
+/// The offset is of a run of the caller's source, or OUTSIDE if `CHECK`; the run is writable.
+#[inline(always)]
+unsafe fn one<C: Copier, const CHECK: bool>(
+    dst: *mut u8,
+    src: *const u8,
+    offset: isize,
+    run: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        if CHECK && offset == OUTSIDE {
+            dst.write_bytes(0, run);
+        } else {
+            C::copy(dst, src.wrapping_offset(offset), run);
+        }
+    }
 }
 
 struct Runs<C>(PhantomData<C>);
 
 impl<C: Copier> Mover for Runs<C> {
     #[inline(always)]
-    unsafe fn copy(row: &Row, dst: *mut u8, src: *const u8) {
-        // SAFETY: the caller's.
-        unsafe { C::copy(dst, src, Self::bytes(row)) }
-    }
-    #[inline(always)]
-    unsafe fn zero(row: &Row, dst: *mut u8) {
-        // SAFETY: the caller's.
-        unsafe { dst.write_bytes(0, Self::bytes(row)) }
-    }
-    #[inline(always)]
-    fn bytes(row: &Row) -> usize {
-        match row {
-            Row::Run(run) => *run,
-            Row::Box { .. } => 0,
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    ) {
+        let Row::Run(run) = params.row else { return };
+        let mut dst = dst;
+        let lines = run.min(4096);
+        // The rows that have others so far ahead of them, which are asked for, and the last ones.
+        let ahead = params.ahead.min(offsets.len());
+        let (early, rest) = offsets.split_at(ahead);
+        let asked = if ahead == 0 { 0 } else { rest.len() };
+        for &offset in early {
+            ask(src.wrapping_offset(offset), lines);
         }
+        for (&offset, &later) in offsets.iter().zip(&rest[..asked]) {
+            ask(src.wrapping_offset(later), lines);
+            // SAFETY: the caller's.
+            unsafe { one::<C, CHECK>(dst, src, offset, run) };
+            dst = dst.wrapping_offset(params.dst_stride);
+        }
+        for &offset in &offsets[asked..] {
+            // SAFETY: the caller's.
+            unsafe { one::<C, CHECK>(dst, src, offset, run) };
+            dst = dst.wrapping_offset(params.dst_stride);
+        }
+    }
+}
+
+struct Lanes<C>(PhantomData<C>);
+
+impl<C: Copier> Mover for Lanes<C> {
+    #[inline(always)]
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    ) {
+        let Row::Lanes(nest, run) = &params.row else {
+            return;
+        };
+        walk!(nest, dst, src, |d, s| {
+            let mut to = d;
+            for &offset in offsets {
+                // SAFETY: the caller's.
+                unsafe { one::<C, CHECK>(to, s, offset, *run) };
+                to = to.wrapping_offset(params.dst_stride);
+            }
+        });
     }
 }
 
@@ -188,22 +260,27 @@ struct Boxes;
 
 impl Mover for Boxes {
     #[inline(always)]
-    unsafe fn copy(row: &Row, dst: *mut u8, src: *const u8) {
-        if let Row::Box { copy, .. } = row {
-            // SAFETY: the caller's.
-            unsafe { copy.call(dst, src) }
-        }
-    }
-    #[inline(always)]
-    unsafe fn zero(row: &Row, dst: *mut u8) {
-        if let Row::Box { zero, .. } = row {
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    ) {
+        let Row::Box { copy, zero } = &params.row else {
+            return;
+        };
+        let mut dst = dst;
+        for &offset in offsets {
             // SAFETY: the caller's; a fill reads nothing.
-            unsafe { zero.call(dst, dst) }
+            unsafe {
+                if CHECK && offset == OUTSIDE {
+                    zero.call(dst, dst);
+                } else {
+                    copy.call(dst, src.wrapping_offset(offset));
+                }
+            }
+            dst = dst.wrapping_offset(params.dst_stride);
         }
-    }
-    #[inline(always)]
-    fn bytes(_row: &Row) -> usize {
-        64
     }
 }
 
@@ -222,56 +299,11 @@ unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: 
         // SAFETY: an offset that is not OUTSIDE comes from an index in range.
         unsafe {
             match any_outside {
-                false => rows::<M, false>(base, src, offsets, params),
-                true => rows::<M, true>(base, src, offsets, params),
+                false => M::rows::<false>(base, src, offsets, params),
+                true => M::rows::<true>(base, src, offsets, params),
             }
         }
         first = first.wrapping_add(count);
-    }
-}
-
-/// # Safety
-/// The offsets are of rows of the caller's source, or OUTSIDE if `CHECK`.
-#[inline(always)]
-unsafe fn rows<M: Mover, const CHECK: bool>(
-    dst: *mut u8,
-    src: *const u8,
-    offsets: &[isize],
-    params: &GatherParams,
-) {
-    let mut dst = dst;
-    let lines = M::bytes(&params.row).min(4096);
-    // The rows that have others so far ahead of them, which are asked for, and the last ones.
-    let ahead = params.ahead.min(offsets.len());
-    let (early, rest) = offsets.split_at(ahead);
-    let asked = if ahead == 0 { 0 } else { rest.len() };
-    for &offset in early {
-        ask(src.wrapping_offset(offset), lines);
-    }
-    for (&offset, &later) in offsets.iter().zip(&rest[..asked]) {
-        ask(src.wrapping_offset(later), lines);
-        // SAFETY: the caller's.
-        unsafe { one::<M, CHECK>(&params.row, dst, src, offset) };
-        dst = dst.wrapping_offset(params.dst_stride);
-    }
-    for &offset in &offsets[asked..] {
-        // SAFETY: the caller's.
-        unsafe { one::<M, CHECK>(&params.row, dst, src, offset) };
-        dst = dst.wrapping_offset(params.dst_stride);
-    }
-}
-
-/// # Safety
-/// The offset is of a row of the caller's source, or OUTSIDE if `CHECK`; the row is writable.
-#[inline(always)]
-unsafe fn one<M: Mover, const CHECK: bool>(row: &Row, dst: *mut u8, src: *const u8, offset: isize) {
-    // SAFETY: the caller's.
-    unsafe {
-        if CHECK && offset == OUTSIDE {
-            M::zero(row, dst);
-        } else {
-            M::copy(row, dst, src.wrapping_offset(offset));
-        }
     }
 }
 

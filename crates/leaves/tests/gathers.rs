@@ -83,7 +83,29 @@ fn rows_by_index() {
             .pick(&[1, 1, 2, 3, 4, 8, 16, 17, 33, 64, 100])
             .min(800 / width as i64);
         let mut dims: SmallVec<[Dim; 4]> = SmallVec::new();
-        match random.below(4) {
+        let mut dst_stride = 2 * row + 1;
+        match random.below(5) {
+            // Indices along the innermost dimension of the destination.
+            4 => {
+                let lanes = random.pick(&[1, 1, 2, 3]);
+                let step = random.pick(&[1100 * lanes, 1200 * lanes]);
+                dims.push(Dim {
+                    extent: 3,
+                    dst: 4 * step,
+                    src: 7,
+                });
+                dims.push(Dim {
+                    extent: 2,
+                    dst: -step,
+                    src: row,
+                });
+                dims.push(Dim {
+                    extent: lanes,
+                    dst: 1,
+                    src: 1,
+                });
+                dst_stride = lanes;
+            }
             0 => dims.push(Dim {
                 extent: row,
                 dst: 1,
@@ -118,7 +140,7 @@ fn rows_by_index() {
             index_stride: random.pick(&[1, 1, 2, 0, -1]),
             norm,
             dst: Place::at(BufferId(0), 0),
-            dst_stride: 2 * row + 1,
+            dst_stride,
             src: Place::at(BufferId(0), 0),
             coeff: random.pick(&[1, row, row + 1, -row]),
             dims,
