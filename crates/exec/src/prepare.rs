@@ -259,7 +259,12 @@ fn folded(stmt: &Stmt) -> Option<Leaflike> {
             dims.insert(0, (extent, take(&mut dst.addr, var)));
             Some(Leaflike::Fill { dst, dims, bits })
         }
-        // Gathers have one dimension of indices.
+        // Gathers have one dimension of indices, which serve all of a box.
+        Leaflike::Gather(mut g) if g.index.addr.coeff(var) == 0 => {
+            let (dst, src) = (take(&mut g.dst.addr, var), take(&mut g.src.addr, var));
+            g.dims.insert(0, Dim { extent, dst, src });
+            Some(Leaflike::Gather(g))
+        }
         Leaflike::Gather(_) => None,
     }
 }
