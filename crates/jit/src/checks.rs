@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use restride_loops::{BufferId, IndexType, Kernel, Norm, Place, Role, Stmt, Var};
+use restride_loops::{Buffer, BufferId, IndexType, Kernel, Norm, Place, Role, Stmt, Var};
 use smallvec::SmallVec;
 
 use crate::error::{BadIndex, RunError};
@@ -180,99 +180,68 @@ unsafe fn row_holds(norm: &Norm, first: *const u8, count: i64, stride: isize) ->
 /// The checks of a kernel, kept to find out which index failed.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
-    /// The checks with the loops around them and nothing else.
-    stmts: Vec<Stmt>,
+    /// In program order; the number of a check is its place, from 1.
+    all: Vec<Check>,
     /// Index tensors that belong to the kernel.
     constants: Vec<(BufferId, Arc<[u8]>)>,
 }
 
+/// One check and the loops around it, outermost first.
+#[derive(Debug)]
+struct Check {
+    code: u32,
+    index: Place,
+    indices: CheckBox,
+    loops: SmallVec<[(Var, i64); 2]>,
+}
+
 impl Checks {
     pub(crate) fn of(kernel: &Kernel) -> Self {
-        let stmts = kernel
-            .phases
-            .first()
-            .map_or_else(Vec::new, |p| only_checks(p));
-        let constants = if stmts.is_empty() {
-            Vec::new()
-        } else {
-            kernel
-                .numbered()
-                .filter_map(|(id, buffer)| match &buffer.role {
-                    Role::Const(bytes) => Some((id, Arc::clone(bytes))),
-                    Role::In(_) | Role::Out(..) | Role::Scratch => None,
-                })
-                .collect()
+        let mut all = Vec::new();
+        for phase in &kernel.phases {
+            collect(phase, &mut SmallVec::new(), &mut all);
+        }
+        let of_kernel = |(id, buffer): (BufferId, &Buffer)| match &buffer.role {
+            Role::Const(bytes) => Some((id, Arc::clone(bytes))),
+            Role::In(_) | Role::Out(..) | Role::Scratch => None,
         };
-        Self { stmts, constants }
+        let mut constants: Vec<_> = kernel.numbered().filter_map(of_kernel).collect();
+        constants.retain(|(id, _)| all.iter().any(|check: &Check| check.index.buffer == *id));
+        Self { all, constants }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.stmts.is_empty()
+        self.all.is_empty()
     }
 
-    /// What the failure of the check with number `ordinal` (from 1) means.
+    /// What the failure of the check with some number means: its first index that is out of range.
+    /// No other check is looked at; what it would read may not have been written yet.
     ///
     /// # Safety
     /// `buffers` is the table the kernel was called with, valid as it was then.
     #[cold]
-    pub(crate) unsafe fn explain(&self, ordinal: u64, buffers: *const *mut u8) -> RunError {
-        // SAFETY: the same checks read the same indices from the same table.
-        match unsafe { self.scan(&self.stmts, &mut Vec::new(), 0, buffers) } {
-            Some(error) => error,
-            None => RunError::Check {
-                code: code_of(&self.stmts, &mut ordinal.saturating_sub(1)).unwrap_or(0),
+    pub(crate) unsafe fn explain(&self, number: u64, buffers: *const *mut u8) -> RunError {
+        let at = usize::try_from(number.wrapping_sub(1)).unwrap_or(usize::MAX);
+        let Some(check) = self.all.get(at) else {
+            return RunError::Check {
+                code: u32::MAX,
                 found: BadIndex::Changed,
-            },
+            };
+        };
+        // SAFETY: the table has an entry for every buffer.
+        let base = unsafe { self.base(check.index.buffer, buffers) };
+        let found = (0..check.iterations()).find_map(|iteration| {
+            let first = base.wrapping_offset(check.offset(iteration) as isize);
+            // SAFETY: the check itself read these indices, or would have.
+            let (at, value) = unsafe { check.indices.first_bad(first) }?;
+            let before = iteration.wrapping_mul(check.indices.count() as u64);
+            let position = before.wrapping_add(at);
+            Some(BadIndex::At { position, value })
+        });
+        RunError::Check {
+            code: check.code,
+            found: found.unwrap_or(BadIndex::Changed),
         }
-    }
-
-    /// # Safety
-    /// As [`Checks::explain`].
-    unsafe fn scan(
-        &self,
-        stmts: &[Stmt],
-        vars: &mut Vec<(Var, i64)>,
-        iteration: u64,
-        buffers: *const *mut u8,
-    ) -> Option<RunError> {
-        stmts.iter().find_map(|stmt| match stmt {
-            Stmt::For {
-                var, extent, body, ..
-            } => (0..*extent).find_map(|at| {
-                vars.push((*var, at));
-                let inner = iteration
-                    .wrapping_mul(*extent as u64)
-                    .wrapping_add(at as u64);
-                // SAFETY: as for the whole.
-                let found = unsafe { self.scan(body, vars, inner, buffers) };
-                vars.pop();
-                found
-            }),
-            Stmt::Check {
-                index,
-                dims,
-                norm,
-                code,
-            } => {
-                let checked = CheckBox::new(dims, *norm);
-                let offset = offset(index, vars).wrapping_mul(norm.ty.width().bytes() as i64);
-                // SAFETY: the table has an entry for every buffer, and the indices are those that
-                // the check itself reads.
-                let (at, value) = unsafe {
-                    let base = self.base(index.buffer, buffers);
-                    checked.first_bad(base.wrapping_offset(offset as isize))?
-                };
-                let before = iteration.wrapping_mul(checked.count() as u64);
-                Some(RunError::Check {
-                    code: *code,
-                    found: BadIndex::At {
-                        position: before.wrapping_add(at),
-                        value,
-                    },
-                })
-            }
-            Stmt::Index { .. } | Stmt::Move(_) | Stmt::Gather(_) | Stmt::Fill { .. } => None,
-        })
     }
 
     /// # Safety
@@ -286,47 +255,110 @@ impl Checks {
     }
 }
 
-/// The address of a place, in elements.
-fn offset(place: &Place, vars: &[(Var, i64)]) -> i64 {
-    vars.iter().fold(place.addr.base, |sum, (var, at)| {
-        sum.wrapping_add(place.addr.coeff(*var).wrapping_mul(*at))
-    })
+impl Check {
+    /// How often it runs.
+    fn iterations(&self) -> u64 {
+        self.loops
+            .iter()
+            .fold(1, |n: u64, (_, extent)| n.saturating_mul(*extent as u64))
+    }
+
+    /// Where its box begins in some iteration, in bytes.
+    fn offset(&self, iteration: u64) -> i64 {
+        let mut rest = iteration;
+        let addr = &self.index.addr;
+        let elements = self
+            .loops
+            .iter()
+            .rev()
+            .fold(addr.base, |sum, (var, extent)| {
+                let at = (rest % *extent as u64) as i64;
+                rest /= *extent as u64;
+                sum.wrapping_add(addr.coeff(*var).wrapping_mul(at))
+            });
+        elements.wrapping_mul(self.indices.norm.ty.width().bytes() as i64)
+    }
 }
 
-fn only_checks(stmts: &[Stmt]) -> Vec<Stmt> {
-    stmts
-        .iter()
-        .filter_map(|stmt| match stmt {
+/// All checks of some statements, in program order.
+fn collect(stmts: &[Stmt], loops: &mut SmallVec<[(Var, i64); 2]>, all: &mut Vec<Check>) {
+    for stmt in stmts {
+        match stmt {
             Stmt::For {
-                var,
-                extent,
-                parallel,
-                body,
+                var, extent, body, ..
             } => {
-                let body = only_checks(body);
-                (!body.is_empty()).then_some(Stmt::For {
-                    var: *var,
-                    extent: *extent,
-                    parallel: *parallel,
-                    body,
-                })
+                loops.push((*var, *extent));
+                collect(body, loops, all);
+                loops.pop();
             }
-            Stmt::Check { .. } => Some(stmt.clone()),
-            Stmt::Index { .. } | Stmt::Move(_) | Stmt::Gather(_) | Stmt::Fill { .. } => None,
-        })
-        .collect()
+            Stmt::Check {
+                index,
+                dims,
+                norm,
+                code,
+            } => all.push(Check {
+                code: *code,
+                index: index.clone(),
+                indices: CheckBox::new(dims, *norm),
+                loops: loops.clone(),
+            }),
+            Stmt::Index { .. } | Stmt::Move(_) | Stmt::Gather(_) | Stmt::Fill { .. } => {}
+        }
+    }
 }
 
-fn code_of(stmts: &[Stmt], skip: &mut u64) -> Option<u32> {
-    stmts.iter().find_map(|stmt| match stmt {
-        Stmt::For { body, .. } => code_of(body, skip),
-        Stmt::Check { code, .. } => match skip.checked_sub(1) {
-            None => Some(*code),
-            Some(left) => {
-                *skip = left;
-                None
-            }
-        },
-        Stmt::Index { .. } | Stmt::Move(_) | Stmt::Gather(_) | Stmt::Fill { .. } => None,
-    })
+#[cfg(test)]
+mod tests {
+    use super::{CheckBox, check_box};
+    use restride_loops::{IndexType, Norm};
+
+    /// Every type, both signs of wrapping, rows and columns, against the definition.
+    #[test]
+    fn the_fast_scan_agrees_with_the_definition() {
+        let mut seed = 11u64;
+        for round in 0..20_000u64 {
+            seed = seed
+                .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                .wrapping_add(round | 1);
+            let ty = IndexType::ALL[(seed >> 60) as usize % 8];
+            let norm = Norm {
+                ty,
+                limit: [0, 1, 5, 128, 255, 256, 1 << 40, i64::MAX][(seed >> 40) as usize % 8],
+                wrap: seed >> 33 & 1 == 0,
+                clamp: false,
+            };
+            let small = seed >> 34 & 3 != 0;
+            let bytes: Vec<u8> = (0..96u64)
+                .map(|at| {
+                    let noise = (seed ^ at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(23);
+                    let keep = !small || at % ty.width().bytes() as u64 == 0;
+                    if keep {
+                        noise as u8 & if small { 3 } else { 0xff }
+                    } else {
+                        0
+                    }
+                })
+                .collect();
+            let dims = [&[(3, 4), (4, 1)][..], &[(12, 1)], &[(4, 3)], &[(1, 9)], &[]];
+            let checked = CheckBox::new(dims[(seed >> 20) as usize % 5], norm);
+            let expected = checked.offsets().all(|at| {
+                let mut stored = [0; 8];
+                let width = ty.width().bytes();
+                stored[..width].copy_from_slice(&bytes[at as usize..][..width]);
+                norm.within(ty.widen(u64::from_le_bytes(stored))).is_some()
+            });
+            // SAFETY: the largest box is 12 indices of at most 8 bytes.
+            let (bad, first) = unsafe {
+                (
+                    check_box(bytes.as_ptr(), &raw const checked),
+                    checked.first_bad(bytes.as_ptr()),
+                )
+            };
+            assert_eq!(
+                (bad == 0, first.is_none()),
+                (expected, expected),
+                "{checked:?}"
+            );
+        }
+    }
 }
