@@ -8,12 +8,20 @@ use smallvec::SmallVec;
 use crate::attach::Attachments;
 use crate::checks::Checks;
 use crate::compiler::Blob;
+use crate::emit::is_shared;
 use crate::error::RunError;
 use crate::listing;
 use crate::memory::InstalledCode;
 
 /// One phase: `(buffers, chunk, chunks) -> 0, or the number of the check that failed`.
-type Phase = unsafe extern "C" fn(*const *mut u8, u64, u64) -> u64;
+type Run = unsafe extern "C" fn(*const *mut u8, u64, u64) -> u64;
+
+struct Phase {
+    run: Run,
+    /// Whether it has a parallel loop. One without is the first chunk's alone, and its code does
+    /// not ask which chunk it is called for.
+    shared: bool,
+}
 
 /// A kernel in machine code. It may be called from any number of threads at once; its code is
 /// freed when it is dropped, so whoever calls it holds it, usually in an `Arc`.
@@ -38,10 +46,13 @@ impl NativeKernel {
         attachments.shrink();
         let phases = phases
             .into_iter()
-            .map(|offset| {
-                // SAFETY: a function of this signature was installed at the offset.
-                unsafe {
-                    core::mem::transmute::<*const u8, Phase>(code.start().wrapping_add(offset))
+            .zip(&kernel.phases)
+            .map(|(offset, stmts)| {
+                let entry = code.start().wrapping_add(offset);
+                Phase {
+                    // SAFETY: a function of this signature was installed at the offset.
+                    run: unsafe { core::mem::transmute::<*const u8, Run>(entry) },
+                    shared: stmts.iter().any(is_shared),
                 }
             })
             .collect();
@@ -91,7 +102,9 @@ impl NativeKernel {
     /// Where each phase begins in the code.
     pub fn phase_offsets(&self) -> impl Iterator<Item = usize> + '_ {
         let start = self.code.start() as usize;
-        self.phases.iter().map(move |phase| *phase as usize - start)
+        self.phases
+            .iter()
+            .map(move |phase| phase.run as usize - start)
     }
 
     /// The machine code of an x86-64 kernel, disassembled.
@@ -114,7 +127,7 @@ impl NativeKernel {
     pub unsafe fn call_raw(&self, buffers: *const *mut u8) -> Result<(), RunError> {
         for phase in &self.phases {
             // SAFETY: as promised by the caller; chunk 0 of 1 is the whole phase.
-            let status = unsafe { phase(buffers, 0, 1) };
+            let status = unsafe { (phase.run)(buffers, 0, 1) };
             if status != 0 {
                 // SAFETY: the table is the one of the call.
                 return Err(unsafe { self.failure(status, buffers) });
@@ -139,11 +152,11 @@ impl NativeKernel {
         let Some(phase) = self.phases.get(phase) else {
             return Ok(());
         };
-        if chunk >= chunks {
+        if chunk >= chunks || (chunk > 0 && !phase.shared) {
             return Ok(());
         }
         // SAFETY: as promised by the caller; the chunk exists.
-        match unsafe { phase(buffers, chunk.into(), chunks.into()) } {
+        match unsafe { (phase.run)(buffers, chunk.into(), chunks.into()) } {
             0 => Ok(()),
             // SAFETY: the table is the one of the call.
             status => Err(unsafe { self.failure(status, buffers) }),

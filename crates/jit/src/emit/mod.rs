@@ -82,7 +82,10 @@ impl<'a, 'f> Emitter<'a, 'f> {
         // Statements of one phase depend on each other only within an iteration, or within what
         // chunk 0 runs alone; so those go first, together.
         let alone: Vec<&Stmt> = stmts.iter().filter(|stmt| !is_shared(stmt)).collect();
-        if !alone.is_empty() {
+        if alone.len() == stmts.len() {
+            // A phase without a parallel loop is called for the first chunk only.
+            self.block(&alone)?;
+        } else if !alone.is_empty() {
             let done = self.code.only_if_zero(chunk);
             self.block(&alone)?;
             self.code.join(done);
@@ -269,6 +272,6 @@ impl<'a, 'f> Emitter<'a, 'f> {
 }
 
 /// Whether a statement of a phase is shared out among its chunks.
-fn is_shared(stmt: &Stmt) -> bool {
+pub(crate) fn is_shared(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::For { parallel: true, .. })
 }
