@@ -1,6 +1,11 @@
 //! The definition of the workloads' operators as a subject: it answers for a file, and for the
 //! harness, without the compiler.
 
+#![allow(
+    unsafe_code,
+    reason = "chunks of a call carry a promise, which is not needed here"
+)]
+
 use super::subject::{Bound, Facts, Prepared, Subject};
 use restride_testkit::workloads::{Workload, evaluate, fill};
 use std::sync::Mutex;
@@ -61,22 +66,30 @@ impl Prepared for Defined {
     }
 }
 
-impl Bound for Call<'_> {
-    fn repeat(&self, times: u64) -> Result<(), String> {
+impl Call<'_> {
+    fn once(&self) -> Result<(), String> {
         let inputs: Vec<&[u8]> = self.inputs.iter().map(Vec::as_slice).collect();
-        for _ in 0..times {
-            let bytes = evaluate(self.workload, &inputs).map_err(|e| e.to_string())?;
-            let mut output = self.output.lock().map_err(|e| e.to_string())?;
-            output.copy_from_slice(&bytes);
-        }
+        let bytes = evaluate(self.workload, &inputs).map_err(|e| e.to_string())?;
+        let mut output = self.output.lock().map_err(|e| e.to_string())?;
+        output.copy_from_slice(&bytes);
         Ok(())
+    }
+}
+
+impl Bound for Call<'_> {
+    fn repeat(&mut self, times: u64) -> Result<(), String> {
+        (0..times).try_for_each(|_| self.once())
+    }
+
+    fn is_shared(&self) -> bool {
+        true
     }
 
     fn phases(&self) -> usize {
         1
     }
 
-    fn chunk(&self, _: usize, chunk: usize, _: usize) -> Result<(), String> {
-        if chunk == 0 { self.repeat(1) } else { Ok(()) }
+    unsafe fn chunk(&self, _: usize, chunk: usize, _: usize) -> Result<(), String> {
+        if chunk == 0 { self.once() } else { Ok(()) }
     }
 }

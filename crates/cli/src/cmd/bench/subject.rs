@@ -3,6 +3,11 @@
 //! The harness knows no compiler. A [`Subject`] turns a workload into something [`Prepared`],
 //! which binds arguments once and can then be called any number of times.
 
+#![allow(
+    unsafe_code,
+    reason = "chunks of a call carry a promise about their order"
+)]
+
 use restride_testkit::workloads::Workload;
 
 /// A system that runs workloads.
@@ -26,19 +31,23 @@ pub(crate) trait Prepared {
     ) -> Result<Box<dyn Bound + 'a>, String>;
 }
 
-/// A call whose arguments are fixed.
-///
-/// Each method may be called again and again. Chunks of one phase may run on several threads at
-/// once, each chunk once per pass; whole calls may not overlap anything.
+/// A call whose arguments are fixed, to be made again and again.
 pub(crate) trait Bound: Sync {
     /// Calls it `times` times, whole, on this thread.
-    fn repeat(&self, times: u64) -> Result<(), String>;
+    fn repeat(&mut self, times: u64) -> Result<(), String>;
+
+    /// Whether there is work that several threads can share.
+    fn is_shared(&self) -> bool;
 
     /// How many phases a call has; every chunk of one is done before the next begins.
     fn phases(&self) -> usize;
 
     /// Runs the part `chunk` of `of` of a phase.
-    fn chunk(&self, phase: usize, chunk: usize, of: usize) -> Result<(), String>;
+    ///
+    /// # Safety
+    /// Each chunk of a phase runs once per pass, after all chunks of the phases before it, and at
+    /// the same time as nothing of this call but other chunks of the same phase.
+    unsafe fn chunk(&self, phase: usize, chunk: usize, of: usize) -> Result<(), String>;
 }
 
 /// What the compiler says about a workload.

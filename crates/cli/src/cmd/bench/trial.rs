@@ -1,5 +1,10 @@
 //! One workload on one subject: prepare, check, time.
 
+#![allow(
+    unsafe_code,
+    reason = "chunks of a call carry a promise about their order"
+)]
+
 use super::clock::{Times, measure};
 use super::crew::with_crew;
 use super::memory::Region;
@@ -25,7 +30,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) first: Duration,
     /// Whether the output had the right checksums, by every way of calling that is timed.
     pub(crate) correct: bool,
-    bound: &'a dyn Bound,
+    bound: &'a mut dyn Bound,
     threads: usize,
     copy: Copy<'a>,
 }
@@ -75,18 +80,22 @@ pub(crate) fn with_trial<R>(
     })?;
     let shared = threads == 1
         || checked(&*prepared, workload, &arguments, output, |bound| {
+            if !bound.is_shared() {
+                return bound.repeat(1);
+            }
             (0..bound.phases()).try_for_each(|phase| {
-                (0..threads).try_for_each(|share| bound.chunk(phase, share, threads))
+                // SAFETY: one chunk at a time, phase after phase.
+                (0..threads).try_for_each(|share| unsafe { bound.chunk(phase, share, threads) })
             })
         })?;
 
-    let bound = prepared.bind(&arguments, output)?;
+    let mut bound = prepared.bind(&arguments, output)?;
     Ok(body(&mut Trial {
         facts: prepared.facts(),
         build,
         first,
         correct: whole && shared,
-        bound: &*bound,
+        bound: &mut *bound,
         threads,
         copy: Copy {
             to: copy_to,
@@ -101,10 +110,10 @@ fn checked(
     workload: &Workload,
     arguments: &[&[u8]],
     output: &mut [u8],
-    call: impl FnOnce(&dyn Bound) -> Result<(), String>,
+    call: impl FnOnce(&mut dyn Bound) -> Result<(), String>,
 ) -> Result<bool, String> {
     output.fill(UNWRITTEN);
-    call(&*prepared.bind(arguments, output)?)?;
+    call(&mut *prepared.bind(arguments, output)?)?;
     let found = match &prepared.facts().view {
         None => Checksum::of(output),
         Some(view) => {
@@ -124,7 +133,7 @@ impl Trial<'_> {
     pub(crate) fn slice(&mut self, budget: Duration) -> Result<Slice, String> {
         let memcpy = self.copy.measure(self.threads, budget.mul_f64(COPY_SHARE));
         let budget = budget.mul_f64(1.0 - COPY_SHARE);
-        let time = if self.threads == 1 {
+        let time = if self.threads == 1 || !self.bound.is_shared() {
             measure(budget, |times| self.bound.repeat(times))?
         } else {
             self.in_chunks(budget)?
@@ -133,6 +142,7 @@ impl Trial<'_> {
     }
 
     fn in_chunks(&self, budget: Duration) -> Result<Times, String> {
+        let bound: &dyn Bound = &*self.bound;
         let failed = Mutex::new(None);
         let note = |problem| {
             if let Ok(mut failed) = failed.lock() {
@@ -140,11 +150,12 @@ impl Trial<'_> {
             }
         };
         let job = |phase, share| {
-            if let Err(problem) = self.bound.chunk(phase, share, self.threads) {
+            // SAFETY: the crew does each share of a phase once and ends one phase before the next.
+            if let Err(problem) = unsafe { bound.chunk(phase, share, self.threads) } {
                 note(problem);
             }
         };
-        let phases = self.bound.phases();
+        let phases = bound.phases();
         let times = with_crew(self.threads, &job, |go| {
             measure(budget, |times| {
                 (0..times).for_each(|_| (0..phases).for_each(go));
