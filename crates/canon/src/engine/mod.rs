@@ -139,6 +139,8 @@ impl<'t> Engine<'t> {
         bytes: &Arc<[u8]>,
     ) -> Result<Value> {
         if let Some(bits) = crate::rules::constant_fill::uniform(element, bytes) {
+            let rule = crate::rules::constant_fill::RULE.name;
+            self.note(rule, || format!("every element is {bits:#x}"));
             return Ok(Value::fill(element, shape, bits));
         }
         let node = self.cons(|builder| builder.constant(element, shape, Arc::clone(bytes)))?;

@@ -21,6 +21,11 @@ impl Engine<'_> {
         };
         let mut node = base;
         let chain = chain_of(layout, &self.ty(base).shape)?;
+        if !chain.is_empty() {
+            self.note(rules::view_chain::RULE.name, || {
+                format!("{layout} over {base} is {} views", chain.len())
+            });
+        }
         for step in chain.iter() {
             node = self.cons(|builder| emit(builder, node, step))?;
         }

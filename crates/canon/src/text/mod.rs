@@ -20,7 +20,7 @@
 //!         | value "(" "o"N, ... ")" ["wrap"] ["clamp"]   -- an index read at these output axes
 //! check   = "check" value "limit" integer ["wrap"] "op" integer ["column" integer "of" integer]
 //! output  = "output" value [layout]
-//! layout  = "offset" integer "strides" "[" integer, ... "]"
+//! layout  = "strides" "[" integer, ... "]" ["offset" integer]
 //! type    = element "[" size, ... "]"
 //! ```
 //!

@@ -276,12 +276,14 @@ impl<'a> Parser<'a> {
     }
 
     fn layout(&mut self) -> Result<Option<Strided>, Diagnostic> {
-        if !self.cursor.eat_name("offset") {
+        if !self.cursor.eat_name("strides") {
             return Ok(None);
         }
-        let offset = self.cursor.int()?.text;
-        self.cursor.expect_name("strides")?;
         let strides = self.cursor.int_list(MAX_RANK)?;
+        let offset = match self.cursor.eat_name("offset") {
+            true => self.cursor.int()?.text,
+            false => 0,
+        };
         Ok(Some(Strided { offset, strides }))
     }
 

@@ -126,8 +126,12 @@ fn write_layout(f: &mut Formatter<'_>, layout: Option<&Strided>) -> Result {
     let Some(layout) = layout else {
         return Ok(());
     };
-    write!(f, " offset {} strides ", layout.offset)?;
-    list(f, &layout.strides, |f, stride| write!(f, "{stride}"))
+    write!(f, " strides ")?;
+    list(f, &layout.strides, |f, stride| write!(f, "{stride}"))?;
+    match layout.offset {
+        0 => Ok(()),
+        offset => write!(f, " offset {offset}"),
+    }
 }
 
 fn write_groups(f: &mut Formatter<'_>, groups: &[u8]) -> Result {
