@@ -48,6 +48,19 @@ impl<B: Clone + PartialEq> Cover<B> {
         &self.parts
     }
 
+    /// A value made of parts that are known to be disjoint and to hold every point.
+    pub fn of_parts(
+        shape: &[i64],
+        parts: impl IntoIterator<Item = (Piece, B)>,
+    ) -> Result<Self, Break> {
+        let mut parts = parts.into_iter().collect();
+        fuse(&mut parts)?;
+        Ok(Cover {
+            shape: shape.into(),
+            parts,
+        })
+    }
+
     /// Applies a view step. Breaks only when it would take more than [`MAX_PIECES`].
     ///
     /// Post-condition: the result shows at `x` what the operand's point for `x` has.
@@ -68,7 +81,8 @@ impl<B: Clone + PartialEq> Cover<B> {
         Ok(Cover { shape, parts })
     }
 
-    /// Operands side by side along an axis; their other sizes are equal.
+    /// Operands side by side along an axis; their other sizes are equal. Breaks only when it
+    /// would take more than [`MAX_PIECES`] and more than one per operand.
     ///
     /// Post-condition: the result has the points of each operand, shifted by the sizes of those
     /// before it.
@@ -107,7 +121,7 @@ impl<B: Clone + PartialEq> Cover<B> {
             for (piece, body) in &operand.parts {
                 parts.push((piece.shift(axis, shape[axis])?, body.clone()));
             }
-            if parts.len() > MAX_PIECES {
+            if parts.len() > MAX_PIECES.max(operands.len()) {
                 return Err(Break::TooManyPieces { axis });
             }
             shape[axis] = add(shape[axis], operand.shape[axis])?;
@@ -120,20 +134,19 @@ impl<B: Clone + PartialEq> Cover<B> {
 /// Joins pieces that continue one another and read alike, until none does.
 pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Result<(), Break> {
     let mut i = 0;
-    while i + 1 < parts.len() {
-        let (head, tail) = parts.split_at(i + 1);
-        let (piece, body) = &head[i];
-        let found = tail
+    while i < parts.len() {
+        let (piece, body) = &parts[i];
+        let found = parts
             .iter()
             .enumerate()
-            .filter(|(_, (_, other))| other == body)
-            .find_map(|(j, (other, _))| Some((i + 1 + j, piece.followed_by(other)?)));
+            .filter(|(j, (_, other))| *j != i && other == body)
+            .find_map(|(j, (other, _))| Some((j, piece.followed_by(other)?)));
         match found {
             Some((j, joined)) => {
-                parts.remove(j);
                 parts[i].0 = joined?;
-                // What it is now may continue an earlier one.
-                i = 0;
+                parts.remove(j);
+                // What it is now may continue another one.
+                i -= usize::from(j < i);
             }
             None => i += 1,
         }

@@ -273,6 +273,18 @@ impl Piece {
             .all(|(axis, &extent)| axis.is_total(extent))
     }
 
+    /// The same points without addresses.
+    pub fn without_columns(&self) -> Result<Piece, Break> {
+        let mut out = Piece::empty(&[]);
+        for axis in self.axes() {
+            out.push_axis(axis.start);
+            for digit in axis.digits {
+                out.push_digit(digit.extent, digit.coord, &[])?;
+            }
+        }
+        Ok(out)
+    }
+
     /// Sets one column's offset to what it is plus `delta`.
     pub fn move_column(&mut self, column: usize, delta: i64) -> Result<(), Break> {
         self.offset[column] = add(self.offset[column], delta)?;

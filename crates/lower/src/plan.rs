@@ -6,6 +6,18 @@
 //! place it comes from and the place each index is read from are all linear in the same digits.
 //! There is no mask, no division and no remainder anywhere in it.
 
+mod check;
+mod compose;
+mod display;
+mod eval;
+mod finish;
+mod gather;
+mod value;
+
+pub use check::PlanFlaw;
+pub use compose::{PlanError, PlanOptions, plan};
+pub use eval::{EvalError, eval};
+
 use restride_graph::{ElementType, Shape, Strided};
 use smallvec::SmallVec;
 
@@ -121,6 +133,10 @@ pub struct IndexCheck {
     pub wrap: bool,
     /// Which gather of the spelled graph it stands for, for the message.
     pub op: u32,
+    /// Element `i` of the box stood at `i * columns + column` of that gather's index tensor.
+    pub column: u32,
+    /// How many columns that tensor has; more than 1 only for `gather_nd`.
+    pub columns: u32,
 }
 
 /// How one output of the graph is answered.

@@ -1,0 +1,280 @@
+//! From the canonical graph to values made of pieces, and from those to stages.
+//!
+//! Nothing is moved until it must be: a view changes the pieces of its operand, a concat puts
+//! them side by side, a gather gives them index columns. Only where that has no answer is the
+//! operand written to a temporary, once, and then every later use reads that.
+
+use super::value::{Reads, Value, is_strided};
+use super::{Destination, IndexCheck, Plan, PlanConstant, Source, Stage};
+use restride_canon::ir::{Canonical, Check, Node, NodeId};
+use restride_layout::{Break, Cover, Span, View};
+use smallvec::SmallVec;
+
+/// What a plan may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlanOptions {
+    /// Whether an output may be answered by a view of an input instead of being written.
+    pub views: bool,
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        PlanOptions { views: true }
+    }
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The layout of an input or output has addresses that do not fit.
+    #[error("{what} {number}: {reason}")]
+    Layout {
+        /// "input" or "output".
+        what: &'static str,
+        /// Which.
+        number: usize,
+        /// What does not fit.
+        reason: Break,
+    },
+    /// A node that has no pieces even over temporaries. No canonical graph leads here.
+    #[error("{node}: {reason}")]
+    Node {
+        /// The node.
+        node: NodeId,
+        /// Why.
+        reason: Break,
+    },
+}
+
+/// Composes a canonical graph.
+pub fn plan(graph: &Canonical, options: PlanOptions) -> Result<Plan, PlanError> {
+    let mut composer = Composer::new(graph);
+    composer.inputs()?;
+    let live = live(graph);
+    for (id, node, _) in graph.nodes() {
+        if live[id.index()] {
+            let value = composer
+                .node(id, node)
+                .map_err(|reason| PlanError::Node { node: id, reason })?;
+            composer.values[id.index()] = Some(value);
+        }
+    }
+    for check in graph.checks() {
+        composer.check(check)?;
+    }
+    for (number, output) in graph.outputs().iter().enumerate() {
+        let reason = |reason| PlanError::Layout {
+            what: "output",
+            number,
+            reason,
+        };
+        composer.output(number, output, options).map_err(reason)?;
+    }
+    Ok(composer.plan)
+}
+
+/// The nodes that an output or an obligation depends on.
+fn live(graph: &Canonical) -> SmallVec<[bool; 16]> {
+    let mut live = SmallVec::from_elem(false, graph.len());
+    let outputs = graph.outputs().iter().map(|o| o.node);
+    for root in outputs.chain(graph.checks().iter().map(|c| c.node)) {
+        live[root.index()] = true;
+    }
+    // Operands come before their users, so one backward pass sees every user first.
+    for at in (0..graph.len()).rev() {
+        if let Some((_, node, _)) = graph.nodes().nth(at)
+            && live[at]
+        {
+            node.operands(|x| live[x.index()] = true);
+        }
+    }
+    live
+}
+
+pub(super) struct Composer<'g> {
+    pub(super) graph: &'g Canonical,
+    pub(super) plan: Plan,
+    values: SmallVec<[Option<Value>; 8]>,
+}
+
+impl<'g> Composer<'g> {
+    fn new(graph: &'g Canonical) -> Self {
+        Composer {
+            graph,
+            plan: Plan {
+                inputs: Vec::with_capacity(graph.inputs().len()),
+                outputs: Vec::with_capacity(graph.outputs().len()),
+                constants: Vec::new(),
+                checks: Vec::new(),
+                stages: Vec::with_capacity(graph.outputs().len()),
+                answers: Vec::with_capacity(graph.outputs().len()),
+            },
+            values: SmallVec::from_elem(None, graph.len()),
+        }
+    }
+
+    /// What is known of an operand. It has been composed: operands come before their users.
+    pub(super) fn value(&self, id: NodeId) -> Result<&Value, Break> {
+        self.values[id.index()].as_ref().ok_or(Break::NoChain)
+    }
+
+    fn inputs(&mut self) -> Result<(), PlanError> {
+        for (number, input) in self.graph.inputs().iter().enumerate() {
+            let reason = |reason| PlanError::Layout {
+                what: "input",
+                number,
+                reason,
+            };
+            let ty = self.graph.ty(input.node);
+            let reads = Reads::plainly(Source::Input(number as u32));
+            let value = match &input.layout {
+                None => Cover::dense(&ty.shape, reads),
+                Some(at) => Cover::strided(&ty.shape, at.offset, &at.strides, reads),
+            }
+            .map_err(reason)?;
+            let needed = match value.parts() {
+                [(piece, _), ..] => piece.range(0).and_then(|(low, high)| match low >= 0 {
+                    true => high.checked_add(1).ok_or(Break::Overflow),
+                    false => Err(Break::Overflow),
+                }),
+                [] => Ok(0),
+            }
+            .map_err(reason)?;
+            self.plan.inputs.push((ty.element, needed));
+            self.values[input.node.index()] = Some(value);
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, id: NodeId, node: &Node) -> Result<Value, Break> {
+        let ty = self.graph.ty(id);
+        match node {
+            Node::Input { .. } => self.value(id).cloned(),
+            Node::Constant { bytes } => {
+                let source = Source::Constant(self.plan.constants.len() as u32);
+                self.plan.constants.push(PlanConstant {
+                    element: ty.element,
+                    bytes: bytes.clone(),
+                });
+                Cover::dense(&ty.shape, Reads::plainly(source))
+            }
+            Node::Fill { bits } => Cover::points(&ty.shape, Reads::Fill(*bits)),
+            Node::Slice { x, spans } => {
+                let spans: SmallVec<[Span; 6]> = SmallVec::from_slice(spans);
+                self.view(*x, &View::Slice(spans))
+            }
+            Node::Permute { x, perm } => {
+                self.view(*x, &View::Permute(perm.iter().map(|&a| a.into()).collect()))
+            }
+            Node::Collapse { x, groups } => {
+                let groups = groups.iter().map(|&g| g.into()).collect();
+                self.view(*x, &View::Collapse { groups })
+            }
+            Node::Expand { x, groups } => {
+                let groups = groups.iter().map(|&g| g.into()).collect();
+                let sizes = ty.shape.clone();
+                self.view(*x, &View::Expand { groups, sizes })
+            }
+            Node::Broadcast { x } => {
+                let sizes = ty.shape.clone();
+                self.view(*x, &View::Broadcast { sizes })
+            }
+            Node::Concat { parts, axis } => self.concat(parts, usize::from(*axis)),
+            Node::Gather(gather) => self.gather(gather, &ty.shape),
+        }
+    }
+
+    fn view(&mut self, x: NodeId, view: &View) -> Result<Value, Break> {
+        match self.value(x)?.view(view) {
+            Ok(value) => Ok(value),
+            Err(reason) => {
+                self.materialise(x, || format!("a view of it has {reason}"))?;
+                self.value(x)?.view(view)
+            }
+        }
+    }
+
+    fn concat(&mut self, parts: &[NodeId], axis: usize) -> Result<Value, Break> {
+        loop {
+            let mut values: SmallVec<[&Value; 4]> = SmallVec::new();
+            for &part in parts {
+                values.push(self.value(part)?);
+            }
+            let reason = match Cover::concat(&values, axis) {
+                Ok(value) => return Ok(value),
+                Err(reason) => reason,
+            };
+            let most = parts
+                .iter()
+                .zip(&values)
+                .filter(|(_, v)| v.parts().len() > 1)
+                .max_by_key(|(_, v)| v.parts().len())
+                .map(|(&part, _)| part);
+            drop(values);
+            let Some(part) = most else { return Err(reason) };
+            self.materialise(part, || format!("a concat of it has {reason}"))?;
+        }
+    }
+
+    /// Writes a value to a temporary; from now on it is read from there.
+    pub(super) fn materialise(
+        &mut self,
+        id: NodeId,
+        reason: impl FnOnce() -> String,
+    ) -> Result<(), Break> {
+        let ty = self.graph.ty(id);
+        let stage = Stage {
+            destination: Destination::Scratch,
+            element: ty.element,
+            count: ty.count(),
+            pieces: super::finish::pieces(self.value(id)?, None)?,
+            reason: reason(),
+        };
+        let source = Source::Stage(self.plan.stages.len() as u32);
+        self.plan.stages.push(stage);
+        self.values[id.index()] = Some(Cover::dense(&ty.shape, Reads::plainly(source))?);
+        Ok(())
+    }
+
+    fn check(&mut self, check: &Check) -> Result<(), PlanError> {
+        let fail = |reason| PlanError::Node {
+            node: check.node,
+            reason,
+        };
+        let value = self.value(check.node).map_err(fail)?;
+        let whole = super::value::single(value).is_some_and(|(p, _)| p.is_total(value.shape()));
+        if !whole && !value.parts().is_empty() {
+            self.materialise(check.node, || "an obligation reads it as a whole".into())
+                .map_err(fail)?;
+        }
+        let element = self.graph.ty(check.node).element;
+        let value = self.value(check.node).map_err(fail)?;
+        // Nothing to look at is always in range.
+        let Some((piece, source)) = super::value::single(value) else {
+            return Ok(());
+        };
+        // The digits of a whole piece stand in row-major order.
+        let digits = piece.digits().iter().enumerate();
+        let check = IndexCheck {
+            source,
+            element,
+            offset: piece.offset(0),
+            dims: digits
+                .map(|(d, g)| (g.extent, piece.strides(d)[0]))
+                .collect(),
+            limit: check.limit,
+            wrap: check.wrap,
+            op: check.op,
+            column: check.column,
+            columns: check.columns,
+        };
+        self.plan.checks.push(check);
+        Ok(())
+    }
+
+    /// Whether materialising a value would change how it can be read.
+    pub(super) fn can_settle(&self, id: NodeId) -> Result<bool, Break> {
+        Ok(!is_strided(self.value(id)?))
+    }
+}

@@ -1,0 +1,112 @@
+//! Plans in words.
+//!
+//! ```text
+//! stage 0 -> output 0: f32 x 24, 1 piece  // output 0
+//!   12 [4:6:1 6:1:4] = input 0 + 3
+//! view: output 1 = input 0 + 2 (6 1)
+//! ```
+//!
+//! A piece is its destination address, its digits as `extent:destination:source` (and one more
+//! stride per index), and what it reads.
+
+use super::{Answer, Body, Destination, Piece, Plan, Source};
+use std::fmt;
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Input(n) => write!(f, "input {n}"),
+            Source::Constant(n) => write!(f, "constant {n}"),
+            Source::Stage(n) => write!(f, "stage {n}"),
+        }
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [", self.dst)?;
+        for (k, digit) in self.digits.iter().enumerate() {
+            write!(
+                f,
+                "{}{}:{}",
+                if k > 0 { " " } else { "" },
+                digit.extent,
+                digit.dst
+            )?;
+            if let Body::Copy { .. } = self.body {
+                write!(f, ":{}", digit.src)?;
+            }
+            digit.indices.iter().try_for_each(|i| write!(f, ":{i}"))?;
+        }
+        match &self.body {
+            Body::Fill(bits) => write!(f, "] = fill {bits:#x}"),
+            Body::Copy {
+                source,
+                offset,
+                indices,
+            } => {
+                write!(f, "] = {source} + {offset}")?;
+                for index in indices {
+                    write!(
+                        f,
+                        " + {} * {} {}[{}] in {}{}{}",
+                        index.coeff,
+                        index.element.name(),
+                        index.source,
+                        index.offset,
+                        index.limit,
+                        if index.wrap { " wrap" } else { "" },
+                        if index.clamp { " clamp" } else { " zero" },
+                    )?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for check in &self.checks {
+            write!(f, "check {}[{}] [", check.source, check.offset)?;
+            for (k, (extent, stride)) in check.dims.iter().enumerate() {
+                write!(f, "{}{extent}:{stride}", if k > 0 { " " } else { "" })?;
+            }
+            let wrap = if check.wrap { " wrap" } else { "" };
+            writeln!(f, "] {} in {}{wrap}", check.element.name(), check.limit)?;
+        }
+        for (at, stage) in self.stages.iter().enumerate() {
+            let to = match stage.destination {
+                Destination::Scratch => "scratch".to_owned(),
+                Destination::Output(n) => format!("output {n}"),
+            };
+            writeln!(
+                f,
+                "stage {at} -> {to}: {} x {}, {} piece{}  // {}",
+                stage.element.name(),
+                stage.count,
+                stage.pieces.len(),
+                if stage.pieces.len() == 1 { "" } else { "s" },
+                stage.reason,
+            )?;
+            for piece in &stage.pieces {
+                writeln!(f, "  {piece}")?;
+            }
+        }
+        for (n, answer) in self.answers.iter().enumerate() {
+            match answer {
+                Answer::View { input, layout } => {
+                    write!(f, "view: output {n} = input {input} + {} (", layout.offset)?;
+                    for (k, stride) in layout.strides.iter().enumerate() {
+                        write!(f, "{}{stride}", if k > 0 { " " } else { "" })?;
+                    }
+                    writeln!(f, ")")?;
+                }
+                Answer::Computed { stage, why } => {
+                    writeln!(f, "copy: output {n} by stage {stage}, since {why}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

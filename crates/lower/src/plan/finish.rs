@@ -1,0 +1,162 @@
+//! From composed values to stages and answers.
+
+use super::compose::{Composer, PlanOptions};
+use super::value::{Reads, Value, obstacle, single};
+use super::{Answer, Body, Destination, IndexColumn, Piece, PieceDigit, Source, Stage};
+use restride_canon::ir::Output;
+use restride_graph::{Shape, Strided};
+use restride_layout::{Break, Piece as Map};
+use smallvec::SmallVec;
+
+impl Composer<'_> {
+    /// Answers one output: with a view if that is what it is, else with a stage that writes it.
+    pub(super) fn output(
+        &mut self,
+        number: usize,
+        output: &Output,
+        options: PlanOptions,
+    ) -> Result<(), Break> {
+        let ty = self.graph.ty(output.node);
+        let (element, shape) = (ty.element, ty.shape.clone());
+        let value = self.value(output.node)?;
+        let answer = match not_a_view(value, output, options) {
+            Ok(view) => view,
+            Err(why) => {
+                let stage = Stage {
+                    destination: Destination::Output(number as u32),
+                    element,
+                    count: ty.count(),
+                    pieces: pieces(value, output.layout.as_ref())?,
+                    reason: format!("output {number}"),
+                };
+                self.plan.stages.push(stage);
+                let stage = (self.plan.stages.len() - 1) as u32;
+                Answer::Computed { stage, why }
+            }
+        };
+        self.plan.answers.push(answer);
+        let layout = output.layout.clone();
+        self.plan.outputs.push((element, shape, layout));
+        Ok(())
+    }
+}
+
+/// The view that an output is, or why it is none.
+fn not_a_view(value: &Value, output: &Output, options: PlanOptions) -> Result<Answer, String> {
+    if !options.views {
+        return Err("a copy is asked for".into());
+    }
+    if output.layout.is_some() {
+        return Err("the caller says where it lies".into());
+    }
+    if let Some(obstacle) = obstacle(value) {
+        return Err(obstacle);
+    }
+    let Some((piece, source)) = single(value) else {
+        return Err("it is empty".into());
+    };
+    let input = match source {
+        Source::Input(input) => input,
+        Source::Constant(_) => return Err("it reads a constant".into()),
+        Source::Stage(_) => return Err("it reads a temporary".into()),
+    };
+    let mut strides = Shape::new();
+    for axis in piece.axes() {
+        let stride = axis
+            .digits
+            .first()
+            .map_or(0, |_| piece.strides(axis.first)[0]);
+        strides.push(stride);
+    }
+    let offset = piece.offset(0);
+    let layout = Strided { offset, strides };
+    Ok(Answer::View { input, layout })
+}
+
+/// The pieces of a stage that writes a value, dense or where a layout says.
+pub(super) fn pieces(value: &Value, layout: Option<&Strided>) -> Result<Vec<Piece>, Break> {
+    let mut strides: Shape = SmallVec::from_elem(1, value.shape().len());
+    let mut start = 0;
+    match layout {
+        Some(layout) => {
+            start = layout.offset;
+            strides.copy_from_slice(&layout.strides);
+        }
+        None => {
+            for a in (1..strides.len()).rev() {
+                strides[a - 1] = strides[a].saturating_mul(value.shape()[a]);
+            }
+        }
+    }
+    let parts = value.parts().iter();
+    parts
+        .map(|(map, reads)| placed(map, reads, start, &strides))
+        .collect()
+}
+
+fn placed(map: &Map, reads: &Reads, start: i64, strides: &[i64]) -> Result<Piece, Break> {
+    let mut dst = start;
+    let mut digits: SmallVec<[PieceDigit; 6]> = SmallVec::new();
+    let copies = matches!(reads, Reads::Copy { .. });
+    for (axis, &stride) in map.axes().zip(strides) {
+        let first = axis.start.checked_mul(stride).ok_or(Break::Overflow)?;
+        dst = dst.checked_add(first).ok_or(Break::Overflow)?;
+        for (k, digit) in axis.digits.iter().enumerate() {
+            let (src, indices) = match map.strides(axis.first + k) {
+                [src, indices @ ..] if copies => (*src, indices),
+                _ => (0, &[][..]),
+            };
+            digits.push(PieceDigit {
+                extent: digit.extent,
+                dst: digit.coord.checked_mul(stride).ok_or(Break::Overflow)?,
+                src,
+                indices: SmallVec::from_slice(indices),
+            });
+        }
+    }
+    digits.sort_by_key(|d| std::cmp::Reverse(d.dst.unsigned_abs()));
+    digits.dedup_by(|inner, outer| {
+        let joins = |o: i64, i: i64| inner.extent.checked_mul(i) == Some(o);
+        let extent = inner.extent.checked_mul(outer.extent);
+        let merges = joins(outer.dst, inner.dst)
+            && joins(outer.src, inner.src)
+            && outer
+                .indices
+                .iter()
+                .zip(&inner.indices)
+                .all(|(&o, &i)| joins(o, i));
+        match extent {
+            Some(extent) if merges => {
+                *outer = PieceDigit {
+                    extent,
+                    dst: inner.dst,
+                    src: inner.src,
+                    indices: std::mem::take(&mut inner.indices),
+                };
+                true
+            }
+            Some(_) | None => false,
+        }
+    });
+    let body = match reads {
+        Reads::Fill(bits) => Body::Fill(*bits),
+        Reads::Copy { source, indices } => Body::Copy {
+            source: *source,
+            offset: map.offset(0),
+            indices: indices
+                .iter()
+                .enumerate()
+                .map(|(k, index)| IndexColumn {
+                    source: index.source,
+                    element: index.element,
+                    offset: map.offset(1 + k),
+                    coeff: index.coeff,
+                    limit: index.limit,
+                    wrap: index.wrap,
+                    clamp: index.clamp,
+                })
+                .collect(),
+        },
+    };
+    Ok(Piece { dst, digits, body })
+}

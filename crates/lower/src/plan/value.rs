@@ -1,0 +1,84 @@
+//! Values while they are being composed.
+
+use super::Source;
+use restride_graph::ElementType;
+use restride_layout::{Cover, Piece};
+use smallvec::SmallVec;
+
+/// A value that nothing has been moved for yet.
+pub(super) type Value = Cover<Reads>;
+
+/// What a piece reads. Its columns are the source (but for a fill) and then one per index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// Nothing: these bits. The piece has no columns that matter.
+    Fill(u128),
+    /// Elements of a source, moved by indices.
+    Copy {
+        source: Source,
+        indices: SmallVec<[IndexRead; 1]>,
+    },
+}
+
+/// An index column of a piece, but for its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct IndexRead {
+    pub(super) source: Source,
+    pub(super) element: ElementType,
+    pub(super) coeff: i64,
+    pub(super) limit: i64,
+    pub(super) wrap: bool,
+    pub(super) clamp: bool,
+}
+
+impl Reads {
+    pub(super) fn plainly(source: Source) -> Reads {
+        Reads::Copy {
+            source,
+            indices: SmallVec::new(),
+        }
+    }
+
+    /// The source, if no index moves it.
+    pub(super) fn plain(&self) -> Option<Source> {
+        match self {
+            Reads::Copy { source, indices } if indices.is_empty() => Some(*source),
+            Reads::Copy { .. } | Reads::Fill(_) => None,
+        }
+    }
+}
+
+/// The one piece of a value and its source, if it is one plain read.
+pub(super) fn single(value: &Value) -> Option<(&Piece, Source)> {
+    match value.parts() {
+        [(piece, reads)] => reads.plain().map(|source| (piece, source)),
+        _ => None,
+    }
+}
+
+/// Whether a value is one plain read with a single stride per axis: as good as a temporary.
+pub(super) fn is_strided(value: &Value) -> bool {
+    value.parts().is_empty()
+        || single(value).is_some_and(|(piece, _)| {
+            piece
+                .axes()
+                .zip(value.shape())
+                .all(|(axis, &n)| axis.digits.len() <= 1 && axis.is_total(n))
+        })
+}
+
+/// Why a value is more than one strided read, in words.
+pub(super) fn obstacle(value: &Value) -> Option<String> {
+    match value.parts() {
+        [] => None,
+        [(_, Reads::Fill(_))] => Some("it is a fill".into()),
+        [(piece, Reads::Copy { indices, .. })] => {
+            if !indices.is_empty() {
+                return Some("it reads through an index".into());
+            }
+            let many = piece.axes().position(|axis| axis.digits.len() > 1);
+            many.map(|a| format!("axis {a} has {} digits", piece.axis(a).digits.len()))
+        }
+        parts => Some(format!("it joins {} pieces", parts.len())),
+    }
+}

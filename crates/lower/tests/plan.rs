@@ -1,0 +1,548 @@
+//! Plans against the canonical interpreter, over random canonical graphs.
+
+use restride_canon::interp::{self, RunError};
+use restride_canon::ir::{Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span};
+use restride_graph::{ElementType, Strided};
+use restride_lower::plan::{Answer, Destination, EvalError, Plan, PlanOptions, eval, plan};
+
+/// splitmix64.
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn range(&mut self, low: i64, high: i64) -> i64 {
+        low + (self.next() % (high - low + 1) as u64) as i64
+    }
+
+    fn one_in(&mut self, n: i64) -> bool {
+        self.range(1, n) == 1
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[(self.next() % from.len() as u64) as usize]
+    }
+}
+
+/// A graph under construction, with the buffers of its inputs.
+struct Maker {
+    rng: Rng,
+    builder: Builder,
+    buffers: Vec<Vec<u8>>,
+    labels: u16,
+}
+
+const LIMIT: i64 = 600;
+
+impl Maker {
+    fn new(seed: u64) -> Maker {
+        Maker {
+            rng: Rng(seed),
+            builder: Builder::new(),
+            buffers: vec![],
+            labels: 0,
+        }
+    }
+
+    fn shape(&self, x: NodeId) -> Vec<i64> {
+        self.builder.graph().ty(x).shape.to_vec()
+    }
+
+    /// Dense, or strided with gaps, turned round, or repeated.
+    fn layout(&mut self, shape: &[i64], output: bool) -> (Option<Strided>, i64) {
+        let count: i64 = shape.iter().product();
+        if !self.rng.one_in(3) {
+            return (None, count);
+        }
+        let mut order: Vec<usize> = (0..shape.len()).collect();
+        for k in (1..order.len()).rev() {
+            order.swap(k, self.rng.range(0, k as i64) as usize);
+        }
+        let (mut strides, mut room) = (vec![0; shape.len()], 1 + self.rng.range(0, 1));
+        let mut offset = self.rng.range(0, 2);
+        for a in order {
+            strides[a] = room;
+            if !output && self.rng.one_in(6) {
+                strides[a] = 0;
+                continue;
+            }
+            room = room * shape[a].max(1) + self.rng.range(0, 2);
+            if self.rng.one_in(5) {
+                offset += strides[a] * (shape[a].max(1) - 1);
+                strides[a] = -strides[a];
+            }
+        }
+        let strides = strides.as_slice().into();
+        (Some(Strided { offset, strides }), room + offset + 2)
+    }
+
+    fn data(&mut self, shape: &[i64]) -> NodeId {
+        let (layout, elements) = self.layout(shape, false);
+        let mut bytes = vec![];
+        for _ in 0..elements {
+            self.labels += 1;
+            bytes.extend(self.labels.to_le_bytes());
+        }
+        self.buffers.push(bytes);
+        let made = self.builder.input(ElementType::U16, shape, layout);
+        made.expect("an input")
+    }
+
+    /// An index tensor with values about a limit; an input or a constant, perhaps viewed.
+    fn indices(&mut self, shape: &[i64], limit: i64) -> NodeId {
+        let numbers = |rng: &mut Rng, count: i64| {
+            let values = (0..count).map(|_| match rng.range(0, 12) {
+                0 => rng.pick(&[limit, -limit - 1, i64::MIN, i64::MAX, -limit, -1]),
+                _ => rng.range(0, limit - 1),
+            });
+            values.flat_map(i64::to_le_bytes).collect::<Vec<u8>>()
+        };
+        match self.rng.range(0, 6) {
+            0 => {
+                let bytes = numbers(&mut self.rng, shape.iter().product());
+                let made = self.builder.constant(ElementType::I64, shape, bytes.into());
+                made.expect("a constant")
+            }
+            1 if !shape.is_empty() => {
+                // Transposed, and turned round on the first axis.
+                let perm: Vec<u8> = (0..shape.len() as u8).rev().collect();
+                let turned: Vec<i64> = shape.iter().rev().copied().collect();
+                let x = self.plain_indices(&turned, &numbers);
+                let x = self.builder.permute(x, &perm).expect("fits");
+                let mut spans: Vec<Span> = shape.iter().map(|&n| Span::whole(n)).collect();
+                if shape[0] > 1 {
+                    spans[0] = Span {
+                        start: shape[0] - 1,
+                        len: shape[0],
+                        step: -1,
+                    };
+                }
+                self.builder.slice(x, &spans).expect("fits")
+            }
+            2 if !shape.is_empty() && shape[0] > 1 => {
+                // Two pieces, one of them perhaps known.
+                let mut low = shape.to_vec();
+                low[0] = 1;
+                let mut high = shape.to_vec();
+                high[0] -= 1;
+                let bits = self.rng.pick(&[0u128, limit as u128, limit as u128 - 1]);
+                let low = match self.rng.one_in(2) {
+                    true => self
+                        .builder
+                        .fill(ElementType::I64, &low, bits)
+                        .expect("fits"),
+                    false => self.plain_indices(&low, &numbers),
+                };
+                let high = self.plain_indices(&high, &numbers);
+                self.builder.concat(&[low, high], 0).expect("fits")
+            }
+            3 if !shape.is_empty() => {
+                // An index read through an index.
+                let table = self.plain_indices(&[5], &numbers);
+                let short = |rng: &mut Rng, count: i64| {
+                    let values = (0..count).map(|_| rng.range(-1, 5));
+                    values.flat_map(i64::to_le_bytes).collect::<Vec<u8>>()
+                };
+                let inner = self.plain_indices(shape, &short);
+                let index = Index {
+                    node: inner,
+                    outputs: (0..shape.len() as u8).collect(),
+                    wrap: true,
+                    policy: Policy::Clamp,
+                };
+                let made = self.builder.gather(table, &[Coordinate::Index(index)]);
+                made.expect("fits")
+            }
+            _ => self.plain_indices(shape, &numbers),
+        }
+    }
+
+    fn plain_indices(
+        &mut self,
+        shape: &[i64],
+        numbers: &dyn Fn(&mut Rng, i64) -> Vec<u8>,
+    ) -> NodeId {
+        let (layout, elements) = self.layout(shape, false);
+        let bytes = numbers(&mut self.rng, elements);
+        self.buffers.push(bytes);
+        let made = self.builder.input(ElementType::I64, shape, layout);
+        made.expect("an input")
+    }
+
+    fn slice(&mut self, x: NodeId) -> NodeId {
+        let spans: Vec<Span> = self
+            .shape(x)
+            .iter()
+            .map(|&n| {
+                if n == 0 || self.rng.one_in(2) {
+                    return Span::whole(n);
+                }
+                let start = self.rng.range(0, n - 1);
+                let mut step = self.rng.range(1, 3);
+                let mut room = n - 1 - start;
+                if self.rng.one_in(4) {
+                    (step, room) = (-step, start);
+                }
+                let most = room / step.abs() + 1;
+                let len = match self.rng.one_in(2) {
+                    true => most,
+                    false => self.rng.range(1, most),
+                };
+                let step = if len == 1 { 1 } else { step };
+                Span { start, len, step }
+            })
+            .collect();
+        self.builder.slice(x, &spans).expect("in range")
+    }
+
+    fn permute(&mut self, x: NodeId) -> NodeId {
+        let mut perm: Vec<u8> = (0..self.shape(x).len() as u8).collect();
+        for k in (1..perm.len()).rev() {
+            perm.swap(k, self.rng.range(0, k as i64) as usize);
+        }
+        self.builder.permute(x, &perm).expect("a permutation")
+    }
+
+    fn reshape(&mut self, x: NodeId) -> NodeId {
+        let shape = self.shape(x);
+        let count: i64 = shape.iter().product();
+        let flat = match shape.len() {
+            0 => self.builder.expand(x, &[], &[1]),
+            n => self.builder.collapse(x, &[n as u8]),
+        }
+        .expect("one axis");
+        let mut sizes = vec![];
+        let mut left = count;
+        for _ in 0..self.rng.range(0, 3) {
+            let divisors: Vec<i64> = (1..=left.max(1)).filter(|d| left % d == 0).collect();
+            let d = self.rng.pick(&divisors);
+            sizes.push(d);
+            left /= d;
+        }
+        sizes.push(left);
+        let made = self.builder.expand(flat, &[sizes.len() as u8], &sizes);
+        made.expect("same count")
+    }
+
+    fn view(&mut self, x: NodeId) -> NodeId {
+        match self.rng.range(0, 6) {
+            0 | 1 => self.slice(x),
+            2 | 3 => self.permute(x),
+            4 => {
+                let mut sizes = self.shape(x);
+                for n in &mut sizes {
+                    if *n == 1 && self.rng.one_in(2) {
+                        *n = self.rng.range(1, 3);
+                    }
+                }
+                match sizes.iter().product::<i64>() <= LIMIT {
+                    true => self.builder.broadcast(x, &sizes).expect("units only"),
+                    false => x,
+                }
+            }
+            _ => self.reshape(x),
+        }
+    }
+
+    fn concat(&mut self, x: NodeId) -> NodeId {
+        let shape = self.shape(x);
+        let count = shape.iter().product::<i64>();
+        if shape.is_empty() || count > LIMIT / 3 {
+            return x;
+        }
+        let axis = self.rng.range(0, shape.len() as i64 - 1) as usize;
+        let mut rim = shape.clone();
+        rim[axis] = self.rng.range(0, 2);
+        let other = match self.rng.range(0, 2) {
+            0 => self
+                .builder
+                .fill(ElementType::U16, &rim, 0xabcd)
+                .expect("fits"),
+            1 => self.builder.fill(ElementType::U16, &rim, 0).expect("fits"),
+            _ => self.data(&rim),
+        };
+        let parts = match self.rng.range(0, 2) {
+            0 => vec![x, other],
+            1 => vec![other, x],
+            _ => vec![x, other, x],
+        };
+        self.builder.concat(&parts, axis as u8).expect("fits")
+    }
+
+    /// Gather, gather with batch axes, of elements, or by several axes.
+    fn gather(&mut self, x: NodeId) -> NodeId {
+        let shape = self.shape(x);
+        if shape.is_empty() || shape.len() > 4 {
+            return x;
+        }
+        let mut sizes: Vec<i64> = vec![];
+        let mut coordinates = vec![];
+        let shared = self.rng.range(0, 3);
+        let mut chosen = 0;
+        for (axis, &n) in shape.iter().enumerate() {
+            let last = axis + 1 == shape.len();
+            if n > 0 && (self.rng.one_in(3) || (last && chosen == 0)) {
+                chosen += 1;
+                // Its own axes, and sometimes axes that the result has already.
+                let mut outputs: Vec<u8> = vec![];
+                for o in 0..sizes.len() as u8 {
+                    if self.rng.range(0, 3) < shared {
+                        outputs.push(o);
+                    }
+                }
+                for _ in 0..self.rng.range(0, 2) {
+                    outputs.push(sizes.len() as u8);
+                    sizes.push(self.rng.range(1, 4));
+                }
+                let own: Vec<i64> = outputs.iter().map(|&o| sizes[usize::from(o)]).collect();
+                let node = self.indices(&own, n);
+                coordinates.push(Coordinate::Index(Index {
+                    node,
+                    outputs: outputs.as_slice().into(),
+                    wrap: self.rng.one_in(2),
+                    policy: self.rng.pick(&[Policy::Zero, Policy::Clamp]),
+                }));
+            } else {
+                coordinates.push(Coordinate::Output(sizes.len() as u8));
+                sizes.push(n);
+            }
+        }
+        if chosen == 0 || sizes.iter().product::<i64>() > LIMIT {
+            return x;
+        }
+        self.builder.gather(x, &coordinates).expect("a gather")
+    }
+
+    fn first(&mut self) -> NodeId {
+        let shape: Vec<i64> = (0..self.rng.range(0, 4))
+            .map(|_| match self.rng.one_in(40) {
+                true => 0,
+                false => self.rng.range(1, 5),
+            })
+            .collect();
+        self.data(&shape)
+    }
+
+    fn finish(self) -> (Canonical, Vec<Vec<u8>>) {
+        (self.builder.finish(), self.buffers)
+    }
+}
+
+fn stages(plan: &Plan) -> usize {
+    plan.stages.len()
+}
+
+/// Holds a plan against the interpreter.
+fn agree(graph: &Canonical, buffers: &[Vec<u8>], options: PlanOptions, what: &str) -> Plan {
+    let inputs: Vec<&[u8]> = buffers.iter().map(|b| &b[..]).collect();
+    let planned = plan(graph, options).unwrap_or_else(|e| panic!("{what}: {e}"));
+    planned
+        .check()
+        .unwrap_or_else(|e| panic!("{what}: {e}\n{planned}"));
+    match (eval(&planned, &inputs), interp::run(graph, &inputs)) {
+        (Ok(got), Ok(expected)) => assert!(got == expected, "{what}\n{planned}"),
+        (
+            Err(EvalError::OutOfRange {
+                op,
+                position,
+                value,
+                limit,
+            }),
+            Err(RunError::OutOfRange {
+                op: op2,
+                position: position2,
+                value: value2,
+                limit: limit2,
+                ..
+            }),
+        ) => assert_eq!(
+            (op, position, value, limit),
+            (op2, position2 as i64, value2, limit2),
+            "{what}"
+        ),
+        (got, expected) => panic!("{what}: {got:?} and {expected:?}\n{planned}"),
+    }
+    planned
+}
+
+#[test]
+fn random_graphs_agree_with_the_interpreter() {
+    let (mut one, mut refused, mut views) = (0, 0, 0);
+    let graphs = 30_000u64;
+    for seed in 0..graphs {
+        let mut m = Maker::new(seed);
+        let mut nodes = vec![m.first()];
+        for _ in 0..m.rng.range(1, 8) {
+            let x = match m.rng.one_in(3) {
+                true => m.rng.pick(&nodes),
+                false => nodes[nodes.len() - 1],
+            };
+            let next = match m.rng.range(0, 9) {
+                0 | 1 => m.concat(x),
+                2 | 3 => m.gather(x),
+                _ => m.view(x),
+            };
+            nodes.push(next);
+        }
+        if m.rng.one_in(4) {
+            let shape = [m.rng.range(1, 3), m.rng.range(1, 3)];
+            let node = m.indices(&shape, 4);
+            for column in 0..2 {
+                let check = Check {
+                    node,
+                    limit: 4 + i64::from(column),
+                    wrap: m.rng.one_in(2),
+                    op: 7,
+                    column,
+                    columns: 2,
+                };
+                m.builder.check(check).expect("an obligation");
+            }
+        }
+        for _ in 0..m.rng.range(1, 3) {
+            let x = match m.rng.one_in(2) {
+                true => m.rng.pick(&nodes),
+                false => nodes[nodes.len() - 1],
+            };
+            let (layout, _) = m.layout(&m.shape(x), true);
+            m.builder.output(x, layout).expect("an output");
+        }
+        let options = PlanOptions {
+            views: !m.rng.one_in(4),
+        };
+        let (graph, buffers) = m.finish();
+        let what = format!("seed {seed}");
+        let planned = agree(&graph, &buffers, options, &what);
+        one += usize::from(stages(&planned) <= graph.outputs().len());
+        refused += usize::from(!planned.checks.is_empty());
+        let is_view = |a: &Answer| matches!(a, Answer::View { .. });
+        views += planned.answers.iter().filter(|a| is_view(a)).count();
+    }
+    assert!(
+        one as u64 * 10 > graphs * 8,
+        "{one} of {graphs} without a temporary"
+    );
+    assert!(
+        views > 1_000 && refused > 1_000,
+        "{views} views, {refused} checked"
+    );
+}
+
+/// The share of chains that are written in one pass, by kind of chain.
+fn share(seed: u64, graphs: u64, gathers: bool) -> f64 {
+    let mut one = 0;
+    for n in 0..graphs {
+        let mut m = Maker::new(seed + n);
+        let shape: Vec<i64> = (0..m.rng.range(1, 5)).map(|_| m.rng.range(1, 8)).collect();
+        let mut x = m.data(&shape);
+        let count = m.rng.range(1, 6);
+        let at = m.rng.range(1, count);
+        for k in 1..=count {
+            x = match gathers && k == at {
+                true => m.gather(x),
+                false => m.view(x),
+            };
+        }
+        m.builder.output(x, None).expect("an output");
+        let (graph, buffers) = m.finish();
+        let planned = agree(
+            &graph,
+            &buffers,
+            PlanOptions::default(),
+            &format!("chain {n}"),
+        );
+        one += u64::from(stages(&planned) <= 1);
+    }
+    one as f64 / graphs as f64
+}
+
+#[test]
+fn most_chains_of_views_are_one_stage() {
+    let share = share(1 << 40, 20_000, false);
+    println!("chains of views in one stage: {:.2} %", 100.0 * share);
+    assert!(share >= 0.98, "{share}");
+}
+
+#[test]
+fn most_chains_with_a_gather_are_one_stage() {
+    let share = share(1 << 41, 20_000, true);
+    println!("chains with a gather in one stage: {:.2} %", 100.0 * share);
+    assert!(share >= 0.80, "{share}");
+}
+
+#[test]
+fn a_value_is_written_to_one_temporary_only() {
+    // The gather needs a temporary of the joined value; both gathers read the same one.
+    let mut m = Maker::new(1);
+    let x = m.data(&[4, 6]);
+    let y = m.data(&[3, 6]);
+    let joined = m.builder.concat(&[x, y], 0).expect("fits");
+    for _ in 0..2 {
+        let node = m.plain_indices(&[5], &|rng, n| {
+            (0..n).flat_map(|_| rng.range(0, 6).to_le_bytes()).collect()
+        });
+        let index = Coordinate::Index(Index {
+            node,
+            outputs: [0].into_iter().collect(),
+            wrap: false,
+            policy: Policy::Zero,
+        });
+        let g = m.builder.gather(joined, &[index, Coordinate::Output(1)]);
+        m.builder.output(g.expect("fits"), None).expect("an output");
+    }
+    let (graph, buffers) = m.finish();
+    let planned = agree(&graph, &buffers, PlanOptions::default(), "shared");
+    let temporaries = planned
+        .stages
+        .iter()
+        .filter(|s| s.destination == Destination::Scratch);
+    assert_eq!(temporaries.count(), 1, "{planned}");
+}
+
+#[test]
+fn a_concat_may_have_any_number_of_parts() {
+    let mut m = Maker::new(2);
+    let parts: Vec<NodeId> = (0..200).map(|_| m.data(&[1, 2])).collect();
+    let joined = m.builder.concat(&parts, 0).expect("fits");
+    let turned = m.builder.permute(joined, &[1, 0]).expect("fits");
+    m.builder.output(joined, None).expect("an output");
+    m.builder.output(turned, None).expect("an output");
+    let (graph, buffers) = m.finish();
+    agree(&graph, &buffers, PlanOptions::default(), "200 parts");
+}
+
+#[test]
+fn plans_read_well() {
+    let mut b = Builder::new();
+    let x = b.input(ElementType::F32, &[4, 6], None).expect("an input");
+    let rows = b.slice(
+        x,
+        &[
+            Span {
+                start: 1,
+                len: 2,
+                step: 2,
+            },
+            Span::whole(6),
+        ],
+    );
+    let rows = rows.expect("fits");
+    let turned = b.permute(rows, &[1, 0]).expect("fits");
+    let flat = b.collapse(turned, &[2]).expect("fits");
+    b.output(turned, None).expect("an output");
+    b.output(flat, None).expect("an output");
+    let planned = plan(&b.finish(), PlanOptions::default()).expect("a plan");
+    let expected = "\
+stage 0 -> output 1: f32 x 12, 1 piece  // output 1
+  0 [6:2:1 2:1:12] = input 0 + 6
+view: output 0 = input 0 + 6 (1 12)
+copy: output 1 by stage 0, since axis 0 has 2 digits
+";
+    assert_eq!(planned.to_string(), expected);
+}
