@@ -45,6 +45,7 @@ impl Prepared for Defined {
         &'a self,
         inputs: &'a [&'a [u8]],
         output: &'a mut [u8],
+        _: &'a mut [u8],
     ) -> Result<Box<dyn Bound + 'a>, String> {
         let mut given = inputs.iter();
         let mut all = Vec::new();

@@ -23,11 +23,13 @@ pub(crate) trait Prepared {
     fn facts(&self) -> &Facts;
 
     /// Fixes the arguments of the calls to come: one slice per input that is no constant, in the
-    /// order of the file, and the output. A view writes nothing into `output`.
+    /// order of the file, the output, and scratch, which may hold anything. A view writes nothing
+    /// into `output`.
     fn bind<'a>(
         &'a self,
         inputs: &'a [&'a [u8]],
         output: &'a mut [u8],
+        scratch: &'a mut [u8],
     ) -> Result<Box<dyn Bound + 'a>, String>;
 }
 
@@ -63,6 +65,8 @@ pub(crate) struct Facts {
     pub(crate) forms: Vec<String>,
     /// Bytes of machine code.
     pub(crate) code_bytes: usize,
+    /// Bytes of scratch that a call needs.
+    pub(crate) scratch_bytes: usize,
 }
 
 /// An output that lies in an input: element `i` at `offset + sum(i * stride)`, in elements.

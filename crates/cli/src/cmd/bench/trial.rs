@@ -71,25 +71,40 @@ pub(crate) fn with_trial<R>(
     let start = Instant::now();
     let prepared = subject.prepare(workload, workload.is_view())?;
     let build = start.elapsed();
+    let mut scratch = Vec::new();
+    let wanted = prepared.facts().scratch_bytes;
+    let reserved = scratch.try_reserve_exact(wanted);
+    reserved.map_err(|_| "the scratch does not fit into memory")?;
+    scratch.resize(wanted, UNWRITTEN);
     let mut first = Duration::ZERO;
-    let whole = checked(&*prepared, workload, &arguments, output, |bound| {
-        let start = Instant::now();
-        let done = bound.repeat(1);
-        first = start.elapsed();
-        done
-    })?;
+    let whole = checked(
+        &*prepared,
+        workload,
+        (&arguments, output, &mut scratch),
+        |bound| {
+            let start = Instant::now();
+            let done = bound.repeat(1);
+            first = start.elapsed();
+            done
+        },
+    )?;
     let shared = threads == 1
-        || checked(&*prepared, workload, &arguments, output, |bound| {
-            if !bound.is_shared() {
-                return bound.repeat(1);
-            }
-            (0..bound.phases()).try_for_each(|phase| {
-                // SAFETY: one chunk at a time, phase after phase.
-                (0..threads).try_for_each(|share| unsafe { bound.chunk(phase, share, threads) })
-            })
-        })?;
+        || checked(
+            &*prepared,
+            workload,
+            (&arguments, output, &mut scratch),
+            |bound| {
+                if !bound.is_shared() {
+                    return bound.repeat(1);
+                }
+                (0..bound.phases()).try_for_each(|phase| {
+                    // SAFETY: one chunk at a time, phase after phase.
+                    (0..threads).try_for_each(|share| unsafe { bound.chunk(phase, share, threads) })
+                })
+            },
+        )?;
 
-    let mut bound = prepared.bind(&arguments, output)?;
+    let mut bound = prepared.bind(&arguments, output, &mut scratch)?;
     Ok(body(&mut Trial {
         facts: prepared.facts(),
         build,
@@ -108,12 +123,11 @@ pub(crate) fn with_trial<R>(
 fn checked(
     prepared: &dyn Prepared,
     workload: &Workload,
-    arguments: &[&[u8]],
-    output: &mut [u8],
+    (arguments, output, scratch): (&[&[u8]], &mut [u8], &mut [u8]),
     call: impl FnOnce(&mut dyn Bound) -> Result<(), String>,
 ) -> Result<bool, String> {
     output.fill(UNWRITTEN);
-    call(&mut *prepared.bind(arguments, output)?)?;
+    call(&mut *prepared.bind(arguments, output, scratch)?)?;
     let found = match &prepared.facts().view {
         None => Checksum::of(output),
         Some(view) => {
