@@ -207,7 +207,12 @@ impl Layout {
 }
 
 /// The one piece of a total result.
-fn one(pieces: Pieces) -> Result<Piece, Break> {
+fn one(mut pieces: Pieces) -> Result<Piece, Break> {
+    if pieces.len() == 1
+        && let Some(piece) = pieces.pop()
+    {
+        return Ok(piece);
+    }
     let mut parts: SmallVec<[(Piece, ()); 1]> = pieces.into_iter().map(|p| (p, ())).collect();
     fuse(&mut parts)?;
     match (parts.pop(), parts.len()) {

@@ -27,7 +27,7 @@ use crate::ir::{Builder, Check, IrError, NodeId, Type};
 use crate::trace::{Measure, Rewrite, Rule, Trace};
 use restride_graph::{ElementType, Strided, ValueId};
 use restride_layout::Layout;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 pub(crate) type Result<T> = std::result::Result<T, CanonError>;
@@ -46,6 +46,8 @@ pub(crate) struct Engine<'t> {
     builder: Builder,
     /// Nodes by the hash of their kind and type.
     memo: FxHashMap<u64, NodeId>,
+    /// What is demanded already: index tensor, limit, wrap.
+    demanded: FxHashSet<(NodeId, i64, bool)>,
     /// What the node at this place is a view of, if it ends a chain.
     views: Vec<Option<Value>>,
     trace: Option<&'t mut dyn Trace>,
@@ -62,6 +64,7 @@ impl<'t> Engine<'t> {
         Self {
             builder: Builder::new(),
             memo: FxHashMap::default(),
+            demanded: FxHashSet::default(),
             views: Vec::with_capacity(8),
             trace,
             on: ValueId::from_u32(0),
@@ -182,14 +185,13 @@ impl<'t> Engine<'t> {
         self.cuts = true;
     }
 
-    /// Adds an obligation as it is.
-    pub(crate) fn push_check(&mut self, check: Check) -> std::result::Result<(), IrError> {
-        self.builder.check(check)
-    }
-
-    /// The obligations so far.
-    pub(crate) fn checks(&self) -> &[Check] {
-        self.builder.graph().checks()
+    /// Adds an obligation, unless an earlier one says the same.
+    pub(crate) fn push_check(&mut self, check: Check) -> std::result::Result<bool, IrError> {
+        let new = self.demanded.insert((check.node, check.limit, check.wrap));
+        if new {
+            self.builder.check(check)?;
+        }
+        Ok(new)
     }
 }
 

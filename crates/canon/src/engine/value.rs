@@ -4,11 +4,13 @@ use crate::ir::{Axes, NodeId, Policy};
 use restride_graph::{ElementType, Shape};
 use restride_layout::{Layout, View};
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 /// A value that has no nodes of its own yet.
 ///
 /// However long the chain of views that led here, it is one layout over one base. This is what
-/// makes equal chains equal: nodes are printed from the layout at the end.
+/// makes equal chains equal: nodes are printed from the layout at the end. Layouts are some
+/// hundred bytes and are handed on more often than changed, so they are shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
     pub(crate) element: ElementType,
@@ -16,12 +18,11 @@ pub(crate) struct Value {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant, reason = "nearly all values are views")]
 pub(crate) enum Source {
     /// The same bits everywhere. Every empty value is a fill of 0.
     Fill { shape: Shape, bits: u128 },
     /// Elements of a node, at addresses of its dense row-major order.
-    View { base: NodeId, layout: Layout },
+    View { base: NodeId, layout: Rc<Layout> },
 }
 
 impl Value {
@@ -40,7 +41,10 @@ impl Value {
         }
         Self {
             element,
-            source: Source::View { base, layout },
+            source: Source::View {
+                base,
+                layout: Rc::new(layout),
+            },
         }
     }
 

@@ -38,11 +38,7 @@ pub(crate) fn demand(engine: &mut Engine<'_>, value: &Value, demand: Demand) -> 
         return dropped(engine, "the indices are constant and in range");
     }
     let node = engine.settle(&value)?;
-    let same = |c: &Check| c.node == node && c.limit == limit && c.wrap == wrap;
-    if engine.checks().iter().any(same) {
-        return dropped(engine, "an earlier obligation says the same");
-    }
-    engine.push_check(Check {
+    let new = engine.push_check(Check {
         node,
         limit,
         wrap,
@@ -50,5 +46,8 @@ pub(crate) fn demand(engine: &mut Engine<'_>, value: &Value, demand: Demand) -> 
         column,
         columns,
     })?;
-    Ok(())
+    if new {
+        return Ok(());
+    }
+    dropped(engine, "an earlier obligation says the same")
 }

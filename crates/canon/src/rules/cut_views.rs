@@ -28,7 +28,7 @@ pub(crate) fn lower(
         return Ok(None);
     }
     let chain = engine.chain(value)?;
-    let mut replayed: Layout = layout.clone();
+    let mut replayed = Layout::clone(layout);
     let mut taken = 0;
     for step in chain.iter() {
         let Ok(next) = engine.compose(*base, &replayed, step) else {
