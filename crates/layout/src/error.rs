@@ -73,13 +73,25 @@ pub enum Break {
         /// The axis.
         axis: usize,
     },
-    /// The axis must own at most one digit, covering all of it.
-    #[error("axis {axis} has {digits} digits or is not whole")]
-    NotWhole {
+    /// The axis must own at most one digit.
+    #[error("axis {axis} has {digits} digits")]
+    Digits {
         /// The axis.
         axis: usize,
         /// How many digits it owns.
         digits: usize,
+    },
+    /// The piece must hold all of the axis.
+    #[error("axis {axis} is in several pieces")]
+    Partial {
+        /// The axis.
+        axis: usize,
+    },
+    /// The axis must move column 0 only.
+    #[error("axis {axis} moves an index already")]
+    Indexed {
+        /// The axis.
+        axis: usize,
     },
     /// The addresses do not come from view operations on a dense source of this shape.
     #[error("no chain of views of this source has these addresses")]

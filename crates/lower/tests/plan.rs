@@ -36,6 +36,8 @@ struct Maker {
     builder: Builder,
     buffers: Vec<Vec<u8>>,
     labels: u16,
+    /// Whether inputs may repeat elements, and an index be read through an index.
+    nested: bool,
 }
 
 const LIMIT: i64 = 600;
@@ -47,6 +49,7 @@ impl Maker {
             builder: Builder::new(),
             buffers: vec![],
             labels: 0,
+            nested: true,
         }
     }
 
@@ -68,7 +71,7 @@ impl Maker {
         let mut offset = self.rng.range(0, 2);
         for a in order {
             strides[a] = room;
-            if !output && self.rng.one_in(6) {
+            if !output && self.nested && self.rng.one_in(6) {
                 strides[a] = 0;
                 continue;
             }
@@ -142,7 +145,7 @@ impl Maker {
                 let high = self.plain_indices(&high, &numbers);
                 self.builder.concat(&[low, high], 0).expect("fits")
             }
-            3 if !shape.is_empty() => {
+            3 if !shape.is_empty() && self.nested => {
                 // An index read through an index.
                 let table = self.plain_indices(&[5], &numbers);
                 let short = |rng: &mut Rng, count: i64| {
@@ -439,6 +442,7 @@ fn share(seed: u64, graphs: u64, gathers: bool) -> f64 {
     let mut one = 0;
     for n in 0..graphs {
         let mut m = Maker::new(seed + n);
+        m.nested = false;
         let shape: Vec<i64> = (0..m.rng.range(1, 5)).map(|_| m.rng.range(1, 8)).collect();
         let mut x = m.data(&shape);
         let count = m.rng.range(1, 6);
@@ -473,7 +477,7 @@ fn most_chains_of_views_are_one_stage() {
 fn most_chains_with_a_gather_are_one_stage() {
     let share = share(1 << 41, 20_000, true);
     println!("chains with a gather in one stage: {:.2} %", 100.0 * share);
-    assert!(share >= 0.80, "{share}");
+    assert!(share >= 0.90, "{share}");
 }
 
 #[test]

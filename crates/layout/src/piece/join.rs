@@ -20,17 +20,17 @@ impl Piece {
     /// owns at most one digit and moves nothing but column 0: then an index can stand for it.
     pub fn selectable(&self, axis: usize, extent: i64) -> Result<i64, Break> {
         let view = self.axis(axis);
-        let refused = Break::NotWhole {
-            axis,
-            digits: view.digits.len(),
-        };
         match view.digits {
-            [] if extent == 1 => Ok(0),
-            [_] if view.is_total(extent) => match self.strides(view.first) {
+            [_, _, ..] => Err(Break::Digits {
+                axis,
+                digits: view.digits.len(),
+            }),
+            _ if !view.is_total(extent) => Err(Break::Partial { axis }),
+            [] => Ok(0),
+            [_] => match self.strides(view.first) {
                 [stride, others @ ..] if others.iter().all(|&s| s == 0) => Ok(*stride),
-                _ => Err(refused),
+                _ => Err(Break::Indexed { axis }),
             },
-            _ => Err(refused),
         }
     }
 }
@@ -54,7 +54,7 @@ pub fn join(operands: &[Operand<'_>], sizes: &[i64]) -> Result<Pieces, Break> {
         }
         let partial = sharers
             .find(|view| view.digits.len() <= 1 && !view.is_total(sizes[axis]))
-            .ok_or(Break::NotWhole { axis, digits: 2 })?;
+            .ok_or(Break::Digits { axis, digits: 2 })?;
         let span = Span {
             start: partial.start,
             len: partial.digits.first().map_or(1, |d| d.extent),

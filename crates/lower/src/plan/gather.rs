@@ -15,7 +15,19 @@ use smallvec::SmallVec;
 /// Which operand keeps a gather from composing, and why.
 struct Blame {
     node: NodeId,
-    reason: Break,
+    reason: Reason,
+}
+
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum Reason {
+    #[error("{0}")]
+    Pieces(#[from] Break),
+    #[error("axis {0} is repeated, so no address tells which element is outside")]
+    Repeated(usize),
+    #[error("it is filled, and what is outside axis {0} is zero bits")]
+    Filled(usize),
+    #[error("it is itself read through an index")]
+    ThroughIndex,
 }
 
 /// An index tensor as it is used.
@@ -44,7 +56,7 @@ impl Composer<'_> {
             let mut settled = false;
             for node in [blame.node].into_iter().chain(indices).chain([gather.data]) {
                 if self.can_settle(node)? {
-                    self.materialise(node, || format!("a gather meets it: {}", blame.reason))?;
+                    self.materialise(node, || format!("a gather of it: {}", blame.reason))?;
                     settled = true;
                     break;
                 }
@@ -54,11 +66,13 @@ impl Composer<'_> {
                 let stored = self.value(blame.node)?.parts().iter();
                 let mut stored = stored.map(|(_, reads)| reads.plain());
                 if stored.all(|s| matches!(s, Some(super::Source::Stage(_)))) {
-                    return Err(blame.reason);
+                    return Err(match blame.reason {
+                        Reason::Pieces(reason) => reason,
+                        Reason::Repeated(axis) | Reason::Filled(axis) => Break::Partial { axis },
+                        Reason::ThroughIndex => Break::NoChain,
+                    });
                 }
-                self.materialise(blame.node, || {
-                    format!("a gather meets it: {}", blame.reason)
-                })?;
+                self.materialise(blame.node, || format!("a gather of it: {}", blame.reason))?;
             }
         }
     }
@@ -113,7 +127,7 @@ impl Composer<'_> {
                     Err(blame) => return Ok(Err(blame)),
                 }
                 if parts.len() > MAX_PIECES {
-                    let reason = Break::TooManyPieces { axis: 0 };
+                    let reason = Reason::Pieces(Break::TooManyPieces { axis: 0 });
                     let most = (0..chosen.len()).max_by_key(|&k| indices[k].parts().len());
                     let node = match most {
                         Some(k) if indices[k].parts().len() > data.parts().len() => {
@@ -144,7 +158,12 @@ struct Choice<'v> {
 
 impl Choice<'_> {
     fn compose(&self, data: NodeId, sizes: &[i64]) -> Result<SmallVec<[(Piece, Reads); 1]>, Blame> {
-        let blame = |node: NodeId| move |reason: Break| Blame { node, reason };
+        let blame = |node: NodeId| {
+            move |reason: Break| Blame {
+                node,
+                reason: Reason::Pieces(reason),
+            }
+        };
         let (piece, reads) = self.data;
         let mut columns = match reads {
             Reads::Fill(_) => SmallVec::new(),
@@ -162,10 +181,7 @@ impl Choice<'_> {
                 Reads::Fill(_) => {
                     return Err(Blame {
                         node: data,
-                        reason: Break::NotWhole {
-                            axis: one.axis,
-                            digits: 0,
-                        },
+                        reason: Reason::Filled(one.axis),
                     });
                 }
                 Reads::Copy { .. } => piece.selectable(one.axis, one.limit).map_err(blame(data))?,
@@ -192,10 +208,7 @@ impl Choice<'_> {
                         0 if one.limit > 1 => {
                             return Err(Blame {
                                 node: data,
-                                reason: Break::NotWhole {
-                                    axis: one.axis,
-                                    digits: 1,
-                                },
+                                reason: Reason::Repeated(one.axis),
                             });
                         }
                         0 => 1,
@@ -214,10 +227,7 @@ impl Choice<'_> {
                 Reads::Copy { .. } => {
                     return Err(Blame {
                         node: one.index.node,
-                        reason: Break::NotWhole {
-                            axis: one.axis,
-                            digits: 1,
-                        },
+                        reason: Reason::ThroughIndex,
                     });
                 }
             }
