@@ -1,1 +1,102 @@
 //! A compiler for moving tensor data, to be embedded in inference engines.
+//!
+//! Inference engines spend much of their time just moving data: slicing, reshaping, transposing,
+//! gathering. restride takes such operators as the frameworks spell them, folds the spelling away,
+//! fuses whole chains into one pass over memory and compiles that pass for the exact shapes and
+//! strides at hand. Where a view will do it answers with a view and moves nothing.
+//!
+//! # From a graph to bytes
+//!
+//! ```
+//! use restride::{ElementType, Engine, Graph, TensorMut, TensorRef};
+//!
+//! // x[::-1, 1:7:2]
+//! let mut g = Graph::new("demo");
+//! let x = g.input("x", ElementType::F32, [4, 8])?;
+//! let y = g.strided_slice(x).begin([0, 1]).end([0, 7]).strides([-1, 2])
+//!     .begin_mask(0b01).end_mask(0b01).finish()?;
+//! g.output(y)?;
+//!
+//! let engine = Engine::default();
+//! let program = engine.compile(&g)?;
+//! let x: Vec<f32> = (0..32).map(|n| n as f32).collect();
+//! let mut y = [0f32; 12];
+//! # if program.is_view() { return Ok(()) }
+//! program.run(&[TensorRef::new(&x)], &mut [TensorMut::new(&mut y)])?;
+//! assert_eq!(y[..3], [25.0, 27.0, 29.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Views are part of the answer
+//!
+//! [`Program::outputs`] says for each output whether it is a [`Output::View`] of an input (where
+//! it lies in that input's buffer) or [`Output::Computed`], and then why. Only computed outputs
+//! are passed to [`Program::run`]. [`Config::copy_views`] asks for copies instead.
+//!
+//! # A good guest
+//!
+//! - **Threads are the caller's.** [`Program::run_on`] takes a [`ParallelFor`]; the engine starts
+//!   a thread of its own only under [`Code::Background`].
+//! - **Memory is bounded.** The cache keeps to [`Config::cache_entries`] and
+//!   [`Config::cache_bytes`]; code is freed with the last program that uses it.
+//! - **Nothing is assumed.** Where executable memory is refused, programs run on the generic
+//!   executor, and [`Stats::refused`] says so. Buffers may have any alignment; outputs may be
+//!   uninitialised ([`TensorMut::uninit`]).
+//! - **Errors leave outputs as they were.** That includes gathers whose indices are out of range.
+//!
+//! # Shapes that change
+//!
+//! ```
+//! use restride::{ElementType, Engine, Graph, InputShape, Template};
+//!
+//! let mut g = Graph::new("node");
+//! let x = g.input("x", ElementType::F16, [1, 8, 64])?;
+//! let y = g.transpose(x, [1, 0, 2])?;
+//! g.output(y)?;
+//! let node = Template::new(g);
+//!
+//! let engine = Engine::default();
+//! for length in [5, 6, 7, 5, 6, 7] {
+//!     let program = engine.specialise(&node, &[InputShape::dense(&[length, 8, 64])])?;
+//!     assert_eq!(program.inputs()[0].shape(), [length, 8, 64]);
+//! }
+//! assert_eq!((engine.stats().hits, engine.stats().misses), (3, 3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Looking inside
+//!
+//! [`Stages`] holds what every stage made of a graph; each of them prints. [`Program::kernel`] is
+//! the loops that run, [`Program::disassembly`] their machine code.
+
+mod cache;
+mod call;
+mod code;
+mod config;
+mod engine;
+mod error;
+mod jit;
+mod parallel;
+mod pipeline;
+mod program;
+mod template;
+mod tensor;
+
+pub use call::Call;
+pub use config::{Code, Config, Memory};
+pub use engine::{Engine, Stats};
+pub use error::{Argument, CompileError, RunError, Wrong};
+#[cfg(feature = "rayon")]
+pub use parallel::Rayon;
+pub use parallel::{ParallelFor, Sequential};
+pub use pipeline::{Options, Stages};
+pub use program::{Output, Program, Summary};
+pub use restride_graph::{
+    BroadcastMode, ChannelAxis, Constant, DepthOrder, ElementType, Graph, IndexRule, Op,
+    OutOfRange, PadMode, ReshapeDialect, SliceDialect, Strided, StridedSliceDialect, TensorType,
+    ValueId,
+};
+pub use restride_jit::Features;
+pub use restride_lower::Machine;
+pub use template::{InputShape, Template};
+pub use tensor::{Element, TensorMut, TensorRef};

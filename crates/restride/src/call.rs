@@ -1,0 +1,216 @@
+//! One call: arguments checked once, then run any number of times.
+
+use crate::program::Inner;
+use crate::tensor::Claim;
+use crate::{Argument, ParallelFor, RunError, TensorMut, TensorRef};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What an entry of a kernel's buffer table is filled with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Parameter {
+    Input { input: usize, bytes: usize },
+    Output { output: usize, bytes: usize },
+    Scratch { offset: usize },
+    Constant,
+}
+
+/// A program with its arguments: they are checked, and borrowed for as long as it lives.
+pub struct Call<'a> {
+    program: &'a Inner,
+    table: SmallVec<[*mut u8; 8]>,
+    borrow: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: the addresses stand for slices that are borrowed, shared or exclusively.
+unsafe impl Send for Call<'_> {}
+
+impl<'a> Call<'a> {
+    /// The caller sees to it that the arguments outlive the call.
+    #[inline]
+    pub(crate) fn new(
+        program: &'a Inner,
+        inputs: &[TensorRef<'_>],
+        outputs: &mut [TensorMut<'_>],
+        scratch: &mut [u8],
+    ) -> Result<Self, RunError> {
+        let meta = &program.meta;
+        if inputs.len() != meta.inputs.len() {
+            let (expected, got) = (meta.inputs.len(), inputs.len());
+            return Err(RunError::InputCount { expected, got });
+        }
+        if outputs.len() != meta.computed {
+            return Err(RunError::OutputCount {
+                expected: meta.computed,
+                got: outputs.len(),
+            });
+        }
+        if scratch.len() < meta.scratch {
+            return Err(RunError::OutOfMemory {
+                bytes: meta.scratch,
+            });
+        }
+        let mut table: SmallVec<[*mut u8; 8]> = SmallVec::new();
+        let element = |argument, claim| program.check_element(argument, claim);
+        for (n, input) in inputs.iter().enumerate() {
+            element(Argument::Input(n), input.claim)?;
+        }
+        for (n, output) in outputs.iter().enumerate() {
+            element(Argument::Output(n), output.claim)?;
+        }
+        for parameter in &meta.parameters {
+            table.push(match *parameter {
+                Parameter::Input { input, bytes } => {
+                    let tensor = &inputs[input];
+                    long_enough(Argument::Input(input), tensor.bytes, bytes)?;
+                    tensor.start.cast_mut()
+                }
+                Parameter::Output { output, bytes } => {
+                    let tensor = &outputs[output];
+                    long_enough(Argument::Output(output), tensor.bytes, bytes)?;
+                    tensor.start
+                }
+                Parameter::Scratch { offset } => scratch.as_mut_ptr().wrapping_add(offset),
+                Parameter::Constant => std::ptr::null_mut(),
+            });
+        }
+        disjoint(&meta.parameters, &table)?;
+        Ok(Self {
+            program,
+            table,
+            borrow: PhantomData,
+        })
+    }
+
+    /// Runs on this thread.
+    #[inline]
+    pub fn run(&mut self) -> Result<(), RunError> {
+        // SAFETY: lengths were checked, buffers that are written overlap no other, and all are
+        // borrowed: inputs shared, the others exclusively.
+        let done = unsafe { self.program.kernel.call(&self.table) };
+        done.map_err(|failed| self.program.meta.failure(&failed))
+    }
+
+    /// Runs with the work shared out by the caller's threads.
+    pub fn run_on(&mut self, pool: &dyn ParallelFor) -> Result<(), RunError> {
+        let chunks = pool.width().clamp(1, 1024);
+        if chunks == 1 || !self.program.kernel.kernel().is_parallel() {
+            return self.run();
+        }
+        for phase in 0..self.program.kernel.phases() {
+            let claimed: Vec<AtomicBool> = (0..chunks).map(|_| AtomicBool::new(false)).collect();
+            let done: Vec<AtomicBool> = (0..chunks).map(|_| AtomicBool::new(false)).collect();
+            let failure = Mutex::new(None);
+            let table = Shared(&self.table);
+            let program = self.program;
+            pool.run(chunks, &|chunk| {
+                let Some(claim) = claimed.get(chunk) else {
+                    return;
+                };
+                if claim.swap(true, Ordering::AcqRel) {
+                    return;
+                }
+                let table = &table;
+                // SAFETY: as in `run`; the claim makes this the only call for the chunk, and
+                // every phase before has ended, which was seen below.
+                let result = unsafe {
+                    program
+                        .kernel
+                        .chunk(table.0, phase, chunk as u32, chunks as u32)
+                };
+                if let (Err(failed), Ok(mut failure)) = (result, failure.lock()) {
+                    failure.get_or_insert(failed);
+                }
+                done[chunk].store(true, Ordering::Release);
+            });
+            let missing = done.iter().filter(|d| !d.load(Ordering::Acquire)).count();
+            if missing > 0 {
+                return Err(RunError::ChunksMissing { missing });
+            }
+            if let Ok(Some(failed)) = failure.into_inner() {
+                return Err(self.program.meta.failure(&failed));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many phases a run has; every chunk of one has ended before the next begins.
+    #[must_use]
+    pub fn phases(&self) -> usize {
+        self.program.kernel.phases()
+    }
+
+    /// Runs one of `chunks` parts of a phase.
+    ///
+    /// # Safety
+    /// Each chunk of a phase runs once, all chunks of the phases before have ended without an
+    /// error, and nothing else of this call runs meanwhile but other chunks of the same phase.
+    pub unsafe fn chunk(&self, phase: usize, chunk: u32, chunks: u32) -> Result<(), RunError> {
+        // SAFETY: as in `run`, and the caller's for the order of chunks.
+        let done = unsafe { self.program.kernel.chunk(&self.table, phase, chunk, chunks) };
+        done.map_err(|failed| self.program.meta.failure(&failed))
+    }
+}
+
+/// A table of buffers that several threads may look at.
+struct Shared<'t>(&'t [*mut u8]);
+
+// SAFETY: only the addresses are shared; chunks write to disjoint elements.
+unsafe impl Sync for Shared<'_> {}
+
+fn long_enough(argument: Argument, got: usize, expected: usize) -> Result<(), RunError> {
+    if got < expected {
+        Err(RunError::TooShort {
+            argument,
+            got,
+            expected,
+        })
+    } else {
+        Ok(())
+    }
+}
+
+/// Refuses outputs that share bytes with another buffer. Rust's borrows already rule that out for
+/// slices; this is for those made from raw addresses. Scratch is the call's own.
+fn disjoint(parameters: &[Parameter], table: &[*mut u8]) -> Result<(), RunError> {
+    let span = |at: usize| match parameters[at] {
+        Parameter::Input { input, bytes } => Some((Argument::Input(input), bytes)),
+        Parameter::Output { output, bytes } => Some((Argument::Output(output), bytes)),
+        Parameter::Scratch { .. } | Parameter::Constant => None,
+    };
+    for at in 0..table.len() {
+        let Some((first @ Argument::Output(_), bytes)) = span(at) else {
+            continue;
+        };
+        let start = table[at] as usize;
+        for (other, address) in table.iter().enumerate().filter(|(other, _)| *other != at) {
+            let Some((second, length)) = span(other) else {
+                continue;
+            };
+            let from = *address as usize;
+            if start < from.saturating_add(length) && from < start.saturating_add(bytes) {
+                return Err(RunError::Overlap { first, second });
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Inner {
+    #[inline]
+    fn check_element(&self, argument: Argument, claim: Claim) -> Result<(), RunError> {
+        let Claim::Named(got) = claim else {
+            return Ok(());
+        };
+        match self.meta.element(argument) {
+            Some(expected) if expected != got => Err(RunError::Element {
+                argument,
+                got,
+                expected,
+            }),
+            Some(_) | None => Ok(()),
+        }
+    }
+}

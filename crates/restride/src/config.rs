@@ -1,0 +1,77 @@
+//! What an engine is made with.
+
+use restride_jit::Features;
+use restride_lower::Machine;
+
+/// How the machine code of kernels is made and kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Code {
+    /// Compile when a program is made; where executable memory is refused, run generically.
+    #[default]
+    Native,
+    /// Run generically at once, compile on a thread of the engine's own meanwhile. The only
+    /// setting under which an engine starts a thread.
+    Background,
+    /// Never make executable memory.
+    Generic,
+}
+
+/// Where machine code lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Memory {
+    /// The dual-mapped arena, and modules where it is refused.
+    #[default]
+    Auto,
+    /// The dual-mapped arena only (Linux).
+    Arena,
+    /// One module per kernel, the portable way.
+    Module,
+}
+
+/// The bounds and choices of an engine. Start from the default and change what matters:
+///
+/// ```
+/// use restride::{Code, Config, Engine};
+/// let config = Config { code: Code::Generic, cache_entries: 64, ..Config::default() };
+/// let engine = Engine::new(config);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How code is made.
+    pub code: Code,
+    /// Where it lives.
+    pub memory: Memory,
+    /// What the code may use of the processor; by default all it has.
+    pub features: Features,
+    /// What the scheduler knows of the machine.
+    pub machine: Machine,
+    /// How many programs the cache keeps at most.
+    pub cache_entries: usize,
+    /// How many bytes they may take together, code and tables included, as an estimate.
+    pub cache_bytes: usize,
+    /// How many distinct shapes one template gets native code for; what comes after runs
+    /// generically until it has shown that it stays.
+    pub shapes_per_template: u32,
+    /// How many calls for one shape show that it stays.
+    pub calls_to_settle: u32,
+    /// Write every output, also those that are views of an input.
+    pub copy_views: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            code: Code::default(),
+            memory: Memory::default(),
+            features: Features::detect(),
+            machine: Machine::default(),
+            cache_entries: 4096,
+            cache_bytes: 32 << 20,
+            shapes_per_template: 64,
+            calls_to_settle: 32,
+            copy_views: false,
+        }
+    }
+}

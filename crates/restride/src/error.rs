@@ -1,0 +1,155 @@
+//! What can go wrong, when compiling and when running.
+
+use restride_graph::ElementType;
+use thiserror::Error;
+
+/// Why a graph could not be compiled. A graph that was built is valid, so except for a size that
+/// nothing could address these are defects of the compiler, reported instead of raised.
+#[derive(Clone, Debug, Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// A template's operators do not accept the given input types.
+    #[error(transparent)]
+    Graph(#[from] restride_graph::GraphError),
+    /// The number of inputs of a template is another.
+    #[error("the template has {expected} inputs, {got} types were given")]
+    InputCount {
+        /// How many there are.
+        expected: usize,
+        /// How many were given.
+        got: usize,
+    },
+    /// An input type of a template is not one.
+    #[error("input {input}: {problem}")]
+    InputType {
+        /// Which input.
+        input: usize,
+        /// What is wrong with it.
+        problem: restride_graph::TypeError,
+    },
+    /// The canonicaliser gave up.
+    #[error(transparent)]
+    Canonicalise(#[from] restride_canon::CanonError),
+    /// Composition gave up.
+    #[error(transparent)]
+    Plan(#[from] restride_lower::plan::PlanError),
+    /// Scheduling gave up.
+    #[error(transparent)]
+    Schedule(#[from] restride_lower::LowerError),
+    /// The verifier refused the kernel: nothing unproved ever runs.
+    #[error("the kernel was refused: {0}")]
+    Refused(String),
+    /// Neither native code nor the generic executor could be made.
+    #[error("the kernel could not be prepared: {0}")]
+    Prepare(#[from] restride_exec::PrepareError),
+}
+
+/// Which tensor of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The n-th input.
+    Input(usize),
+    /// The n-th computed output.
+    Output(usize),
+}
+
+impl std::fmt::Display for Argument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Input(n) => write!(f, "input {n}"),
+            Self::Output(n) => write!(f, "output {n}"),
+        }
+    }
+}
+
+/// Why a call did nothing. Outputs are as they were.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Another number of inputs than the program has.
+    #[error("the program has {expected} inputs, {got} were given")]
+    InputCount {
+        /// How many there are.
+        expected: usize,
+        /// How many were given.
+        got: usize,
+    },
+    /// Another number of outputs than the program computes; views are not among them.
+    #[error("the program computes {expected} outputs, {got} were given")]
+    OutputCount {
+        /// How many there are.
+        expected: usize,
+        /// How many were given.
+        got: usize,
+    },
+    /// The element type is another.
+    #[error("{argument} has elements of {got}, the program was compiled for {expected}")]
+    Element {
+        /// Which tensor.
+        argument: Argument,
+        /// What it has.
+        got: ElementType,
+        /// What it must have.
+        expected: ElementType,
+    },
+    /// The buffer is too short for the layout.
+    #[error("{argument} has {got} bytes, its layout needs {expected}")]
+    TooShort {
+        /// Which tensor.
+        argument: Argument,
+        /// Bytes it has.
+        got: usize,
+        /// Bytes it needs.
+        expected: usize,
+    },
+    /// Two buffers share bytes, one of which would be written.
+    #[error("{first} and {second} overlap in memory")]
+    Overlap {
+        /// One of them, an output.
+        first: Argument,
+        /// The other.
+        second: Argument,
+    },
+    /// An index of a gather whose policy is `error` lies outside its axis.
+    #[error("{op}: index {value} at position {position} is outside an axis of {limit}")]
+    Index {
+        /// The gather.
+        op: String,
+        /// The first offending position, row-major in the index tensor.
+        position: u64,
+        /// The index; `None` when another thread changed it meanwhile.
+        value: Wrong,
+        /// The size of the axis.
+        limit: i64,
+    },
+    /// Scratch memory for intermediate results is not to be had.
+    #[error("no memory for {bytes} bytes of scratch")]
+    OutOfMemory {
+        /// How many were needed.
+        bytes: usize,
+    },
+    /// The caller's `ParallelFor` came back before every chunk had run.
+    #[error("the parallel loop ended with {missing} of its chunks not run")]
+    ChunksMissing {
+        /// How many.
+        missing: usize,
+    },
+}
+
+/// An index as it was found; it may have been changed by another thread since it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// This value.
+    Value(i128),
+    /// It was outside when it was tested and is inside now.
+    Changed,
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Value(value) => write!(f, "{value}"),
+            Self::Changed => f.write_str("(changed since)"),
+        }
+    }
+}

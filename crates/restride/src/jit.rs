@@ -1,0 +1,151 @@
+//! The engine's code generator: one at a time, on the caller's thread or behind it.
+
+use crate::code::RunnableKernel;
+use crate::config::Memory;
+use restride_jit::{ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, Features};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+
+/// Counts since the engine was made.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) compiled: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) over_budget: AtomicU64,
+}
+
+/// Where code goes, and the arena to count its bytes if it is one.
+pub(crate) struct CodeSpace {
+    memory: CodeMemory,
+    arena: Option<Arc<CodeArena>>,
+}
+
+impl CodeSpace {
+    pub(crate) fn new(memory: Memory) -> Self {
+        let arena = || Arc::new(CodeArena::new(ArenaOptions::default()));
+        match memory {
+            Memory::Module => Self {
+                memory: CodeMemory::Module,
+                arena: None,
+            },
+            Memory::Arena => {
+                let arena = arena();
+                Self {
+                    memory: CodeMemory::Arena(arena.clone()),
+                    arena: Some(arena),
+                }
+            }
+            Memory::Auto => {
+                let arena = arena();
+                Self {
+                    memory: CodeMemory::ArenaOrModule(arena.clone()),
+                    arena: Some(arena),
+                }
+            }
+        }
+    }
+}
+
+pub(crate) struct Jit {
+    features: Features,
+    space: CodeSpace,
+    compiler: Mutex<Option<Compiler>>,
+    worker: Mutex<Option<Worker>>,
+    pub(crate) counts: Counts,
+}
+
+struct Worker {
+    queue: Sender<Weak<RunnableKernel>>,
+    thread: JoinHandle<()>,
+}
+
+impl Jit {
+    pub(crate) fn new(features: Features, memory: Memory) -> Self {
+        Self {
+            features,
+            space: CodeSpace::new(memory),
+            compiler: Mutex::new(None),
+            worker: Mutex::new(None),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Gives a kernel machine code; false where it is refused.
+    pub(crate) fn compile(&self, kernel: &RunnableKernel) -> bool {
+        let mut compiler = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
+        if kernel.native().is_some() {
+            return true;
+        }
+        if compiler.is_none() {
+            let mut options = CompileOptions::default();
+            options.features = self.features;
+            options.memory = self.space.memory.clone();
+            *compiler = Compiler::new(options).ok();
+        }
+        let native = compiler
+            .as_mut()
+            .and_then(|c| c.compile(kernel.kernel()).ok());
+        match native {
+            Some(native) => {
+                kernel.set_native(native);
+                self.counts.compiled.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+            None => {
+                self.counts.refused.fetch_add(1, Ordering::Relaxed);
+                false
+            }
+        }
+    }
+
+    /// Gives a kernel machine code by and by, if anybody still wants it then.
+    pub(crate) fn compile_later(self: Arc<Self>, kernel: &Arc<RunnableKernel>) {
+        let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        if worker.is_none() {
+            let (queue, work) = channel();
+            let jit = Arc::downgrade(&self);
+            let name = "restride-compile".to_owned();
+            let spawned = std::thread::Builder::new()
+                .name(name)
+                .spawn(move || serve(&jit, &work));
+            *worker = spawned.ok().map(|thread| Worker { queue, thread });
+        }
+        // Without a thread the kernel stays generic, which is correct if slow.
+        if let Some(worker) = &*worker {
+            let _ = worker.queue.send(Arc::downgrade(kernel));
+        }
+    }
+
+    /// Ends the thread, if there is one, after what it is compiling.
+    pub(crate) fn stop(&self) {
+        let worker = self
+            .worker
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(Worker { queue, thread }) = worker {
+            drop(queue);
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+
+    pub(crate) fn code_bytes(&self) -> usize {
+        self.space
+            .arena
+            .as_ref()
+            .map_or(0, |arena| arena.stats().live_bytes)
+    }
+}
+
+fn serve(jit: &Weak<Jit>, work: &Receiver<Weak<RunnableKernel>>) {
+    while let Ok(kernel) = work.recv() {
+        let Some(jit) = jit.upgrade() else { return };
+        if let Some(kernel) = kernel.upgrade() {
+            jit.compile(&kernel);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The way from a graph to a proved kernel, each stage kept for those who want to look.
+
+use crate::CompileError;
+use restride_canon::ir::Canonical;
+use restride_graph::Graph;
+use restride_loops::{Verified, verify};
+use restride_lower::plan::{Plan, PlanOptions, plan};
+use restride_lower::{Decision, Machine, schedule};
+
+/// Every stage of one graph's way, before code is made.
+///
+/// ```
+/// # use restride::{Graph, Stages, ElementType};
+/// let mut g = Graph::new("demo");
+/// let x = g.input("x", ElementType::F32, [4, 6])?;
+/// let y = g.transpose(x, [1, 0])?;
+/// g.output(y)?;
+/// let stages = Stages::of(&g, &Default::default())?;
+/// println!("{}\n{}\n{}", stages.canonical, stages.plan, *stages.kernel);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stages {
+    /// The graph without its spelling.
+    pub canonical: Canonical,
+    /// The passes over memory that are left.
+    pub plan: Plan,
+    /// The loops, proved.
+    pub kernel: Verified,
+    /// What the scheduler decided, and why.
+    pub decisions: Vec<Decision>,
+}
+
+/// What to make of a graph.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// Write every output, also those that are views of an input.
+    pub copy_views: bool,
+    /// The machine to schedule for.
+    pub machine: Machine,
+}
+
+impl Options {
+    /// Options under which every output is written.
+    #[must_use]
+    pub fn copying() -> Self {
+        Self {
+            copy_views: true,
+            ..Self::default()
+        }
+    }
+}
+
+impl Stages {
+    /// Takes a graph through every stage.
+    pub fn of(graph: &Graph, options: &Options) -> Result<Self, CompileError> {
+        let canonical = restride_canon::canonicalise(graph, None)?;
+        let plan = plan(
+            &canonical,
+            PlanOptions {
+                views: !options.copy_views,
+            },
+        )?;
+        let scheduled = schedule(&plan, &options.machine)?;
+        let kernel = verify(scheduled.kernel).map_err(|e| CompileError::Refused(e.to_string()))?;
+        Ok(Self {
+            canonical,
+            plan,
+            kernel,
+            decisions: scheduled.decisions,
+        })
+    }
+}

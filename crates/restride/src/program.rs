@@ -1,0 +1,400 @@
+//! Compiled programs: what each output is, and how to run what must be computed.
+
+use crate::call::{Call, Parameter};
+use crate::code::{Failed, RunnableKernel};
+use crate::error::Wrong;
+use crate::{Argument, CompileError, Engine, ParallelFor, RunError, Stages, TensorMut, TensorRef};
+use restride_graph::{ElementType, Graph, Strided, TensorType};
+use restride_loops::{Role, Verified};
+use restride_lower::plan;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How one output of a graph is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// It lies in an input: nothing moves and nothing has to be passed for it.
+    View {
+        /// Which input.
+        input: usize,
+        /// Where it lies in that input's buffer, in elements.
+        layout: Strided,
+        /// Element and shape.
+        ty: TensorType,
+    },
+    /// A run writes it.
+    Computed {
+        /// Element and shape, and the layout if it is not dense.
+        ty: TensorType,
+        /// What keeps it from being a view.
+        why: String,
+    },
+}
+
+/// Everything about a program that does not depend on how its code runs.
+pub(crate) struct Meta {
+    pub(crate) inputs: Vec<TensorType>,
+    pub(crate) outputs: Vec<Output>,
+    /// One per buffer of the kernel.
+    pub(crate) parameters: SmallVec<[Parameter; 6]>,
+    pub(crate) computed: usize,
+    pub(crate) scratch: usize,
+    /// What a failing check stands for: the operator as printed, and its limit.
+    checks: Vec<(u32, String, i64)>,
+    pub(crate) stages: usize,
+}
+
+pub(crate) struct Inner {
+    pub(crate) meta: Meta,
+    pub(crate) kernel: Arc<RunnableKernel>,
+    /// Scratch of an earlier call, kept for the next one.
+    spare: Mutex<Vec<u8>>,
+    /// How often a specialisation without machine code has been asked for.
+    asked: AtomicU32,
+}
+
+/// A compiled graph. Cheap to clone, and to be called from any number of threads at once.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What a program costs and consists of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Passes over memory.
+    pub stages: usize,
+    /// The forms of the moves, each once.
+    pub forms: Vec<&'static str>,
+    /// Bytes of machine code; 0 while it runs generically.
+    pub code_bytes: usize,
+    /// Bytes of scratch that a call needs.
+    pub scratch_bytes: usize,
+    /// Whether there is machine code.
+    pub native: bool,
+}
+
+impl Meta {
+    pub(crate) fn of(graph: &Graph, stages: &Stages) -> Result<Self, CompileError> {
+        let inputs = graph
+            .inputs()
+            .iter()
+            .map(|v| graph.ty(*v).clone())
+            .collect();
+        let answers = graph.outputs().iter().zip(&stages.plan.answers);
+        let mut computed = SmallVec::<[usize; 4]>::new();
+        let outputs: Vec<Output> = answers
+            .enumerate()
+            .map(|(at, (output, answer))| {
+                let ty = graph.output_type(output);
+                match answer {
+                    plan::Answer::View { input, layout } => Output::View {
+                        input: *input as usize,
+                        layout: layout.clone(),
+                        ty: ty.without_layout(),
+                    },
+                    plan::Answer::Computed { why, .. } => {
+                        computed.push(at);
+                        Output::Computed {
+                            ty,
+                            why: why.clone(),
+                        }
+                    }
+                }
+            })
+            .collect();
+        let scratch = stages.kernel.scratch_layout(64).unwrap_or_default();
+        let parameters = stages
+            .kernel
+            .buffers
+            .iter()
+            .enumerate()
+            .map(|(id, buffer)| {
+                let bytes = buffer.bytes().unwrap_or(usize::MAX);
+                match &buffer.role {
+                    Role::In(n) => Parameter::Input {
+                        input: *n as usize,
+                        bytes,
+                    },
+                    Role::Out(n, _) => {
+                        let at = computed.iter().position(|at| *at == *n as usize);
+                        Parameter::Output {
+                            output: at.unwrap_or(usize::MAX),
+                            bytes,
+                        }
+                    }
+                    Role::Const(_) => Parameter::Constant,
+                    Role::Scratch => {
+                        let place = scratch.offsets.iter().find(|(at, _)| at.0 as usize == id);
+                        Parameter::Scratch {
+                            offset: place.map_or(0, |(_, offset)| *offset),
+                        }
+                    }
+                }
+            })
+            .collect();
+        let checks = stages
+            .plan
+            .checks
+            .iter()
+            .map(|check| (check.op, op_label(graph, check.op), check.limit))
+            .collect();
+        let computed = computed.len();
+        let (scratch, stages) = (scratch.bytes, stages.plan.stages.len());
+        Ok(Self {
+            inputs,
+            outputs,
+            parameters,
+            computed,
+            scratch,
+            checks,
+            stages,
+        })
+    }
+
+    /// The element type of an argument.
+    pub(crate) fn element(&self, argument: Argument) -> Option<ElementType> {
+        match argument {
+            Argument::Input(n) => self.inputs.get(n).map(TensorType::element),
+            Argument::Output(n) => {
+                let mut computed = self.outputs.iter().filter_map(|o| match o {
+                    Output::Computed { ty, .. } => Some(ty.element()),
+                    Output::View { .. } => None,
+                });
+                computed.nth(n)
+            }
+        }
+    }
+
+    pub(crate) fn failure(&self, failed: &Failed) -> RunError {
+        let known = self.checks.iter().find(|(code, ..)| *code == failed.code);
+        let (op, limit) = known.map_or(("a gather".to_owned(), 0), |(_, op, limit)| {
+            (op.clone(), *limit)
+        });
+        let (position, value) = failed
+            .at
+            .map_or((0, Wrong::Changed), |(p, v)| (p, Wrong::Value(v)));
+        RunError::Index {
+            op,
+            position,
+            value,
+            limit,
+        }
+    }
+}
+
+fn op_label(graph: &Graph, op: u32) -> String {
+    let value = graph.values().nth(op as usize);
+    value.map_or_else(
+        || "gather".to_owned(),
+        |v| format!("{} {}", graph.op(v).name(), graph.label(v)),
+    )
+}
+
+impl Program {
+    pub(crate) fn new(meta: Meta, kernel: Arc<RunnableKernel>) -> Self {
+        let (spare, asked) = (Mutex::new(Vec::new()), AtomicU32::new(0));
+        Self {
+            inner: Arc::new(Inner {
+                meta,
+                kernel,
+                spare,
+                asked,
+            }),
+        }
+    }
+
+    /// The types of the inputs, in order.
+    #[must_use]
+    pub fn inputs(&self) -> &[TensorType] {
+        &self.inner.meta.inputs
+    }
+
+    /// How each output is answered, in the graph's order.
+    #[must_use]
+    pub fn outputs(&self) -> &[Output] {
+        &self.inner.meta.outputs
+    }
+
+    /// How many outputs a run writes: those that are no views.
+    #[must_use]
+    pub fn computed(&self) -> usize {
+        self.inner.meta.computed
+    }
+
+    /// Whether a run has nothing to do, since every output is a view.
+    #[must_use]
+    pub fn is_view(&self) -> bool {
+        self.inner.meta.computed == 0
+    }
+
+    /// The loops that run.
+    #[must_use]
+    pub fn kernel(&self) -> &Verified {
+        self.inner.kernel.kernel()
+    }
+
+    /// The machine code, disassembled; `None` while the program runs generically.
+    #[must_use]
+    pub fn disassembly(&self) -> Option<String> {
+        self.inner
+            .kernel
+            .native()
+            .map(|native| native.disassembly())
+    }
+
+    /// The machine code; `None` while the program runs generically.
+    #[must_use]
+    pub fn code(&self) -> Option<&[u8]> {
+        self.inner.kernel.native().map(|native| native.code())
+    }
+
+    /// How long making the machine code took.
+    #[must_use]
+    pub fn compile_time(&self) -> Option<std::time::Duration> {
+        self.inner
+            .kernel
+            .native()
+            .map(|native| native.compile_time())
+    }
+
+    /// What the program consists of.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let mut forms = Vec::new();
+        self.kernel().visit(|stmt| {
+            let form = match stmt {
+                restride_loops::Stmt::Move(m) => m.form.name(),
+                restride_loops::Stmt::Gather(_) => "gather",
+                restride_loops::Stmt::Fill { .. } => "fill",
+                restride_loops::Stmt::For { .. }
+                | restride_loops::Stmt::Check { .. }
+                | restride_loops::Stmt::Index { .. } => return,
+            };
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        });
+        let native = self.inner.kernel.native();
+        Summary {
+            stages: self.inner.meta.stages,
+            forms,
+            code_bytes: native.map_or(0, |n| n.code_bytes()),
+            scratch_bytes: self.inner.meta.scratch,
+            native: native.is_some(),
+        }
+    }
+
+    /// Checks the arguments and runs. `inputs` are all inputs of the graph, `outputs` those that
+    /// are [`Output::Computed`], each in order. On an error nothing has been written.
+    #[inline]
+    pub fn run(
+        &self,
+        inputs: &[TensorRef<'_>],
+        outputs: &mut [TensorMut<'_>],
+    ) -> Result<(), RunError> {
+        if self.inner.meta.scratch == 0 {
+            return Call::new(&self.inner, inputs, outputs, &mut [])?.run();
+        }
+        self.with_scratch(|scratch| Call::new(&self.inner, inputs, outputs, scratch)?.run())
+    }
+
+    /// As [`Program::run`], with the work shared out by the caller's threads.
+    pub fn run_on(
+        &self,
+        pool: &dyn ParallelFor,
+        inputs: &[TensorRef<'_>],
+        outputs: &mut [TensorMut<'_>],
+    ) -> Result<(), RunError> {
+        self.with_scratch(|scratch| Call::new(&self.inner, inputs, outputs, scratch)?.run_on(pool))
+    }
+
+    /// Checks the arguments once, for calls that follow. `scratch` needs
+    /// [`Summary::scratch_bytes`] and may hold anything.
+    pub fn bind_in<'a>(
+        &'a self,
+        inputs: &[TensorRef<'a>],
+        outputs: &mut [TensorMut<'a>],
+        scratch: &'a mut [u8],
+    ) -> Result<Call<'a>, RunError> {
+        Call::new(&self.inner, inputs, outputs, scratch)
+    }
+
+    /// Runs without a check and without looking at how many buffers there are.
+    ///
+    /// # Safety
+    /// `buffers` points at one address per buffer of [`Program::kernel`], in its order. Inputs can
+    /// be read and outputs and scratch written over the bytes the kernel declares, at any
+    /// alignment; entries for constants are not looked at. No output or scratch overlaps another
+    /// buffer, and nobody else writes to any buffer, or reads an output or scratch, meanwhile.
+    #[inline]
+    pub unsafe fn run_raw(&self, buffers: &[*mut u8]) -> Result<(), RunError> {
+        // SAFETY: the caller's.
+        let done = unsafe { self.inner.kernel.call(buffers) };
+        done.map_err(|failed| self.inner.meta.failure(&failed))
+    }
+
+    /// Counts a request for a program without machine code; 0 for one that has it.
+    #[inline]
+    pub(crate) fn asked(&self) -> u32 {
+        match self.inner.kernel.native() {
+            Some(_) => 0,
+            None => self
+                .inner
+                .asked
+                .fetch_add(1, Ordering::Relaxed)
+                .saturating_add(1),
+        }
+    }
+
+    /// An estimate of the bytes it keeps alive.
+    pub(crate) fn bytes(&self) -> usize {
+        512 * (1 + self.inner.meta.inputs.len() + self.inner.meta.outputs.len())
+            + self.inner.kernel.bytes()
+    }
+
+    /// Lends scratch: that of an earlier call if it is free, else new.
+    fn with_scratch<T>(
+        &self,
+        work: impl FnOnce(&mut [u8]) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        let bytes = self.inner.meta.scratch;
+        let lock = || {
+            self.inner
+                .spare
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let mut scratch = std::mem::take(&mut *lock());
+        if scratch.len() < bytes {
+            let missing = bytes - scratch.len();
+            scratch
+                .try_reserve_exact(missing)
+                .map_err(|_| RunError::OutOfMemory { bytes })?;
+            scratch.resize(bytes, 0);
+        }
+        let done = work(&mut scratch);
+        *lock() = scratch;
+        done
+    }
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Program")
+            .field("outputs", &self.inner.meta.outputs)
+            .field("summary", &self.summary())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    pub(crate) fn program(&self, graph: &Graph) -> Result<Program, CompileError> {
+        let stages = Stages::of(graph, self.options())?;
+        let meta = Meta::of(graph, &stages)?;
+        let kernel = self.runnable(stages.kernel)?;
+        Ok(Program::new(meta, kernel))
+    }
+}

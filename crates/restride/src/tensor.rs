@@ -1,0 +1,144 @@
+//! Tensors as the caller hands them over: borrowed bytes and an element type, nothing owned.
+//!
+//! A tensor is the buffer only. Where its elements lie in it (shape, strides, offset) is part of
+//! the program that was compiled for it, so a call has nothing to describe again.
+
+use restride_graph::ElementType;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A Rust type that is an element type.
+pub trait Element: Copy + sealed::Sealed + 'static {
+    /// The element type it is.
+    const ELEMENT: ElementType;
+}
+
+macro_rules! elements {
+    ($($rust:ty => $name:ident),* $(,)?) => {$(
+        impl sealed::Sealed for $rust {}
+        impl Element for $rust {
+            const ELEMENT: ElementType = ElementType::$name;
+        }
+    )*};
+}
+
+elements! {
+    bool => Bool,
+    i8 => I8, u8 => U8, i16 => I16, u16 => U16, i32 => I32, u32 => U32,
+    i64 => I64, u64 => U64, i128 => I128, u128 => U128, f32 => F32, f64 => F64,
+}
+
+/// How strictly the element of a tensor is compared with the program's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// The element has this name.
+    Named(ElementType),
+    /// Plain bytes: any element.
+    Bytes,
+}
+
+/// A tensor to read from.
+#[derive(Clone, Copy, Debug)]
+pub struct TensorRef<'a> {
+    pub(crate) start: *const u8,
+    pub(crate) bytes: usize,
+    pub(crate) claim: Claim,
+    borrow: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: it stands for a shared slice of plain data.
+unsafe impl Send for TensorRef<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for TensorRef<'_> {}
+
+impl<'a> TensorRef<'a> {
+    /// A slice of elements.
+    #[must_use]
+    pub fn new<T: Element>(elements: &'a [T]) -> Self {
+        Self {
+            start: elements.as_ptr().cast(),
+            bytes: size_of_val(elements),
+            claim: Claim::Named(T::ELEMENT),
+            borrow: PhantomData,
+        }
+    }
+
+    /// Plain bytes that hold elements of whatever type the program says, at any alignment.
+    #[must_use]
+    pub fn from_bytes(bytes: &'a [u8]) -> Self {
+        Self {
+            claim: Claim::Bytes,
+            ..Self::new(bytes)
+        }
+    }
+
+    /// Bytes that hold elements of a named type, such as `bf16`, for which Rust has none.
+    #[must_use]
+    pub fn of(element: ElementType, bytes: &'a [u8]) -> Self {
+        Self {
+            claim: Claim::Named(element),
+            ..Self::new(bytes)
+        }
+    }
+}
+
+/// A tensor to write to. What it holds before the call plays no part.
+#[derive(Debug)]
+pub struct TensorMut<'a> {
+    pub(crate) start: *mut u8,
+    pub(crate) bytes: usize,
+    pub(crate) claim: Claim,
+    borrow: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: it stands for an exclusive slice of plain data.
+unsafe impl Send for TensorMut<'_> {}
+// SAFETY: as above; nothing can be done with a shared reference to it.
+unsafe impl Sync for TensorMut<'_> {}
+
+impl<'a> TensorMut<'a> {
+    /// A slice of elements.
+    #[must_use]
+    pub fn new<T: Element>(elements: &'a mut [T]) -> Self {
+        Self {
+            start: elements.as_mut_ptr().cast(),
+            bytes: size_of_val(elements),
+            claim: Claim::Named(T::ELEMENT),
+            borrow: PhantomData,
+        }
+    }
+
+    /// A slice of elements that need not be initialised. After a successful call those that the
+    /// output's layout names are; a dense output of the slice's length is initialised whole.
+    #[must_use]
+    pub fn uninit<T: Element>(elements: &'a mut [MaybeUninit<T>]) -> Self {
+        Self {
+            start: elements.as_mut_ptr().cast(),
+            bytes: size_of_val(elements),
+            claim: Claim::Named(T::ELEMENT),
+            borrow: PhantomData,
+        }
+    }
+
+    /// Plain bytes for elements of whatever type the program says, at any alignment.
+    #[must_use]
+    pub fn from_bytes(bytes: &'a mut [u8]) -> Self {
+        Self {
+            claim: Claim::Bytes,
+            ..Self::new(bytes)
+        }
+    }
+
+    /// Bytes for elements of a named type, such as `bf16`.
+    #[must_use]
+    pub fn of(element: ElementType, bytes: &'a mut [u8]) -> Self {
+        Self {
+            claim: Claim::Named(element),
+            ..Self::new(bytes)
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The facade as an engine's author meets it: answers, calls, checks and errors.
+
+use restride::{
+    Argument, Code, Config, ElementType, Engine, Graph, IndexRule, InputShape, Memory, OutOfRange,
+    Output, ParallelFor, RunError, Strided, Template, TensorMut, TensorRef, TensorType, Wrong,
+};
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn transposed(rows: i64, columns: i64) -> Graph {
+    let mut g = Graph::new("t");
+    let x = g.input("x", ElementType::F32, [rows, columns]).unwrap();
+    let y = g.transpose(x, [1, 0]).unwrap();
+    g.output(y).unwrap();
+    g
+}
+
+/// Every way in which an engine can hold code.
+fn engines() -> Vec<Engine> {
+    let mut engines = Vec::new();
+    for code in [Code::Native, Code::Background, Code::Generic] {
+        for memory in [Memory::Auto, Memory::Arena, Memory::Module] {
+            let config = Config {
+                code,
+                memory,
+                copy_views: true,
+                ..Config::default()
+            };
+            engines.push(Engine::new(config));
+        }
+    }
+    engines
+}
+
+struct Threads(usize);
+
+impl ParallelFor for Threads {
+    fn width(&self) -> usize {
+        self.0
+    }
+
+    fn run(&self, count: usize, body: &(dyn Fn(usize) + Sync)) {
+        std::thread::scope(|scope| {
+            for n in 0..count {
+                scope.spawn(move || body(n));
+            }
+        });
+    }
+}
+
+#[test]
+fn every_kind_of_code_computes_the_same() -> Outcome {
+    let (rows, columns) = (301, 517);
+    let x: Vec<f32> = (0..rows * columns).map(|n| n as f32).collect();
+    for engine in engines() {
+        let program = engine.compile(&transposed(rows, columns))?;
+        for pool in [1, 2, 5] {
+            let mut y = vec![0f32; x.len()];
+            program.run_on(
+                &Threads(pool),
+                &[TensorRef::new(&x)],
+                &mut [TensorMut::new(&mut y)],
+            )?;
+            let right = (0..y.len() as i64).all(|at| {
+                let (row, column) = (at / rows, at % rows);
+                y[at as usize] == x[(column * columns + row) as usize]
+            });
+            assert!(right, "{engine:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn views_are_answered_and_move_nothing() -> Outcome {
+    let program = Engine::default().compile(&transposed(3, 4))?;
+    assert!(program.is_view());
+    let Output::View {
+        input: 0,
+        layout,
+        ty,
+    } = &program.outputs()[0]
+    else {
+        panic!()
+    };
+    assert_eq!(
+        *layout,
+        Strided {
+            offset: 0,
+            strides: [1, 4].into_iter().collect()
+        }
+    );
+    assert_eq!(ty.shape(), [4, 3]);
+    program.run(&[TensorRef::new(&[0f32; 12])], &mut [])?;
+    Ok(())
+}
+
+#[test]
+fn calls_are_checked() -> Outcome {
+    let engine = Engine::new(Config {
+        copy_views: true,
+        ..Config::default()
+    });
+    let program = engine.compile(&transposed(3, 4))?;
+    let (x, mut y) = ([0f32; 12], [0f32; 12]);
+    let run = |x: &[TensorRef<'_>], y: &mut [TensorMut<'_>]| program.run(x, y).unwrap_err();
+    let given = TensorRef::new(&x);
+    let error = run(&[], &mut [TensorMut::new(&mut y)]);
+    assert_eq!(
+        error,
+        RunError::InputCount {
+            expected: 1,
+            got: 0
+        }
+    );
+    assert_eq!(
+        run(&[given], &mut []),
+        RunError::OutputCount {
+            expected: 1,
+            got: 0
+        }
+    );
+    let error = run(&[TensorRef::new(&x[1..])], &mut [TensorMut::new(&mut y)]);
+    let short = RunError::TooShort {
+        argument: Argument::Input(0),
+        got: 44,
+        expected: 48,
+    };
+    assert_eq!(error, short);
+    let error = run(&[given], &mut [TensorMut::new(&mut y[..11])]);
+    assert_eq!(
+        error.to_string(),
+        "output 0 has 44 bytes, its layout needs 48"
+    );
+    let error = run(
+        &[TensorRef::new(&[0i32; 12])],
+        &mut [TensorMut::new(&mut y)],
+    );
+    assert_eq!(
+        error.to_string(),
+        "input 0 has elements of i32, the program was compiled for f32"
+    );
+    let bytes = [0u8; 49];
+    program.run(
+        &[TensorRef::from_bytes(&bytes[1..])],
+        &mut [TensorMut::new(&mut y)],
+    )?;
+    Ok(())
+}
+
+#[test]
+fn failed_gathers_leave_outputs_alone() -> Outcome {
+    let mut g = Graph::new("rows");
+    let x = g.input("x", ElementType::U8, [5, 2])?;
+    let i = g.input("i", ElementType::I64, [3])?;
+    let rule = IndexRule {
+        out_of_range: OutOfRange::Error,
+        wrap: true,
+    };
+    let y = g.gather(x, i, rule).axis(0).finish()?;
+    g.output(y)?;
+    for engine in engines() {
+        let program = engine.compile(&g)?;
+        let x: Vec<u8> = (0..10).collect();
+        let mut y = [99u8; 6];
+        let call = |i: &[i64], y: &mut [u8]| {
+            program.run(
+                &[TensorRef::new(&x), TensorRef::new(i)],
+                &mut [TensorMut::new(y)],
+            )
+        };
+        call(&[4, -5, 1], &mut y)?;
+        assert_eq!(y, [8, 9, 0, 1, 2, 3]);
+        let Err(RunError::Index {
+            position,
+            value,
+            limit,
+            ..
+        }) = call(&[0, 5, -6], &mut y)
+        else {
+            panic!("no error")
+        };
+        assert_eq!((position, value, limit), (1, Wrong::Value(5), 5));
+        assert_eq!(y, [8, 9, 0, 1, 2, 3]);
+    }
+    Ok(())
+}
+
+#[test]
+fn outputs_may_lie_in_a_larger_buffer() -> Outcome {
+    // Appending two rows to a cache of eight, in place.
+    let mut g = Graph::new("append");
+    let x = g.input("x", ElementType::U16, [2, 3])?;
+    g.strided_output(
+        x,
+        Strided {
+            offset: 9,
+            strides: [3, 1].into_iter().collect(),
+        },
+    )?;
+    let program = Engine::default().compile(&g)?;
+    let mut cache = [7u16; 24];
+    let new = [1u16, 2, 3, 4, 5, 6];
+    program.run(&[TensorRef::new(&new)], &mut [TensorMut::new(&mut cache)])?;
+    assert_eq!(cache[9..15], new);
+    assert!(cache[..9].iter().chain(&cache[15..]).all(|v| *v == 7));
+    Ok(())
+}
+
+#[test]
+fn templates_are_compiled_once_per_shape_and_stop_at_their_budget() -> Outcome {
+    let config = Config {
+        shapes_per_template: 4,
+        calls_to_settle: 3,
+        copy_views: true,
+        ..Config::default()
+    };
+    let engine = Engine::new(config);
+    let node = Template::new(transposed(2, 3));
+    for n in 1..=20i64 {
+        let program = engine.specialise(&node, &[InputShape::dense(&[n, 3])])?;
+        assert_eq!(program.outputs().len(), 1);
+    }
+    let stats = engine.stats();
+    assert_eq!((stats.misses, stats.over_budget), (20, 16), "{stats:?}");
+    let native = |n: i64| -> Result<bool, Box<dyn std::error::Error>> {
+        Ok(engine
+            .specialise(&node, &[InputShape::dense(&[n, 3])])?
+            .summary()
+            .native)
+    };
+    assert!(!native(20)?);
+    assert!(!native(20)?);
+    assert!(native(20)?, "a shape that stays is compiled");
+    Ok(())
+}
+
+#[test]
+fn strided_inputs_of_a_template() -> Outcome {
+    let engine = Engine::default();
+    let node = Template::new(transposed(2, 3));
+    let shape = InputShape::strided(&[2, 3], 5, &[-3, 1]);
+    let program = engine.specialise(&node, &[shape])?;
+    let Output::View { layout, .. } = &program.outputs()[0] else {
+        panic!()
+    };
+    assert_eq!(
+        (layout.offset, layout.strides.as_slice()),
+        (5, [1, -3].as_slice())
+    );
+    let error = engine
+        .specialise(&node, &[InputShape::strided(&[2, 3], 0, &[-3, 1])])
+        .unwrap_err();
+    assert!(error.to_string().starts_with("input 0: "), "{error}");
+    assert!(
+        engine
+            .specialise(&node, &[InputShape::dense(&[2])])
+            .is_err()
+    );
+    assert!(engine.specialise(&node, &[]).is_err());
+    Ok(())
+}
+
+#[test]
+fn equal_kernels_share_their_code() -> Outcome {
+    let engine = Engine::new(Config {
+        copy_views: true,
+        ..Config::default()
+    });
+    let first = engine.compile(&transposed(64, 32))?;
+    let mut other = Graph::new("same thing, spelled otherwise");
+    let x = other.input("x", ElementType::F32, [64, 32])?;
+    let a = other.unsqueeze(x, [0])?;
+    let b = other.transpose(a, [0, 2, 1])?;
+    let c = other.squeeze(b, [0])?;
+    other.output(c)?;
+    let second = engine.compile(&other)?;
+    assert_eq!(engine.stats().compiled, 1);
+    assert_eq!(first.kernel(), second.kernel());
+    Ok(())
+}
+
+#[test]
+fn types_are_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Engine>();
+    shared::<restride::Program>();
+    shared::<Template>();
+    shared::<TensorType>();
+}
