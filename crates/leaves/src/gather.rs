@@ -50,7 +50,9 @@ impl GatherLeaf {
         let dst_stride = reach(gather.extent, gather.dst_stride, width)?;
         let shape = Shape::of_move(&gather.dims, width)?;
         let cpu = cpu.available();
-        let row = if shape.steps.is_empty() && !shape.empty {
+        // A run that is reversed on both sides does not begin where its row does.
+        let at_start = shape.dst == 0 && shape.src == 0;
+        let row = if shape.steps.is_empty() && !shape.empty && at_start {
             Row::Run(shape.run)
         } else if is_inner(&shape, dst_stride) {
             let nest = Nest::new(shape.dst, shape.src, &shape.steps, shape.empty);
