@@ -64,8 +64,13 @@ impl GatherLeaf {
             }
         };
         let table = coeff.unsigned_abs().saturating_mul(norm.limit as usize);
+        let start = match row {
+            Row::Run(_) => (shape.dst, shape.src),
+            Row::Lanes(..) | Row::Box { .. } => (0, 0),
+        };
         let params = GatherParams {
             extent,
+            start,
             indices: Indices::new(norm, stride, coeff, cpu),
             dst_stride,
             ahead: rows_ahead(shape.bytes(), table),
@@ -108,6 +113,8 @@ impl std::fmt::Debug for GatherLeaf {
 
 struct GatherParams {
     extent: usize,
+    /// Where the first byte of a run lies, from the addresses of the call.
+    start: (isize, isize),
     indices: Indices,
     dst_stride: isize,
     /// How many rows ahead are prefetched; 0 for none.
@@ -211,7 +218,8 @@ impl<C: Copier> Mover for Runs<C> {
         params: &GatherParams,
     ) {
         let Row::Run(run) = params.row else { return };
-        let mut dst = dst;
+        let mut dst = dst.wrapping_offset(params.start.0);
+        let src = src.wrapping_offset(params.start.1);
         let lines = run.min(4096);
         // The rows that have others so far ahead of them, which are asked for, and the last ones.
         let ahead = params.ahead.min(offsets.len());

@@ -111,6 +111,11 @@ fn rows_by_index() {
                 dst: 1,
                 src: -1,
             }),
+            2 => dims.push(Dim {
+                extent: row,
+                dst: -1,
+                src: -1,
+            }),
             1 => {
                 dims.push(Dim {
                     extent: 2,

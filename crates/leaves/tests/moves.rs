@@ -231,6 +231,25 @@ fn channels() {
 }
 
 #[test]
+fn overlapping_sources() {
+    let mut arena = Arena::new(1 << 17);
+    for width in [1, 2, 4] {
+        for (n, step) in [(58, 1), (40, 2), (33, 3)] {
+            // Windows of a signal, and some that also run backwards.
+            let frames = [dim(n, 5, step), dim(5, 1, 1)];
+            let mixed = [
+                dim(n, 30, step),
+                dim(3, 10, 7),
+                dim(2, 5, -21),
+                dim(5, 1, 1),
+            ];
+            arena.check(&frames, width, Form::Lines, false, 0);
+            arena.check(&mixed, width, Form::Lines, true, 3);
+        }
+    }
+}
+
+#[test]
 fn pixel_shuffle() {
     let mut arena = Arena::new(1 << 17);
     for width in [1, 2, 4] {

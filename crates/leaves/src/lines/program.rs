@@ -79,20 +79,20 @@ fn cover(dst: isize, parts: &[Segment], size: usize, start: impl Fn(isize) -> is
         let to = (part.dst - dst).unsigned_abs();
         for i in 0..part.len {
             let src = part.src + i as isize;
-            if windows
-                .last()
-                .is_none_or(|window| src >= window.src + size as isize)
-            {
+            // Parts may share bytes of the source, so one may begin before the latest window.
+            let holds = |window: &Window| (window.src..window.src + size as isize).contains(&src);
+            let number = windows.iter().rposition(holds).unwrap_or_else(|| {
                 let at = start(src);
                 windows.push(Window {
                     src: at,
                     first: (src - at).unsigned_abs(),
                     end: 0,
                 });
-            }
-            let number = windows.len() - 1;
+                windows.len() - 1
+            });
             let window = &mut windows[number];
             let at = (src - window.src).unsigned_abs();
+            window.first = window.first.min(at);
             window.end = window.end.max(at + 1);
             bytes[to + i] = Some((number, at));
         }
