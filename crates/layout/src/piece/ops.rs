@@ -53,7 +53,7 @@ impl Piece {
             let parts = Coords::of(view)
                 .slice(shape[a], span)
                 .map_err(|TooMany| Break::TooManyPieces { axis: a })?;
-            out = self.stamp_all(out, parts, a, |piece, coords| {
+            self.stamp_all(&mut out, &parts, a, |piece, coords| {
                 piece.push_axis(coords.start);
                 coords
                     .runs
@@ -92,7 +92,7 @@ impl Piece {
             }
             let parts = axis::expand(Coords::of(view), shape[a], sizes)
                 .map_err(|TooMany| Break::TooManyPieces { axis: a })?;
-            out = self.stamp_all(out, parts, a, |piece, coords| {
+            self.stamp_all(&mut out, &parts, a, |piece, coords| {
                 let mut row = shape[a];
                 let mut start = coords.start;
                 let mut runs = coords.runs.as_slice();
@@ -174,35 +174,32 @@ impl Piece {
     /// Every piece with every part. `stamp` appends a part's axes to a piece.
     fn stamp_all(
         &self,
-        mut pieces: Pieces,
-        parts: Parts,
+        pieces: &mut Pieces,
+        parts: &Parts,
         axis: usize,
         stamp: impl Fn(&mut Piece, &Coords) -> Result<(), Break>,
-    ) -> Result<Pieces, Break> {
-        if pieces.len() * parts.len() > MAX_PIECES {
+    ) -> Result<(), Break> {
+        let count = pieces.len();
+        if count * parts.len() > MAX_PIECES {
             return Err(Break::TooManyPieces { axis });
         }
-        let Some((last, others)) = parts.split_last() else {
-            return Ok(Pieces::new());
+        let Some((first, others)) = parts.split_first() else {
+            pieces.clear();
+            return Ok(());
         };
-        let mut out = Pieces::new();
         for coords in others {
-            for piece in &pieces {
-                let mut piece = piece.clone();
+            for k in 0..count {
+                let mut piece = pieces[k].clone();
                 piece.stamp_fixed(self, coords)?;
                 stamp(&mut piece, coords)?;
-                out.push(piece);
+                pieces.push(piece);
             }
         }
-        for piece in &mut pieces {
-            piece.stamp_fixed(self, last)?;
-            stamp(piece, last)?;
+        for piece in &mut pieces[..count] {
+            piece.stamp_fixed(self, first)?;
+            stamp(piece, first)?;
         }
-        if out.is_empty() {
-            return Ok(pieces);
-        }
-        out.extend(pieces);
-        Ok(out)
+        Ok(())
     }
 
     fn stamp_fixed(&mut self, from: &Piece, coords: &Coords) -> Result<(), Break> {

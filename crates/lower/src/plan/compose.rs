@@ -95,7 +95,7 @@ fn live(graph: &Canonical) -> SmallVec<[bool; 16]> {
 pub(super) struct Composer<'g> {
     pub(super) graph: &'g Canonical,
     pub(super) plan: Plan,
-    values: SmallVec<[Option<Value>; 8]>,
+    values: Vec<Option<Value>>,
 }
 
 impl<'g> Composer<'g> {
@@ -110,7 +110,7 @@ impl<'g> Composer<'g> {
                 stages: Vec::with_capacity(graph.outputs().len()),
                 answers: Vec::with_capacity(graph.outputs().len()),
             },
-            values: SmallVec::from_elem(None, graph.len()),
+            values: std::iter::repeat_with(|| None).take(graph.len()).collect(),
         }
     }
 
