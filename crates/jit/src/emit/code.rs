@@ -157,17 +157,25 @@ impl<'f> Code<'f> {
         self.ins()
             .brif(whole, go, &[zero.into(), all.into()], split, &[]);
         self.enter_cold(split);
-        // extent * c / n without overflow, by the quotient and remainder of extent / n.
-        let quotient = self.ins().udiv(all, chunks);
-        let multiple = self.ins().imul(quotient, chunks);
-        let rest = self.ins().isub(all, multiple);
         let next = self.ins().iadd_imm_s(chunk, 1);
-        let [first, last] = [chunk, next].map(|c| {
-            let whole = self.ins().imul(c, quotient);
-            let part = self.ins().imul(c, rest);
-            let part = self.ins().udiv(part, chunks);
-            self.ins().iadd(whole, part)
-        });
+        let [first, last] = if extent <= i64::from(u32::MAX) {
+            // Chunks are counted in 32 bits, so the product cannot overflow.
+            [chunk, next].map(|c| {
+                let product = self.ins().imul(c, all);
+                self.ins().udiv(product, chunks)
+            })
+        } else {
+            // extent * c / n by the quotient and remainder of extent / n.
+            let quotient = self.ins().udiv(all, chunks);
+            let multiple = self.ins().imul(quotient, chunks);
+            let rest = self.ins().isub(all, multiple);
+            [chunk, next].map(|c| {
+                let whole = self.ins().imul(c, quotient);
+                let part = self.ins().imul(c, rest);
+                let part = self.ins().udiv(part, chunks);
+                self.ins().iadd(whole, part)
+            })
+        };
         let some = self.ins().isub(last, first);
         self.ins().jump(go, &[first.into(), some.into()]);
         self.enter(go);
