@@ -32,3 +32,11 @@ pub use listing::Listing;
 pub use memory::CodeMemory;
 #[cfg(target_os = "linux")]
 pub use memory::{ArenaOptions, ArenaStats, CodeArena};
+
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    const fn sent<T: Send>() {}
+    shared::<NativeKernel>();
+    shared::<CodeMemory>();
+    sent::<Compiler>();
+};
