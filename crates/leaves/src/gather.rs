@@ -50,9 +50,7 @@ impl GatherLeaf {
         let dst_stride = reach(gather.extent, gather.dst_stride, width)?;
         let shape = Shape::of_move(&gather.dims, width)?;
         let cpu = cpu.available();
-        // A run that is reversed on both sides does not begin where its row does.
-        let at_start = shape.dst == 0 && shape.src == 0;
-        let row = if shape.steps.is_empty() && !shape.empty && at_start {
+        let row = if shape.steps.is_empty() && !shape.empty {
             Row::Run(shape.run)
         } else if is_inner(&shape, dst_stride) {
             let nest = Nest::new(shape.dst, shape.src, &shape.steps, shape.empty);
@@ -64,6 +62,7 @@ impl GatherLeaf {
             }
         };
         let table = coeff.unsigned_abs().saturating_mul(norm.limit as usize);
+        // A run that is reversed on both sides does not begin where its row does.
         let start = match row {
             Row::Run(_) => (shape.dst, shape.src),
             Row::Lanes(..) | Row::Box { .. } => (0, 0),
