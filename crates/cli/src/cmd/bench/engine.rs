@@ -1,8 +1,119 @@
 //! The compiler as a subject.
 
-use super::subject::Subject;
+#![allow(
+    unsafe_code,
+    reason = "chunks of a call carry a promise about their order"
+)]
+
+use super::subject::{Bound, Facts, Prepared, Subject, View};
+use restride::{Call, Config, Engine, Output, Program, TensorMut, TensorRef};
+use restride_testkit::workloads::{Workload, to_graph};
+use std::time::Instant;
 
 /// The compiler with its default settings.
 pub(crate) fn subject() -> Result<Box<dyn Subject>, String> {
-    Err("the engine is not wired yet; --reference runs the definition".into())
+    Ok(Box::new(Compiler))
+}
+
+struct Compiler;
+
+struct Compiled {
+    program: Program,
+    facts: Facts,
+}
+
+impl Subject for Compiler {
+    fn prepare(&self, workload: &Workload, allow_view: bool) -> Result<Box<dyn Prepared>, String> {
+        let graph = to_graph(workload).map_err(|e| e.to_string())?;
+        // An engine of its own each time, so that nothing is answered from its cache.
+        let engine = Engine::new(Config {
+            copy_views: !allow_view,
+            ..Config::default()
+        });
+        let start = Instant::now();
+        let program = engine.compile(&graph).map_err(|e| e.to_string())?;
+        let compile_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let summary = program.summary();
+        let view = match program.outputs().first() {
+            Some(Output::View { input, layout, .. }) => Some(View {
+                input: *input,
+                offset: layout.offset,
+                strides: layout.strides.to_vec(),
+            }),
+            Some(Output::Computed { .. }) | None => None,
+        };
+        let facts = Facts {
+            view,
+            compile_ns,
+            stages: summary.stages,
+            forms: summary
+                .forms
+                .iter()
+                .map(|form| (*form).to_owned())
+                .collect(),
+            code_bytes: summary.code_bytes,
+            scratch_bytes: summary.scratch_bytes,
+        };
+        Ok(Box::new(Compiled { program, facts }))
+    }
+}
+
+impl Prepared for Compiled {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn bind<'a>(
+        &'a self,
+        inputs: &'a [&'a [u8]],
+        output: &'a mut [u8],
+        scratch: &'a mut [u8],
+    ) -> Result<Box<dyn Bound + 'a>, String> {
+        let inputs: Vec<_> = inputs
+            .iter()
+            .map(|bytes| TensorRef::from_bytes(bytes))
+            .collect();
+        let mut outputs = Vec::new();
+        if self.facts.view.is_none() {
+            outputs.push(TensorMut::from_bytes(output));
+        }
+        let call = self.program.bind_in(&inputs, &mut outputs, scratch);
+        Ok(Box::new(Prearranged {
+            call: call.map_err(|e| e.to_string())?,
+            is_shared: self.program.kernel().is_parallel(),
+        }))
+    }
+}
+
+struct Prearranged<'a> {
+    call: Call<'a>,
+    is_shared: bool,
+}
+
+// SAFETY: shared access reads the number of phases or runs chunks, whose callers promise what
+// `Call::chunk` asks of several threads.
+unsafe impl Sync for Prearranged<'_> {}
+
+impl Bound for Prearranged<'_> {
+    fn repeat(&mut self, times: u64) -> Result<(), String> {
+        for _ in 0..times {
+            self.call.run().map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    fn phases(&self) -> usize {
+        self.call.phases()
+    }
+
+    unsafe fn chunk(&self, phase: usize, chunk: usize, of: usize) -> Result<(), String> {
+        let number = |n: usize| u32::try_from(n).map_err(|e| e.to_string());
+        // SAFETY: the caller's promise is the same.
+        let done = unsafe { self.call.chunk(phase, number(chunk)?, number(of)?) };
+        done.map_err(|e| e.to_string())
+    }
 }
