@@ -135,7 +135,7 @@ impl<'p> Emitter<'p> {
         } else {
             None
         };
-        let split = block.and_then(|bytes| split(&first.ordered, first.width, bytes));
+        let split = block.and_then(|bytes| split(self.machine, &first.ordered, first.width, bytes));
         let parallel = split.as_ref().map(|s| s.iterations);
         for unit in group {
             decisions.push(Decision {
@@ -203,44 +203,48 @@ struct Split {
     rest: i64,
 }
 
-/// Cuts the outermost dimension that gives blocks of about `target` bytes and at least two of them.
-fn split(ordered: &Ordered, width: i64, target: i64) -> Option<Split> {
+/// Cuts one dimension into blocks, for boxes of about `target` bytes and at least two of them.
+///
+/// A dimension whose steps leave the line on both sides is cut for free, the outermost first.
+/// Any other is part of a tile, a run or a pattern that shares lines between its steps: it is cut
+/// only where there is no free one, and then into blocks of many lines.
+fn split(machine: &Machine, ordered: &Ordered, width: i64, target: i64) -> Option<Split> {
     let dims = &ordered.dims;
-    let mut inner = box_bytes(dims, width);
-    // The innermost dimension of a tile or a short pattern stays whole; a plain run may be cut.
-    let fixed = match ordered.form {
-        Form::Rows | Form::Stream | Form::Strided => 0,
-        Form::Elements | Form::Transpose | Form::Staged | Form::Lines => 1,
-    };
+    let whole = box_bytes(dims, width);
+    let step = |stride: i64| stride.saturating_mul(width).saturating_abs();
     let mut best: Option<Split> = None;
-    for (at, dim) in dims
-        .iter()
-        .enumerate()
-        .take(dims.len().saturating_sub(fixed))
-    {
-        inner /= dim.extent.max(1);
-        let unit = if at + 1 == dims.len() {
-            (4096 / width).max(1)
-        } else {
+    for (at, dim) in dims.iter().enumerate() {
+        let (dst, src) = (step(dim.dst), step(dim.src));
+        let free = dst >= machine.line && (src >= machine.line || src == 0);
+        let unit = if free {
             1
+        } else {
+            (LINES_OF_A_CUT * machine.line / dst.min(src).max(1)).max(1)
         };
-        let block = round_up((target / inner.max(1)).max(1), unit).min(dim.extent);
+        let others = (whole / dim.extent).max(1);
+        let block = round_up((target / others).max(1), unit);
         let iterations = dim.extent / block;
+        if iterations < 2 {
+            continue;
+        }
         let candidate = Split {
             at,
             iterations,
             block,
             rest: dim.extent % block,
         };
-        if iterations >= 16 || (at == 0 && inner * dim.extent <= target) {
+        if free && iterations >= 8 {
             return Some(candidate);
         }
-        if iterations >= 2 && best.as_ref().is_none_or(|b| iterations > b.iterations) {
+        if best.as_ref().is_none_or(|b| iterations > b.iterations) {
             best = Some(candidate);
         }
     }
     best
 }
+
+/// What a block spans at least of a dimension that shares lines between its steps.
+const LINES_OF_A_CUT: i64 = 8;
 
 fn round_up(n: i64, unit: i64) -> i64 {
     (n - 1) / unit * unit + unit
