@@ -190,6 +190,12 @@ impl Engine {
         }
     }
 
+    /// The machine code that this engine makes for a program, as text: the intermediate code and
+    /// the assembly. Works for programs that run generically, too.
+    pub fn listing(&self, program: &Program) -> Result<restride_jit::Listing, CompileError> {
+        Ok(self.inner.jit.listing(&program.inner.kernel)?)
+    }
+
     /// What it has done and holds.
     #[must_use]
     pub fn stats(&self) -> Stats {

@@ -39,6 +39,9 @@ pub enum CompileError {
     /// The verifier refused the kernel: nothing unproved ever runs.
     #[error("the kernel was refused: {0}")]
     Refused(String),
+    /// Code was asked for as text and cannot be made on this machine.
+    #[error(transparent)]
+    Code(#[from] restride_jit::JitError),
     /// Neither native code nor the generic executor could be made.
     #[error("the kernel could not be prepared: {0}")]
     Prepare(#[from] restride_exec::PrepareError),

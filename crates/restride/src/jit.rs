@@ -2,7 +2,9 @@
 
 use crate::code::RunnableKernel;
 use crate::config::Memory;
-use restride_jit::{ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, Features};
+use restride_jit::{
+    ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, Features, JitError, Listing,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -72,6 +74,18 @@ impl Jit {
         }
     }
 
+    fn compile_options(&self) -> CompileOptions {
+        let mut options = CompileOptions::default();
+        options.features = self.features;
+        options.memory = self.space.memory.clone();
+        options
+    }
+
+    /// The code of a kernel as text.
+    pub(crate) fn listing(&self, kernel: &RunnableKernel) -> Result<Listing, JitError> {
+        Compiler::new(self.compile_options())?.listing(kernel.kernel())
+    }
+
     /// Gives a kernel machine code; false where it is refused.
     pub(crate) fn compile(&self, kernel: &RunnableKernel) -> bool {
         let mut compiler = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,10 +93,7 @@ impl Jit {
             return true;
         }
         if compiler.is_none() {
-            let mut options = CompileOptions::default();
-            options.features = self.features;
-            options.memory = self.space.memory.clone();
-            *compiler = Compiler::new(options).ok();
+            *compiler = Compiler::new(self.compile_options()).ok();
         }
         let native = compiler
             .as_mut()

@@ -67,7 +67,7 @@
 //! # Looking inside
 //!
 //! [`Stages`] holds what every stage made of a graph; each of them prints. [`Program::kernel`] is
-//! the loops that run, [`Program::disassembly`] their machine code.
+//! the loops that run, [`Program::disassembly`] and [`Engine::listing`] their machine code.
 
 mod cache;
 mod call;
@@ -96,7 +96,7 @@ pub use restride_graph::{
     OutOfRange, PadMode, ReshapeDialect, SliceDialect, Strided, StridedSliceDialect, TensorType,
     ValueId,
 };
-pub use restride_jit::Features;
+pub use restride_jit::{Features, Listing};
 pub use restride_lower::Machine;
 pub use template::{InputShape, Template};
 pub use tensor::{Element, TensorMut, TensorRef};

@@ -281,6 +281,17 @@ fn equal_kernels_share_their_code() -> Outcome {
 }
 
 #[test]
+fn code_can_be_read() -> Outcome {
+    for engine in engines() {
+        let program = engine.compile(&transposed(20, 30))?;
+        let listing = engine.listing(&program)?;
+        assert!(listing.clif.contains("function"), "{}", listing.clif);
+        assert!(!listing.assembly.is_empty());
+    }
+    Ok(())
+}
+
+#[test]
 fn types_are_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Engine>();
