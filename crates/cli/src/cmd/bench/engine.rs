@@ -6,16 +6,18 @@
 )]
 
 use super::subject::{Bound, Facts, Prepared, Subject, View};
-use restride::{Call, Config, Engine, Output, Program, TensorMut, TensorRef};
+use restride::{Call, Code, Config, Engine, Output, Program, TensorMut, TensorRef};
 use restride_testkit::workloads::{Workload, to_graph};
 use std::time::Instant;
 
-/// The compiler with its default settings.
-pub(crate) fn subject() -> Result<Box<dyn Subject>, String> {
-    Ok(Box::new(Compiler))
+/// The compiler with its default settings but for how code is made.
+pub(crate) fn subject(code: Code) -> Box<dyn Subject> {
+    Box::new(Compiler { code })
 }
 
-struct Compiler;
+struct Compiler {
+    code: Code,
+}
 
 struct Compiled {
     program: Program,
@@ -28,6 +30,7 @@ impl Subject for Compiler {
         // An engine of its own each time, so that nothing is answered from its cache.
         let engine = Engine::new(Config {
             copy_views: !allow_view,
+            code: self.code,
             ..Config::default()
         });
         let start = Instant::now();

@@ -20,6 +20,7 @@ mod trial;
 mod versus;
 
 use outcome::{Effort, Outcome};
+use restride::Code;
 use restride_testkit::workloads::{Workload, read};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,9 @@ pub(crate) struct Args {
     /// Run the definition of the workloads in place of the compiler
     #[arg(long)]
     reference: bool,
+    /// Run the generic executor in place of machine code
+    #[arg(long, conflicts_with = "reference")]
+    generic: bool,
 }
 
 /// Runs the command.
@@ -87,10 +91,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
 }
 
 fn dispatch(args: &Args) -> Result<usize, String> {
-    let subject: Box<dyn Subject> = if args.reference {
-        Box::new(reference::Reference)
-    } else {
-        engine::subject()?
+    let subject: Box<dyn Subject> = match (args.reference, args.generic) {
+        (true, _) => Box::new(reference::Reference),
+        (false, true) => engine::subject(Code::Generic),
+        (false, false) => engine::subject(Code::Native),
     };
     let effort = effort(args)?;
     let text = |e: io::Error| e.to_string();
