@@ -1,0 +1,63 @@
+//! Changing graphs: operands renamed, values left out, inputs first.
+
+use restride_graph::{Graph, GraphError, Op, ValueId};
+
+/// The operator with every operand renamed.
+#[must_use]
+pub fn renamed(op: &Op, mut name: impl FnMut(ValueId) -> ValueId) -> Op {
+    let mut op = op.clone();
+    match &mut op {
+        Op::Input | Op::Constant(_) => {}
+        Op::Identity { x }
+        | Op::StridedSlice { x, .. }
+        | Op::Slice { x, .. }
+        | Op::Reshape { x, .. }
+        | Op::Transpose { x, .. }
+        | Op::Squeeze { x, .. }
+        | Op::Unsqueeze { x, .. }
+        | Op::Flatten { x, .. }
+        | Op::Broadcast { x, .. }
+        | Op::Reverse { x, .. }
+        | Op::Roll { x, .. }
+        | Op::Split { x, .. }
+        | Op::Tile { x, .. }
+        | Op::Pad { x, .. }
+        | Op::DepthToSpace { x, .. }
+        | Op::SpaceToDepth { x, .. }
+        | Op::ShuffleChannels { x, .. }
+        | Op::CenterCropPad { x, .. }
+        | Op::ReverseSequence { x, .. } => *x = name(*x),
+        Op::Gather { x, indices, .. }
+        | Op::GatherElements { x, indices, .. }
+        | Op::GatherNd { x, indices, .. } => {
+            *x = name(*x);
+            *indices = name(*indices);
+        }
+        Op::Concat { parts, .. } => parts.iter_mut().for_each(|part| *part = name(*part)),
+    }
+    op
+}
+
+/// The same graph with all inputs before all else, and what each value became.
+pub fn inputs_first(graph: &Graph) -> Result<(Graph, Vec<ValueId>), GraphError> {
+    let mut out = Graph::new(graph.name());
+    let mut names = vec![ValueId::from_u32(0); graph.len()];
+    for &input in graph.inputs() {
+        let name = graph.value_name(input).unwrap_or("");
+        names[input.index()] = out.typed_input(name, graph.ty(input).clone())?;
+    }
+    for value in graph.values() {
+        if !matches!(graph.op(value), Op::Input) {
+            let op = renamed(graph.op(value), |operand| names[operand.index()]);
+            names[value.index()] = out.push(op)?;
+        }
+    }
+    for output in graph.outputs() {
+        let value = names[output.value.index()];
+        match &output.layout {
+            None => out.output(value)?,
+            Some(layout) => out.strided_output(value, layout.clone())?,
+        }
+    }
+    Ok((out, names))
+}
