@@ -3,5 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conform;
+pub mod generate;
+pub mod ladder;
 pub mod rungs;
 pub mod workloads;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use restride_testkit::conform::check_lines;
-use restride_testkit::rungs::{Rung, rungs};
+use restride_testkit::rungs::{Rung, named};
+
+use super::rungs::all_rungs;
 
 /// The arguments of `restride conform`.
 #[derive(clap::Args)]
@@ -23,25 +25,8 @@ pub(crate) struct Args {
 
 /// Prints a line a file, the first failures, and the totals.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
-    let rungs = choose(&args.rung)?;
+    let rungs = named(&all_rungs(), &args.rung)?;
     report(args, &rungs, &mut io::stdout().lock()).map_err(|error| error.to_string())
-}
-
-/// The rungs of these names, each once and lowest first; all of them when none is named.
-fn choose(names: &[String]) -> Result<Vec<&'static dyn Rung>, String> {
-    let all = rungs();
-    for name in names {
-        if !all.iter().any(|rung| rung.name() == name) {
-            let known: Vec<&str> = all.iter().map(|rung| rung.name()).collect();
-            return Err(format!(
-                "there is no rung `{name}`; there are {}",
-                known.join(", ")
-            ));
-        }
-    }
-    let wanted =
-        |rung: &&dyn Rung| names.is_empty() || names.iter().any(|name| name == rung.name());
-    Ok(all.into_iter().filter(wanted).collect())
 }
 
 fn report(args: &Args, rungs: &[&dyn Rung], out: &mut impl Write) -> io::Result<ExitCode> {

@@ -26,11 +26,17 @@ impl Draw {
         let random = &mut self.random;
         let axis = random.below(shape.len());
         let rule = rule(random);
-        let batch = if random.percent(30) { random.below(axis + 1) } else { 0 };
+        let batch = if random.percent(30) {
+            random.below(axis + 1)
+        } else {
+            0
+        };
         let rest = shape.iter().product::<i64>() / shape[axis].max(1);
         let mut own = Vec::new();
         let mut room = (super::shapes::MAX_ELEMENTS / rest.max(1)).clamp(1, 12);
-        let rank = random.pick(&[0, 1, 1, 1, 2, 2]).min(6usize.saturating_sub(shape.len() - 1 - batch));
+        let rank = random
+            .pick(&[0, 1, 1, 1, 2, 2])
+            .min(6usize.saturating_sub(shape.len() - 1 - batch));
         for _ in 0..rank {
             let extent = match random.below(25) {
                 0 => 0,
@@ -42,8 +48,14 @@ impl Draw {
             own.push(extent);
         }
         let index_shape = [&shape[..batch], &own].concat();
-        let wanted = Wanted { shape: &index_shape, limits: &[shape[axis]], rule };
-        let reused = (batch == 0 && self.random.percent(25)).then(|| self.reusable(&wanted)).flatten();
+        let wanted = Wanted {
+            shape: &index_shape,
+            limits: &[shape[axis]],
+            rule,
+        };
+        let reused = (batch == 0 && self.random.percent(25))
+            .then(|| self.reusable(&wanted))
+            .flatten();
         let indices = match reused {
             Some(indices) => indices,
             None => self.indices(&wanted)?,
@@ -54,7 +66,13 @@ impl Draw {
             _ => batch as i64,
         };
         let axis = self.random.spelled_axis(axis, shape.len());
-        Some(Op::Gather { x, indices, axis, batch_dims, rule })
+        Some(Op::Gather {
+            x,
+            indices,
+            axis,
+            batch_dims,
+            rule,
+        })
     }
 
     pub(super) fn gather_elements(&mut self, x: ValueId) -> Option<Op> {
@@ -65,31 +83,59 @@ impl Draw {
         let mut index_shape = shape.clone();
         for (at, size) in index_shape.iter_mut().enumerate() {
             if at == axis {
-                *size = random.within(i64::from(!random.percent(5)), 5);
+                let least = i64::from(!random.percent(5));
+                *size = random.within(least, 5);
             } else if random.percent(25) {
                 *size = random.within((*size).min(1), *size);
             }
         }
-        let indices = self.indices(&Wanted { shape: &index_shape, limits: &[shape[axis]], rule })?;
+        let indices = self.indices(&Wanted {
+            shape: &index_shape,
+            limits: &[shape[axis]],
+            rule,
+        })?;
         let axis = self.random.spelled_axis(axis, shape.len());
-        Some(Op::GatherElements { x, indices, axis, rule })
+        Some(Op::GatherElements {
+            x,
+            indices,
+            axis,
+            rule,
+        })
     }
 
     pub(super) fn gather_nd(&mut self, x: ValueId) -> Option<Op> {
         let shape = self.shape(x);
         let random = &mut self.random;
-        let batch = if random.percent(30) { random.below(shape.len()) } else { 0 };
+        let batch = if random.percent(30) {
+            random.below(shape.len())
+        } else {
+            0
+        };
         let depth = match random.below(12) {
             0 => 0,
             _ => 1 + random.below(shape.len() - batch),
         };
         let rule = rule(random);
         let rank = random.pick(&[0, 1, 1, 2]);
-        let own: Vec<i64> = (0..rank).map(|_| random.within(i64::from(!random.percent(4)), 4)).collect();
+        let own: Vec<i64> = (0..rank)
+            .map(|_| {
+                let least = i64::from(!random.percent(4));
+                random.within(least, 4)
+            })
+            .collect();
         let index_shape = [&shape[..batch], &own, &[depth as i64]].concat();
         let limits = &shape[batch..batch + depth];
-        let indices = self.indices(&Wanted { shape: &index_shape, limits, rule })?;
-        Some(Op::GatherNd { x, indices, batch_dims: batch as i64, rule })
+        let indices = self.indices(&Wanted {
+            shape: &index_shape,
+            limits,
+            rule,
+        })?;
+        Some(Op::GatherNd {
+            x,
+            indices,
+            batch_dims: batch as i64,
+            rule,
+        })
     }
 
     /// A value that is there already and may serve as an index.
@@ -102,7 +148,12 @@ impl Draw {
             let forgiving = wanted.rule.out_of_range != OutOfRange::Error;
             ty.element().is_index() && ty.rank() <= 2 && ty.numel() <= 16 && (tame || forgiving)
         };
-        let all: Vec<ValueId> = self.pool.iter().filter(fits).map(|known| known.value).collect();
+        let all: Vec<ValueId> = self
+            .pool
+            .iter()
+            .filter(fits)
+            .map(|known| known.value)
+            .collect();
         (!all.is_empty()).then(|| self.random.pick(&all))
     }
 
@@ -128,20 +179,42 @@ impl Draw {
                 for (axis, &from) in order.iter().enumerate() {
                     shape[from] = wanted.shape[axis];
                 }
-                let leaf = self.index_leaf(&Wanted { shape: &shape, ..*wanted }, element)?;
+                let leaf = self.index_leaf(
+                    &Wanted {
+                        shape: &shape,
+                        ..*wanted
+                    },
+                    element,
+                )?;
                 let perm = order.iter().map(|&axis| axis as i64).collect();
                 self.push(Op::Transpose { x: leaf, perm })
             }
             1 => {
                 let all: i64 = wanted.shape.iter().product();
-                let leaf = self.index_leaf(&Wanted { shape: &[all], ..*wanted }, element)?;
+                let leaf = self.index_leaf(
+                    &Wanted {
+                        shape: &[all],
+                        ..*wanted
+                    },
+                    element,
+                )?;
                 let pattern = wanted.shape.iter().copied().collect();
-                self.push(Op::Reshape { x: leaf, dialect: restride_graph::ReshapeDialect::Plain, pattern })
+                self.push(Op::Reshape {
+                    x: leaf,
+                    dialect: restride_graph::ReshapeDialect::Plain,
+                    pattern,
+                })
             }
             _ => {
                 let mut shape = wanted.shape.to_vec();
                 shape[0] = 2 * shape[0] + 1;
-                let leaf = self.index_leaf(&Wanted { shape: &shape, ..*wanted }, element)?;
+                let leaf = self.index_leaf(
+                    &Wanted {
+                        shape: &shape,
+                        ..*wanted
+                    },
+                    element,
+                )?;
                 let backwards = self.random.flip();
                 let one = |value: i64| restride_graph::Ints::from_slice(&[value]);
                 self.push(Op::Slice {
@@ -172,32 +245,64 @@ impl Draw {
         }
         let ty = TensorType::dense(element, wanted.shape).ok()?;
         let mut ty = input_layout(&mut self.random, ty);
-        if ty.layout().is_some_and(|layout| layout.strides.contains(&0)) && wanted.limits.len() > 1 {
+        if ty
+            .layout()
+            .is_some_and(|layout| layout.strides.contains(&0))
+            && wanted.limits.len() > 1
+        {
             ty = ty.without_layout();
         }
-        let bits = values.iter().map(|&value| value as u128 & element.bit_mask()).collect();
+        let bits = values
+            .iter()
+            .map(|&value| value as u128 & element.bit_mask())
+            .collect();
         let value = self.input("i", ty, Recipe::Bits(bits))?;
         self.know(value, bound);
         Some(value)
     }
 
     /// Numbers for an index tensor, and whether all of them are in range.
-    fn index_values(&mut self, wanted: &Wanted<'_>, element: ElementType, count: usize) -> (Vec<i128>, bool) {
+    fn index_values(
+        &mut self,
+        wanted: &Wanted<'_>,
+        element: ElementType,
+        count: usize,
+    ) -> (Vec<i128>, bool) {
         let random = &mut self.random;
         let IndexRule { out_of_range, wrap } = wanted.rule;
-        let limit = |k: usize| wanted.limits.get(k % wanted.limits.len().max(1)).copied().unwrap_or(1);
+        let limit = |k: usize| {
+            wanted
+                .limits
+                .get(k % wanted.limits.len().max(1))
+                .copied()
+                .unwrap_or(1)
+        };
         let wrap = wrap && element.is_signed_integer();
         let mut values: Vec<i128> = match (wanted.limits, random.percent(25)) {
             // An arithmetic sequence: a slice in disguise.
             (&[limit], true) if limit > 0 && count > 0 => {
                 let first = random.within(0, limit - 1);
-                let room = if count > 1 { (limit - 1) / (count as i64 - 1).max(1) } else { 0 };
+                let room = if count > 1 {
+                    (limit - 1) / (count as i64 - 1).max(1)
+                } else {
+                    0
+                };
                 let step = random.within(-room, room);
                 let last = first + step * (count as i64 - 1);
-                let shift = if last < 0 { -last } else { (limit - 1 - last).min(0) };
+                let shift = if last < 0 {
+                    -last
+                } else {
+                    (limit - 1 - last).min(0)
+                };
                 let fits = (0..limit).contains(&(first + shift));
-                let (first, step) = if fits { (first + shift, step) } else { (first, 0) };
-                (0..count as i64).map(|k| i128::from(first + step * k)).collect()
+                let (first, step) = if fits {
+                    (first + shift, step)
+                } else {
+                    (first, 0)
+                };
+                (0..count as i64)
+                    .map(|k| i128::from(first + step * k))
+                    .collect()
             }
             _ => (0..count)
                 .map(|k| {
@@ -214,7 +319,11 @@ impl Draw {
         };
         if wild && count > 0 {
             tame = false;
-            let most = if out_of_range == OutOfRange::Error { 2 } else { 1 + count / 3 };
+            let most = if out_of_range == OutOfRange::Error {
+                2
+            } else {
+                1 + count / 3
+            };
             for _ in 0..random.within(1, most as i64) {
                 let at = random.below(count);
                 values[at] = adversarial(random, element, limit(at));
@@ -250,5 +359,9 @@ fn adversarial(random: &mut Random, element: ElementType, limit: i64) -> i128 {
         1 << 32,
     ];
     let value = random.pick(&candidates);
-    if (low..=high).contains(&value) { value } else { random.pick(&[low, high, 0]) }
+    if (low..=high).contains(&value) {
+        value
+    } else {
+        random.pick(&[low, high, 0])
+    }
 }

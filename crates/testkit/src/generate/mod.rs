@@ -80,14 +80,18 @@ impl Case {
     #[must_use]
     pub fn buffers(&self) -> Vec<Vec<u8>> {
         let inputs = self.graph.inputs().iter().zip(&self.inputs);
-        inputs.map(|(&input, recipe)| recipe.buffer(self.graph.ty(input))).collect()
+        inputs
+            .map(|(&input, recipe)| recipe.buffer(self.graph.ty(input)))
+            .collect()
     }
 
     /// The inputs, dense.
     pub fn tensors(&self) -> Result<Vec<Tensor>, TensorError> {
         let buffers = self.buffers();
         let inputs = self.graph.inputs().iter().zip(&buffers);
-        inputs.map(|(&input, buffer)| Tensor::read(self.graph.ty(input), buffer)).collect()
+        inputs
+            .map(|(&input, buffer)| Tensor::read(self.graph.ty(input), buffer))
+            .collect()
     }
 }
 
@@ -166,7 +170,13 @@ impl Draw {
 
     /// What is known of an operator's result.
     fn bound(&self, op: &Op) -> Option<Bound> {
-        if matches!(op, Op::Pad { mode: PadMode::Constant(1..), .. }) {
+        if matches!(
+            op,
+            Op::Pad {
+                mode: PadMode::Constant(1..),
+                ..
+            }
+        ) {
             return None;
         }
         let of = |value: &ValueId| self.pool.iter().find(|known| known.value == *value)?.bound;
@@ -176,7 +186,9 @@ impl Draw {
             _ => operands.get(..1)?,
         };
         let first = of(data.first()?)?;
-        data.iter().all(|value| of(value) == Some(first)).then_some(first)
+        data.iter()
+            .all(|value| of(value) == Some(first))
+            .then_some(first)
     }
 
     fn family(&mut self, max_ops: usize, nearly: bool) {
@@ -210,7 +222,9 @@ impl Draw {
     fn grow(&mut self, nearly: bool) {
         for _ in 0..6 {
             let Some(x) = self.operand() else { return };
-            let Some(mut op) = self.any_op(x) else { continue };
+            let Some(mut op) = self.any_op(x) else {
+                continue;
+            };
             let perturbed = nearly && self.random.percent(40);
             if perturbed {
                 perturb::perturb(&mut self.random, &mut op);
@@ -297,11 +311,20 @@ impl Draw {
                 && other.rank() == rank
                 && (0..rank).all(|k| k == axis || other.shape()[k] == ty.shape()[k])
         };
-        let alike: Vec<ValueId> = self.pool.iter().filter(like).map(|known| known.value).collect();
+        let alike: Vec<ValueId> = self
+            .pool
+            .iter()
+            .filter(like)
+            .map(|known| known.value)
+            .collect();
         let mut parts = restride_graph::Operands::new();
         let count = self.random.pick(&[1, 2, 2, 2, 3, 3, 4]);
         for _ in 0..count {
-            parts.push(if alike.is_empty() { x } else { self.random.pick(&alike) });
+            parts.push(if alike.is_empty() {
+                x
+            } else {
+                self.random.pick(&alike)
+            });
         }
         let at = self.random.below(parts.len());
         parts[at] = x;
@@ -313,8 +336,12 @@ impl Draw {
     fn chain(&mut self, max_ops: usize, gather_at: Option<usize>) {
         let element = shapes::element(&mut self.random);
         let shape = shapes::solid_shape(&mut self.random, 800);
-        let Ok(ty) = TensorType::dense(element, shape) else { return };
-        let Some(mut x) = self.input("x", ty, Recipe::Labels(0)) else { return };
+        let Ok(ty) = TensorType::dense(element, shape) else {
+            return;
+        };
+        let Some(mut x) = self.input("x", ty, Recipe::Labels(0)) else {
+            return;
+        };
         self.know(x, None);
         let ops = 1 + self.random.below(max_ops.max(1));
         let gather_at = gather_at.map(|at| at % ops);
@@ -362,12 +389,10 @@ impl Draw {
                 },
             };
             let ty = self.graph.ty(value).clone().without_layout();
-            let strided = self.random.percent(25)
-                && ty.numel() > 0
-                && {
-                    let layout = shapes::output_layout(&mut self.random, &ty);
-                    self.graph.strided_output(value, layout).is_ok()
-                };
+            let strided = self.random.percent(25) && ty.numel() > 0 && {
+                let layout = shapes::output_layout(&mut self.random, &ty);
+                self.graph.strided_output(value, layout).is_ok()
+            };
             if !strided {
                 let _ = self.graph.output(value);
             }
@@ -382,7 +407,9 @@ impl Draw {
         });
         let refused = self.refused.iter();
         Case {
-            refused: refused.map(|op| renamed(op, |value| names[value.index()])).collect(),
+            refused: refused
+                .map(|op| renamed(op, |value| names[value.index()]))
+                .collect(),
             graph,
             inputs: self.recipes,
         }

@@ -4,7 +4,16 @@ use restride_graph::{BroadcastMode, Ints, Op, PadMode};
 
 use super::Random;
 
-const EXTREMES: [i64; 8] = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX, 1 << 32];
+const EXTREMES: [i64; 8] = [
+    i64::MIN,
+    i64::MIN + 1,
+    -1,
+    0,
+    1,
+    i64::MAX - 1,
+    i64::MAX,
+    1 << 32,
+];
 
 fn number(random: &mut Random, number: &mut i64) {
     *number = match random.below(6) {
@@ -57,21 +66,53 @@ pub(super) fn perturb(random: &mut Random, op: &mut Op) {
             6 => *new_axis_mask ^= 1 << random.below(8),
             _ => *shrink_axis_mask ^= 1 << random.below(8),
         },
-        Op::Slice { x: _, dialect: _, start, stop, step, axes } => match (random.below(4), axes) {
+        Op::Slice {
+            x: _,
+            dialect: _,
+            start,
+            stop,
+            step,
+            axes,
+        } => match (random.below(4), axes) {
             (0, _) => list(random, start),
             (1, _) => list(random, stop),
             (2, Some(axes)) => list(random, axes),
             (2 | 3, _) | (4.., _) => list(random, step),
         },
-        Op::Gather { x: _, indices: _, axis, batch_dims, rule: _ } => match random.flip() {
+        Op::Gather {
+            x: _,
+            indices: _,
+            axis,
+            batch_dims,
+            rule: _,
+        } => match random.flip() {
             true => number(random, axis),
             false => number(random, batch_dims),
         },
-        Op::GatherElements { x: _, indices: _, axis, rule: _ } => number(random, axis),
-        Op::GatherNd { x: _, indices: _, batch_dims, rule: _ } => number(random, batch_dims),
-        Op::Reshape { x: _, dialect: _, pattern } => list(random, pattern),
+        Op::GatherElements {
+            x: _,
+            indices: _,
+            axis,
+            rule: _,
+        } => number(random, axis),
+        Op::GatherNd {
+            x: _,
+            indices: _,
+            batch_dims,
+            rule: _,
+        } => number(random, batch_dims),
+        Op::Reshape {
+            x: _,
+            dialect: _,
+            pattern,
+        } => list(random, pattern),
         Op::Transpose { x: _, perm } => list(random, perm),
-        Op::Squeeze { x: _, axes: Some(axes) } | Op::Unsqueeze { x: _, axes } | Op::Reverse { x: _, axes } => {
+        Op::Squeeze {
+            x: _,
+            axes: Some(axes),
+        }
+        | Op::Unsqueeze { x: _, axes }
+        | Op::Reverse { x: _, axes } => {
             list(random, axes);
         }
         Op::Squeeze { x: _, axes } => *axes = Some(Ints::from_slice(&[random.within(-3, 3)])),
@@ -86,7 +127,12 @@ pub(super) fn perturb(random: &mut Random, op: &mut Op) {
             true => list(random, shift),
             false => list(random, axes),
         },
-        Op::Split { x: _, axis, lengths, part } => match random.below(3) {
+        Op::Split {
+            x: _,
+            axis,
+            lengths,
+            part,
+        } => match random.below(3) {
             0 => number(random, axis),
             1 => *part = part.wrapping_add_signed(random.pick(&[-1, 1])),
             _ => {
@@ -97,12 +143,18 @@ pub(super) fn perturb(random: &mut Random, op: &mut Op) {
         },
         Op::Concat { parts: _, axis } => number(random, axis),
         Op::Tile { x: _, repeats } => list(random, repeats),
-        Op::Pad { x: _, low, high, mode } => match random.below(3) {
+        Op::Pad {
+            x: _,
+            low,
+            high,
+            mode,
+        } => match random.below(3) {
             0 => list(random, low),
             1 => list(random, high),
             _ => {
+                let bits = 1 << random.below(128);
                 *mode = random.pick(&[
-                    PadMode::Constant(1 << random.below(128)),
+                    PadMode::Constant(bits),
                     PadMode::Edge,
                     PadMode::Reflect,
                     PadMode::Symmetric,
@@ -110,8 +162,18 @@ pub(super) fn perturb(random: &mut Random, op: &mut Op) {
                 ]);
             }
         },
-        Op::DepthToSpace { x: _, block, order: _, channels: _ }
-        | Op::SpaceToDepth { x: _, block, order: _, channels: _ } => number(random, block),
+        Op::DepthToSpace {
+            x: _,
+            block,
+            order: _,
+            channels: _,
+        }
+        | Op::SpaceToDepth {
+            x: _,
+            block,
+            order: _,
+            channels: _,
+        } => number(random, block),
         Op::ShuffleChannels { x: _, axis, groups } => match random.flip() {
             true => number(random, axis),
             false => number(random, groups),
@@ -120,7 +182,12 @@ pub(super) fn perturb(random: &mut Random, op: &mut Op) {
             Some(axes) if random.flip() => list(random, axes),
             Some(_) | None => list(random, shape),
         },
-        Op::ReverseSequence { x: _, lengths, batch_axis, seq_axis } => match random.below(3) {
+        Op::ReverseSequence {
+            x: _,
+            lengths,
+            batch_axis,
+            seq_axis,
+        } => match random.below(3) {
             0 => list(random, lengths),
             1 => number(random, batch_axis),
             _ => number(random, seq_axis),

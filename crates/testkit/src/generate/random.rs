@@ -72,6 +72,10 @@ impl Random {
     /// An axis of a tensor of this rank (at least 1), counted from either end.
     pub fn spelled_axis(&mut self, axis: usize, rank: usize) -> i64 {
         let axis = axis as i64;
-        if self.percent(35) { axis - rank as i64 } else { axis }
+        if self.percent(35) {
+            axis - rank as i64
+        } else {
+            axis
+        }
     }
 }

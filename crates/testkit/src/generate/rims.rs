@@ -24,8 +24,20 @@ pub(super) fn pad(random: &mut Random, x: ValueId, shape: &[i64], element: Eleme
         }
         let most = match mode {
             PadMode::Constant(_) => 3,
-            PadMode::Edge => if size > 0 { 3 } else { 0 },
-            PadMode::Wrap => if size > 0 { size + 2 } else { 0 },
+            PadMode::Edge => {
+                if size > 0 {
+                    3
+                } else {
+                    0
+                }
+            }
+            PadMode::Wrap => {
+                if size > 0 {
+                    size + 2
+                } else {
+                    0
+                }
+            }
             PadMode::Reflect => (size - 1).clamp(0, 3),
             PadMode::Symmetric => size.min(3),
         };
@@ -46,11 +58,19 @@ pub(super) fn center_crop_pad(random: &mut Random, x: ValueId, shape: &[i64]) ->
     let near = |random: &mut Random, size: i64| (size + random.within(-3, 3)).max(0);
     if random.percent(40) {
         let shape = shape.iter().map(|&size| near(random, size)).collect();
-        return Op::CenterCropPad { x, shape, axes: None };
+        return Op::CenterCropPad {
+            x,
+            shape,
+            axes: None,
+        };
     }
     let (axes, spelled) = some_axes(random, shape.len());
     let target = axes.iter().map(|&axis| near(random, shape[axis])).collect();
-    Op::CenterCropPad { x, shape: target, axes: Some(spelled) }
+    Op::CenterCropPad {
+        x,
+        shape: target,
+        axes: Some(spelled),
+    }
 }
 
 pub(super) fn roll(random: &mut Random, x: ValueId, rank: usize) -> Op {
@@ -89,7 +109,9 @@ pub(super) fn tile(random: &mut Random, x: ValueId, rank: usize) -> Op {
 pub(super) fn reverse_sequence(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
     let axes = random.permutation(shape.len());
     let (batch, seq) = (axes[0], axes[1]);
-    let lengths = (0..shape[batch]).map(|_| random.within(0, shape[seq])).collect();
+    let lengths = (0..shape[batch])
+        .map(|_| random.within(0, shape[seq]))
+        .collect();
     Op::ReverseSequence {
         x,
         lengths,

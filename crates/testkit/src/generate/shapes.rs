@@ -106,7 +106,12 @@ fn spread(random: &mut Random, shape: &[i64]) -> Shape {
     let mut step = random.pick(&[1, 1, 1, 2, 3]);
     for axis in order {
         strides[axis] = step;
-        step = step * shape[axis].max(1) + if random.percent(20) { random.within(1, 4) } else { 0 };
+        step = step * shape[axis].max(1)
+            + if random.percent(20) {
+                random.within(1, 4)
+            } else {
+                0
+            };
     }
     strides
 }

@@ -41,7 +41,11 @@ fn stride(random: &mut Random, size: i64) -> i64 {
         18 => size + 1,
         _ => return random.pick(&[i64::MAX, i64::MIN, -i64::MAX, 1 << 40]),
     };
-    if random.percent(35) { -magnitude } else { magnitude }
+    if random.percent(35) {
+        -magnitude
+    } else {
+        magnitude
+    }
 }
 
 /// A range that holds something if the axis does, most of the time.
@@ -49,7 +53,13 @@ fn range(random: &mut Random, size: i64) -> Range {
     let stride = stride(random, size);
     if size == 0 || random.percent(4) {
         let (begin, end) = (wild(random, size), wild(random, size));
-        return Range { begin, end, stride, whole_begin: false, whole_end: false };
+        return Range {
+            begin,
+            end,
+            stride,
+            whole_begin: false,
+            whole_end: false,
+        };
     }
     let (mut first, mut last) = (random.within(0, size - 1), random.within(0, size - 1));
     if random.percent(40) {
@@ -81,7 +91,13 @@ fn range(random: &mut Random, size: i64) -> Range {
         (false, last) if random.percent(40) => last - 1 - size,
         (false, last) => last - 1,
     };
-    Range { begin, end, stride, whole_begin, whole_end }
+    Range {
+        begin,
+        end,
+        stride,
+        whole_begin,
+        whole_end,
+    }
 }
 
 /// `strided_slice` with any masks, in any dialect.
@@ -89,8 +105,16 @@ pub(super) fn strided_slice(random: &mut Random, x: ValueId, shape: &[i64], calm
     let mut spec = Spec::default();
     let rank = shape.len();
     let ellipsis = random.percent(25).then(|| random.below(rank + 1));
-    let mut new_left = if rank < 5 { random.pick(&[0, 0, 0, 1, 2]) } else { 0 };
-    let named = if random.percent(70) { rank } else { random.below(rank + 1) };
+    let mut new_left = if rank < 5 {
+        random.pick(&[0, 0, 0, 1, 2])
+    } else {
+        0
+    };
+    let named = if random.percent(70) {
+        rank
+    } else {
+        random.below(rank + 1)
+    };
     let dialect = random.pick(&[
         StridedSliceDialect::TensorFlow,
         StridedSliceDialect::OpenVino,
@@ -122,9 +146,16 @@ pub(super) fn strided_slice(random: &mut Random, x: ValueId, shape: &[i64], calm
     if random.percent(10) {
         // Bits beyond the last position mean nothing, and sign bits only where they are allowed.
         let beyond = 1i64 << (spec.begin.len() + random.below(20)).min(40);
-        spec.masks[random.pick(&[Mask::Begin, Mask::End, Mask::NewAxis, Mask::Shrink]) as usize] |= beyond;
+        spec.masks[random.pick(&[Mask::Begin, Mask::End, Mask::NewAxis, Mask::Shrink]) as usize] |=
+            beyond;
     }
-    let [begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask] = spec.masks;
+    let [
+        begin_mask,
+        end_mask,
+        ellipsis_mask,
+        new_axis_mask,
+        shrink_axis_mask,
+    ] = spec.masks;
     Op::StridedSlice {
         x,
         dialect,
@@ -240,7 +271,11 @@ pub(super) fn slice(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
         start,
         stop,
         step,
-        axes: named.then(|| axes.iter().map(|&axis| random.spelled_axis(axis, rank)).collect()),
+        axes: named.then(|| {
+            axes.iter()
+                .map(|&axis| random.spelled_axis(axis, rank))
+                .collect()
+        }),
     }
 }
 

@@ -8,7 +8,9 @@ use super::shapes::MAX_RANK;
 const RESHAPES: [ReshapeDialect; 7] = [
     ReshapeDialect::Plain,
     ReshapeDialect::OpenVino { special_zero: true },
-    ReshapeDialect::OpenVino { special_zero: false },
+    ReshapeDialect::OpenVino {
+        special_zero: false,
+    },
     ReshapeDialect::Onnx { allow_zero: true },
     ReshapeDialect::Onnx { allow_zero: false },
     ReshapeDialect::TensorFlow,
@@ -19,7 +21,10 @@ const RESHAPES: [ReshapeDialect; 7] = [
 pub(super) fn some_axes(random: &mut Random, rank: usize) -> (Vec<usize>, Ints) {
     let mut axes: Vec<usize> = (0..rank).filter(|_| random.percent(45)).collect();
     random.shuffle(&mut axes);
-    let spelled = axes.iter().map(|&axis| random.spelled_axis(axis, rank)).collect();
+    let spelled = axes
+        .iter()
+        .map(|&axis| random.spelled_axis(axis, rank))
+        .collect();
     (axes, spelled)
 }
 
@@ -60,7 +65,8 @@ pub(super) fn reshape(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
     let dialect = random.pick(&RESHAPES);
     let copies = matches!(
         dialect,
-        ReshapeDialect::OpenVino { special_zero: true } | ReshapeDialect::Onnx { allow_zero: false }
+        ReshapeDialect::OpenVino { special_zero: true }
+            | ReshapeDialect::Onnx { allow_zero: false }
     );
     let mut pattern: Ints = out.iter().copied().collect();
     if copies {
@@ -74,7 +80,11 @@ pub(super) fn reshape(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
         let at = random.below(pattern.len());
         pattern[at] = -1;
     }
-    Op::Reshape { x, dialect, pattern }
+    Op::Reshape {
+        x,
+        dialect,
+        pattern,
+    }
 }
 
 pub(super) fn transpose(random: &mut Random, x: ValueId, rank: usize) -> Op {
@@ -100,23 +110,34 @@ pub(super) fn squeeze(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
 }
 
 pub(super) fn unsqueeze(random: &mut Random, x: ValueId, rank: usize) -> Op {
-    let count = random.pick(&[1, 1, 1, 2]).min(MAX_RANK.saturating_sub(rank).max(1));
+    let count = random
+        .pick(&[1, 1, 1, 2])
+        .min(MAX_RANK.saturating_sub(rank).max(1));
     let out = rank + count;
     let axes = random.permutation(out).into_iter().take(count);
     let axes: Vec<usize> = axes.collect();
     Op::Unsqueeze {
         x,
-        axes: axes.into_iter().map(|axis| random.spelled_axis(axis, out)).collect(),
+        axes: axes
+            .into_iter()
+            .map(|axis| random.spelled_axis(axis, out))
+            .collect(),
     }
 }
 
 pub(super) fn flatten(random: &mut Random, x: ValueId, rank: usize) -> Op {
     let rank = rank as i64;
-    Op::Flatten { x, axis: random.within(-rank, rank) }
+    Op::Flatten {
+        x,
+        axis: random.within(-rank, rank),
+    }
 }
 
 pub(super) fn reverse(random: &mut Random, x: ValueId, rank: usize) -> Op {
-    Op::Reverse { x, axes: some_axes(random, rank).1 }
+    Op::Reverse {
+        x,
+        axes: some_axes(random, rank).1,
+    }
 }
 
 pub(super) fn broadcast(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
@@ -144,9 +165,17 @@ pub(super) fn broadcast(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
                     *entry = 1;
                 }
             }
-            return Op::Broadcast { x, shape: target, mode: BroadcastMode::Bidirectional };
+            return Op::Broadcast {
+                x,
+                shape: target,
+                mode: BroadcastMode::Bidirectional,
+            };
         }
-        return Op::Broadcast { x, shape: target, mode: BroadcastMode::Numpy };
+        return Op::Broadcast {
+            x,
+            shape: target,
+            mode: BroadcastMode::Numpy,
+        };
     }
     for &size in &out {
         if target.len() + 1 < MAX_RANK && random.percent(25) {
@@ -158,7 +187,11 @@ pub(super) fn broadcast(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
     if target.len() < MAX_RANK && random.percent(25) {
         target.push(random.pick(&[2, 3, 1]));
     }
-    Op::Broadcast { x, shape: target, mode: BroadcastMode::Explicit(axes) }
+    Op::Broadcast {
+        x,
+        shape: target,
+        mode: BroadcastMode::Explicit(axes),
+    }
 }
 
 /// `depth_to_space`, `space_to_depth` or `shuffle_channels`, with a block that divides if one does.
@@ -177,7 +210,17 @@ pub(super) fn blocks(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
                 groups: random.pick(&divisors),
             }
         }
-        1 => Op::DepthToSpace { x, block, order, channels },
-        _ => Op::SpaceToDepth { x, block, order, channels },
+        1 => Op::DepthToSpace {
+            x,
+            block,
+            order,
+            channels,
+        },
+        _ => Op::SpaceToDepth {
+            x,
+            block,
+            order,
+            channels,
+        },
     }
 }
