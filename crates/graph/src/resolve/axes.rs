@@ -10,6 +10,14 @@ pub fn transpose(shape: &[i64], perm: &[i64]) -> Result<PerAxis<usize>, Refusal>
         return Ok((0..shape.len()).rev().collect());
     }
     check_length("perm", perm.len(), Count::Exactly(shape.len()))?;
+    // The frameworks count these from the front only.
+    if let Some(position) = perm.iter().position(|&axis| axis < 0) {
+        return Err(Place::Entry("perm", position).refuse(Problem::OutOfRange {
+            got: perm[position],
+            low: 0,
+            high: shape.len() as i64 - 1,
+        }));
+    }
     distinct_axes("perm", perm, shape.len())
 }
 

@@ -314,7 +314,7 @@ impl Draw {
         };
         let mut tame = wanted.limits.iter().all(|&limit| limit > 0);
         let wild = match out_of_range {
-            OutOfRange::Error => random.percent(5),
+            OutOfRange::Error => random.percent(15),
             OutOfRange::Zero | OutOfRange::Clamp => random.percent(60),
         };
         if wild && count > 0 {

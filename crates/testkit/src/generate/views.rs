@@ -90,11 +90,10 @@ pub(super) fn reshape(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
 pub(super) fn transpose(random: &mut Random, x: ValueId, rank: usize) -> Op {
     let perm = match random.percent(12) {
         true => Ints::new(),
-        false => random
-            .permutation(rank)
-            .into_iter()
-            .map(|axis| random.spelled_axis(axis, rank))
-            .collect(),
+        false => {
+            let order = random.permutation(rank).into_iter();
+            order.map(|axis| axis as i64).collect()
+        }
     };
     Op::Transpose { x, perm }
 }

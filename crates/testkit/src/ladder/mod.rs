@@ -47,7 +47,7 @@ pub fn climb(options: &Options, rungs: &[&dyn Rung], progress: impl Fn(u64) + Sy
         {
             one(options, number, rungs, &mut report);
             let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
-            if done % 256 == 0 {
+            if done.is_multiple_of(256) {
                 progress(done);
             }
         }
