@@ -114,9 +114,10 @@ mod tests {
     }
 
     #[test]
-    fn axes_count_from_both_ends() {
+    fn axes_count_from_both_ends_but_for_a_permutation() {
         assert_eq!(transpose(&[2, 3], &[]).unwrap().as_slice(), [1, 0]);
-        assert_eq!(transpose(&[2, 3], &[-1, 0]).unwrap().as_slice(), [1, 0]);
+        assert_eq!(transpose(&[2, 3], &[1, 0]).unwrap().as_slice(), [1, 0]);
+        assert!(transpose(&[2, 3], &[-1, 0]).is_err());
         assert!(transpose(&[2, 3], &[0, -2]).is_err());
         assert!(transpose(&[2, 3], &[0]).is_err());
         let new = unsqueeze(&[2], &[-1, 0]).unwrap();
