@@ -1,0 +1,183 @@
+//! The engine with machine code: once as it comes, and once for a machine with tiny caches, where
+//! small graphs have parallel loops and tiles as well, with the work shared out.
+
+use std::sync::LazyLock;
+
+use restride::{
+    Config, Engine, Machine, Output, ParallelFor, Program, RunError, TensorMut, TensorRef, Wrong,
+};
+use restride_graph::oracle::Tensor;
+use restride_graph::{Op, TensorType};
+use restride_testkit::rungs::{BadIndex, Outcome, Rung, RungError, Subject};
+
+pub(super) struct Native;
+
+static USUAL: LazyLock<Engine> = LazyLock::new(|| Engine::new(config()));
+static CRAMPED: LazyLock<Engine> = LazyLock::new(|| {
+    let machine = Machine {
+        l1: 512,
+        l1_way: 128,
+        l2: 2048,
+        last: 8192,
+        parallel_from: 64,
+        grain: 32,
+        ..Machine::default()
+    };
+    Engine::new(Config {
+        machine,
+        copy_views: true,
+        ..config()
+    })
+});
+
+/// Programs are used once, so there is no need to keep many.
+fn config() -> Config {
+    Config {
+        cache_entries: 64,
+        ..Config::default()
+    }
+}
+
+impl Rung for Native {
+    fn name(&self) -> &'static str {
+        "native"
+    }
+
+    fn run(&self, subject: &Subject<'_>) -> Outcome {
+        let usual = run(subject, &USUAL, &restride::Sequential)?;
+        match run(subject, &CRAMPED, &Backwards) {
+            Ok(shared) if shared == usual => Ok(usual),
+            Ok(_) => Err(broken("chunks for a cramped machine differ from the whole")),
+            Err(error) => Err(broken(format!("for a cramped machine only: {error}"))),
+        }
+    }
+}
+
+/// Three chunks, last first, on this thread.
+struct Backwards;
+
+impl ParallelFor for Backwards {
+    fn width(&self) -> usize {
+        3
+    }
+
+    fn run(&self, count: usize, body: &(dyn Fn(usize) + Sync)) {
+        (0..count).rev().for_each(body);
+    }
+}
+
+fn broken(message: impl std::fmt::Display) -> RungError {
+    RungError::Broken(message.to_string())
+}
+
+fn run(subject: &Subject<'_>, engine: &Engine, pool: &dyn ParallelFor) -> Outcome {
+    let program = engine.compile(subject.graph()).map_err(broken)?;
+    if program.disassembly().is_none() && program.computed() > 0 {
+        return Err(broken("there is no machine code"));
+    }
+    let buffers = subject.buffers();
+    let inputs: Vec<TensorRef<'_>> = (program.inputs().iter().zip(&buffers))
+        .map(|(ty, buffer)| TensorRef::of(ty.element(), buffer))
+        .collect();
+    let types = types(subject);
+    // A buffer per output; those of views stay as they are.
+    let mut written = subject.output_buffers();
+    let result = {
+        let computed = program
+            .outputs()
+            .iter()
+            .map(|output| matches!(output, Output::Computed { .. }));
+        let outputs = types.iter().zip(&mut written).zip(computed);
+        let mut outputs: Vec<TensorMut<'_>> = outputs
+            .filter(|(_, computed)| *computed)
+            .map(|((ty, buffer), _)| TensorMut::of(ty.element(), buffer))
+            .collect();
+        program.run_on(pool, &inputs, &mut outputs)
+    };
+    match result {
+        Ok(()) => collect(&program, &types, &buffers, &written, subject),
+        Err(RunError::Index {
+            op,
+            position,
+            value,
+            ..
+        }) => {
+            if !subject.untouched(&written) {
+                return Err(broken("outputs are written although the run is refused"));
+            }
+            Err(RungError::OutOfRange(bad_index(
+                subject, &op, position, value,
+            )?))
+        }
+        Err(error) => Err(broken(error)),
+    }
+}
+
+fn types(subject: &Subject<'_>) -> Vec<TensorType> {
+    let graph = subject.graph();
+    graph
+        .outputs()
+        .iter()
+        .map(|output| graph.output_type(output))
+        .collect()
+}
+
+fn collect(
+    program: &Program,
+    types: &[TensorType],
+    inputs: &[&[u8]],
+    written: &[Vec<u8>],
+    subject: &Subject<'_>,
+) -> Outcome {
+    let fresh = subject.output_buffers();
+    let outputs = program
+        .outputs()
+        .iter()
+        .zip(types)
+        .zip(written.iter().zip(fresh));
+    outputs
+        .map(|((output, ty), (written, mut alone))| match output {
+            Output::View { input, layout, .. } => {
+                let ty = ty.clone().without_layout().with_layout(layout.clone());
+                let buffer = inputs
+                    .get(*input)
+                    .ok_or_else(|| broken("a view of no input"))?;
+                Tensor::read(&ty.map_err(broken)?, buffer).map_err(broken)
+            }
+            Output::Computed { .. } => {
+                let tensor = Tensor::read(ty, written).map_err(broken)?;
+                tensor.write_into(ty, &mut alone).map_err(broken)?;
+                if alone != *written {
+                    return Err(broken(
+                        "bytes between the elements of an output are written",
+                    ));
+                }
+                Ok(tensor)
+            }
+        })
+        .collect()
+}
+
+/// The refusal that a message names: `gather %3`.
+fn bad_index(
+    subject: &Subject<'_>,
+    op: &str,
+    position: u64,
+    value: Wrong,
+) -> Result<BadIndex, RungError> {
+    let graph = subject.graph();
+    let label = op.rsplit(' ').next().unwrap_or(op);
+    let named = graph
+        .values()
+        .find(|&value| graph.label(value).to_string() == label);
+    let named = named.ok_or_else(|| broken(format!("refused by {op}, which is not there")))?;
+    let number = match value {
+        Wrong::Value(number) => number,
+        Wrong::Changed => return Err(broken("an index changed while nobody wrote it")),
+    };
+    let exact = !matches!(graph.op(named), Op::GatherNd { .. });
+    Ok(BadIndex {
+        op: named.index() as u32,
+        found: exact.then_some((position, number)),
+    })
+}
