@@ -93,3 +93,21 @@ fn a_wrong_rung_is_found_and_its_case_made_small() {
         assert!(ops.count() <= 3, "{}", failure.text);
     }
 }
+
+/// Cases that some rung once failed, made small.
+#[test]
+fn cases_of_old_hold() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("ladder");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder of cases") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("a readable file");
+        let case =
+            read(&path.display().to_string(), &text).unwrap_or_else(|error| panic!("{error}"));
+        if let Err(found) = check(&case, &rungs()) {
+            panic!("{}: {}: {}", path.display(), found.rung, found.message);
+        }
+        count += 1;
+    }
+    assert!(count >= 5, "{count}");
+}

@@ -224,10 +224,11 @@ impl Program {
         self.inner.meta.computed
     }
 
-    /// Whether a run has nothing to do, since every output is a view.
+    /// Whether a run has nothing to do: every output is a view, and no gather asks that its indices
+    /// be checked.
     #[must_use]
     pub fn is_view(&self) -> bool {
-        self.inner.meta.computed == 0
+        self.inner.meta.computed == 0 && self.inner.meta.checks.is_empty()
     }
 
     /// The loops that run.

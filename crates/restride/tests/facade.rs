@@ -299,3 +299,30 @@ fn types_are_shared_between_threads() {
     shared::<Template>();
     shared::<TensorType>();
 }
+
+#[test]
+fn indices_are_checked_even_if_only_views_are_left() -> Outcome {
+    // Row 0 of the gather is a view of `x`; the last index is outside all the same.
+    let text = "func @f(%x: u8[2, 3]) {
+      %i = constant i64[2] [1, 6]
+      %g = gather %x, %i axis 0 out_of_range error
+      %y = slice %g starts [0] ends [1] axes [0] steps [1]
+      return %y
+    }";
+    let graph = Graph::parse(text).map_err(|errors| format!("{errors:?}"))?;
+    for code in [Code::Native, Code::Background, Code::Generic] {
+        let engine = Engine::new(Config {
+            code,
+            ..Config::default()
+        });
+        let program = engine.compile(&graph)?;
+        assert!((program.computed(), program.is_view()) == (0, false));
+        let x = TensorRef::from_bytes(&[0; 6]);
+        let error = program.run(&[x], &mut []).unwrap_err();
+        assert!(
+            matches!(error, RunError::Index { position: 1, .. }),
+            "{error}"
+        );
+    }
+    Ok(())
+}

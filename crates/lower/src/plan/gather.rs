@@ -176,7 +176,11 @@ impl Choice<'_> {
         for (one, (index, index_reads)) in self.chosen.iter().zip(&self.indices) {
             let clamp = one.index.policy == Policy::Clamp;
             let stride = match reads {
-                Reads::Fill(bits) if clamp || *bits == 0 => 0,
+                // Whichever element is chosen, if this piece has all of the axis.
+                Reads::Fill(bits) if clamp || *bits == 0 => {
+                    piece.selectable(one.axis, one.limit).map_err(blame(data))?;
+                    0
+                }
                 // Zero bits where the index is outside: that needs something to read.
                 Reads::Fill(_) => {
                     return Err(Blame {
