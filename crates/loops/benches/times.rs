@@ -1,4 +1,4 @@
-//! How long the verifier takes; run with `--ignored --nocapture`.
+//! How long the verifier and the interpreter take: `cargo bench -p restride-loops`.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -21,8 +21,6 @@ fn report(name: &str, text: &str) {
     println!("{name:28} {:9.2} us", best * 1e6);
 }
 
-#[test]
-#[ignore = "a measurement"]
 fn verify_time() {
     report(
         "one run",
@@ -87,8 +85,6 @@ fn verify_time() {
     }
 }
 
-#[test]
-#[ignore = "a measurement"]
 fn interpret_time() {
     let kernel: Kernel = "kernel \"t\" { b0 = in 0 w4 [1048576] b1 = out 0 w4 [1048576]
         for v0 in 0..64 { move b1[16*v0] <- b0[16384*v0] box [(16, 1, 1024), (1024, 1024, 1)] as transpose } }"
@@ -121,4 +117,9 @@ fn interpret_time() {
         "{:.1} us to verify",
         start.elapsed().as_secs_f64() * 1e6 / 2000.0
     );
+}
+
+fn main() {
+    verify_time();
+    interpret_time();
 }
