@@ -3,15 +3,26 @@
 #![deny(unsafe_code)]
 
 mod cmd;
+mod explanation;
+mod failure;
+mod quick;
+mod source;
+mod stages;
+mod style;
+mod traffic;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 /// A compiler for moving tensor data.
+///
+/// Every command that takes a program takes a file, `-` for standard input, or an expression in
+/// numpy's words, and says by the text's first word which stage it is at: `func`, `canonical` or
+/// `kernel`.
 #[derive(Parser)]
-#[command(version, about)]
-struct Cli {
+#[command(name = "restride", version, about, after_help = failure::EXIT_CODES)]
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: cmd::Command,
 }
@@ -19,9 +30,6 @@ struct Cli {
 fn main() -> ExitCode {
     match cmd::run(Cli::parse().command) {
         Ok(code) => code,
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
+        Err(failure) => failure.report(),
     }
 }

@@ -19,7 +19,7 @@ pub enum TokenKind {
     Int,
     /// `"..."` without escapes; the text is what stands between the quotes.
     String,
-    /// One of `-> <- ... .. ( ) [ ] { } < > , : ; = + * ? ! / |`.
+    /// One of `-> <- ... .. . ( ) [ ] { } < > , : ; = + * ? ! / |`.
     Punct,
     /// The end of the text.
     End,
@@ -36,9 +36,9 @@ pub struct Token<'a> {
     pub span: Span,
 }
 
-const PUNCTUATION: [&str; 22] = [
-    "->", "<-", "...", "..", "(", ")", "[", "]", "{", "}", "<", ">", ",", ":", ";", "=", "+", "*",
-    "?", "!", "/", "|",
+const PUNCTUATION: [&str; 23] = [
+    "->", "<-", "...", "..", ".", "(", ")", "[", "]", "{", "}", "<", ">", ",", ":", ";", "=", "+",
+    "*", "?", "!", "/", "|",
 ];
 
 /// The token that starts at or after `at`, and where to go on.

@@ -2,33 +2,68 @@
 
 mod bench;
 mod bisect;
+mod check;
+mod compile;
+mod completions;
 mod conform;
+mod explain;
 mod ladder;
+mod opt;
 mod rungs;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use crate::failure::Failure;
+
 /// What to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Take a program through the stages: text in, text out.
+    #[command(
+        after_help = "Example:\n  restride opt chain.mv | restride opt --pass lower --explain"
+    )]
+    Opt(opt::Args),
+    /// Say how a program is compiled, and why so.
+    #[command(
+        after_help = "Example:\n  restride explain 'x: f32[8,16,32]; x[1, ..., ::-2, newaxis]'"
+    )]
+    Explain(explain::Args),
+    /// Print the loops, the intermediate code or the machine code of a program.
+    #[command(after_help = "Example:\n  restride compile --emit asm 'x: f32[64,64]; x.T'")]
+    Compile(compile::Args),
+    /// Check programs: that they parse, and that their loops are proved.
+    #[command(after_help = "Example:\n  restride check *.mv")]
+    Check(check::Args),
     /// Run real workloads beside a memcpy of the same bytes.
+    #[command(after_help = "Example:\n  restride bench --help")]
     Bench(bench::Args),
     /// Name the first rung that disagrees on a graph.
     Bisect(bisect::Args),
     /// Run golden cases of real frameworks.
+    #[command(after_help = "Example:\n  restride conform tests/golden/*.jsonl")]
     Conform(conform::Args),
     /// Run random graphs through every stage of the compiler and compare.
     Ladder(ladder::Args),
+    /// Print a completion script for a shell.
+    #[command(
+        after_help = "Example:\n  restride completions bash > ~/.local/share/bash-completion/completions/restride"
+    )]
+    Completions(completions::Args),
 }
 
-/// Does it. An error is a message about wrong use; a failed check is an exit code.
-pub(crate) fn run(command: Command) -> Result<ExitCode, String> {
+/// Does it. A failed check is an exit code, everything else that goes wrong a failure.
+pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Bench(args) => bench::run(&args),
-        Command::Bisect(args) => bisect::run(&args),
-        Command::Conform(args) => conform::run(&args),
-        Command::Ladder(args) => ladder::run(&args),
+        Command::Bisect(args) => bisect::run(&args).map_err(Failure::from),
+        Command::Ladder(args) => ladder::run(&args).map_err(Failure::from),
+        Command::Opt(args) => opt::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Compile(args) => compile::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Bench(args) => bench::run(&args).map_err(Failure::from),
+        Command::Conform(args) => conform::run(&args).map_err(Failure::from),
+        Command::Completions(args) => completions::run(&args),
     }
 }

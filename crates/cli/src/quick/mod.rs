@@ -1,0 +1,34 @@
+//! A language for trying an idea on the command line, in numpy's words.
+//!
+//! ```text
+//! program   = statement {";" statement}
+//! statement = name ":" type                       -- an input: f32[8, 16], f32[8, 16] strides [32, 2]
+//!           | name "=" expr                       -- a name for a value
+//!           | expr {"," expr}                     -- outputs
+//! expr      = (name | "(" expr ")" | function "(" arguments ")" | list) {postfix}
+//! postfix   = "[" index {"," index} "]" | "." name ["(" arguments ")"]
+//! index     = int | [int] ":" [int] [":" [int]] | "..." | "newaxis" | "None" | list | name
+//! arguments = [argument {"," argument}]
+//! argument  = [name "="] (int | list | expr | word | string)
+//! list      = "[" ... "]" | "(" ... ")"           -- of integers, may be nested
+//! ```
+//!
+//! Indexing, methods and functions mean what they mean in numpy: indices wrap, and an index out of
+//! range is an error. An index list, or the name of an integer tensor, gathers; one of them in a
+//! pair of brackets. If no statement is an expression the last name given is the output.
+
+mod arguments;
+mod index;
+mod methods;
+mod parser;
+
+use restride_graph::Graph;
+use restride_text::Diagnostic;
+
+/// Reads a program; everything in it is checked.
+pub(crate) fn parse(text: &str) -> Result<Graph, Diagnostic> {
+    parser::Parser::new(text)?.program()
+}
+
+#[cfg(test)]
+mod tests;

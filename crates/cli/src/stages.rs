@@ -1,0 +1,130 @@
+//! A program at whatever stage its text is, and the way down from there.
+
+use restride_canon::ir::Canonical;
+use restride_canon::trace::{Rewrite, Trace};
+use restride_graph::Graph;
+use restride_loops::{Kernel, Verified, verify};
+use restride_lower::plan::{Plan, PlanOptions, plan};
+use restride_lower::{Decision, Machine, schedule};
+use restride_text::Cursor;
+
+use crate::failure::Failure;
+use crate::quick;
+use crate::source::Input;
+
+/// What a text turned out to be.
+pub(crate) enum Program {
+    /// Operators as spelled.
+    Graph(Graph),
+    /// Operators without their spelling.
+    Canonical(Canonical),
+    /// Loops.
+    Kernel(Kernel),
+}
+
+/// A plan, the loops made from it, and why they are as they are.
+pub(crate) struct Lowered {
+    /// The passes over memory.
+    pub(crate) plan: Plan,
+    /// The loops.
+    pub(crate) kernel: Verified,
+    /// How each piece is moved.
+    pub(crate) decisions: Vec<Decision>,
+}
+
+impl Program {
+    /// Reads a text; its first word tells the stage. One that starts with no known word is an
+    /// expression.
+    pub(crate) fn parse(input: &Input) -> Result<Self, Failure> {
+        let text = input.text();
+        let cursor = Cursor::new(text).map_err(|error| input.wrong(&error))?;
+        if cursor.at_name("func") {
+            let graph = Graph::parse(text).map_err(|errors| input.all_wrong(&errors))?;
+            Ok(Self::Graph(graph))
+        } else if cursor.at_name("canonical") {
+            let canonical = restride_canon::text::parse(text).map_err(|e| input.wrong(&e))?;
+            Ok(Self::Canonical(canonical))
+        } else if cursor.at_name("kernel") {
+            let kernel = text.parse().map_err(|error| input.wrong(&error))?;
+            Ok(Self::Kernel(kernel))
+        } else {
+            let graph = quick::parse(text).map_err(|error| input.wrong(&error))?;
+            Ok(Self::Graph(graph))
+        }
+    }
+
+    /// Reads what an argument stands for.
+    pub(crate) fn open(argument: &str) -> Result<Self, Failure> {
+        Self::parse(&Input::open(argument)?)
+    }
+
+    /// As printed.
+    pub(crate) fn text(&self) -> String {
+        let text = match self {
+            Self::Graph(graph) => graph.to_string(),
+            Self::Canonical(canonical) => canonical.to_string(),
+            Self::Kernel(kernel) => kernel.to_string(),
+        };
+        format!("{}\n", text.trim_end())
+    }
+
+    /// The word for what it is.
+    pub(crate) fn stage(&self) -> &'static str {
+        match self {
+            Self::Graph(_) => "graph",
+            Self::Canonical(_) => "canonical graph",
+            Self::Kernel(_) => "kernel",
+        }
+    }
+
+    /// Its canonical form and every rewrite on the way there; nothing for loops, which are past
+    /// that stage. A canonical graph is brought into normal form.
+    pub(crate) fn canonical(&self) -> Result<Option<(Canonical, Vec<Rewrite>)>, Failure> {
+        let mut trace: Vec<Rewrite> = Vec::new();
+        let listener: Option<&mut dyn Trace> = Some(&mut trace);
+        let canonical = match self {
+            Self::Graph(graph) => restride_canon::canonicalise(graph, listener),
+            Self::Canonical(canonical) => restride_canon::normalise(canonical, listener),
+            Self::Kernel(_) => return Ok(None),
+        };
+        canonical
+            .map(|canonical| Some((canonical, trace)))
+            .map_err(|error| Failure::Internal(format!("canonicalising: {error}")))
+    }
+
+    /// The loops of it, proved. Outputs that are views are written too if `copy_views`.
+    pub(crate) fn kernel(&self, copy_views: bool) -> Result<Verified, Failure> {
+        match self {
+            Self::Kernel(kernel) => verified(kernel),
+            Self::Graph(_) | Self::Canonical(_) => match self.canonical()? {
+                Some((canonical, _)) => Ok(lower(&canonical, copy_views)?.kernel),
+                None => Err(Failure::Internal("a graph has no canonical form".into())),
+            },
+        }
+    }
+}
+
+/// Proves loops that somebody wrote.
+pub(crate) fn verified(kernel: &Kernel) -> Result<Verified, Failure> {
+    verify(kernel.clone()).map_err(|refused| Failure::Input(format!("{refused}")))
+}
+
+/// The plan of a canonical graph.
+pub(crate) fn planned(canonical: &Canonical, copy_views: bool) -> Result<Plan, Failure> {
+    let options = PlanOptions { views: !copy_views };
+    plan(canonical, options).map_err(|error| Failure::Internal(format!("planning: {error}")))
+}
+
+/// The plan and the loops of a canonical graph.
+pub(crate) fn lower(canonical: &Canonical, copy_views: bool) -> Result<Lowered, Failure> {
+    let plan = planned(canonical, copy_views)?;
+    let scheduled = schedule(&plan, &Machine::default())
+        .map_err(|error| Failure::Internal(format!("scheduling: {error}")))?;
+    let kernel = verify(scheduled.kernel)
+        .map_err(|refused| Failure::Internal(format!("verifying: {refused}")))?;
+    Ok(Lowered {
+        plan,
+        kernel,
+        decisions: scheduled.decisions,
+    })
+}

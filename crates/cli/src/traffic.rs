@@ -1,0 +1,130 @@
+//! What a plan moves, against the least that any program could.
+//!
+//! Counted in distinct elements: an element that a piece reads again and again (a broadcast) stays
+//! in a cache and counts once. The least is every element of the outputs written once, and of each
+//! input as many read as the outputs need; a program that breaks into stages also writes and reads
+//! what lies between them.
+
+use restride_lower::Decision;
+use restride_lower::plan::{Body, Destination, Piece, Plan, Source};
+
+/// Bytes and cache lines of one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Traffic {
+    /// Bytes read, of inputs, constants and intermediate values.
+    pub(crate) read: u128,
+    /// Bytes written.
+    pub(crate) written: u128,
+    /// The least that can be read.
+    pub(crate) least_read: u128,
+    /// The least that can be written.
+    pub(crate) least_written: u128,
+    /// Cache lines read, as the scheduler predicts for the order that it chose.
+    pub(crate) lines_read: i128,
+    /// Cache lines written.
+    pub(crate) lines_written: i128,
+}
+
+/// A cache line, for the least number of lines.
+pub(crate) const LINE: u128 = 64;
+
+impl Traffic {
+    /// Counts.
+    pub(crate) fn of(plan: &Plan, decisions: &[Decision]) -> Self {
+        let mut traffic = Self::default();
+        let mut inputs = vec![0u128; plan.inputs.len()];
+        for stage in &plan.stages {
+            let width = stage.element.width() as u128;
+            let bytes = stage.count.max(0) as u128 * width;
+            traffic.written += bytes;
+            if let Destination::Output(_) = stage.destination {
+                traffic.least_written += bytes;
+            }
+            for piece in &stage.pieces {
+                let Body::Copy {
+                    source, indices, ..
+                } = &piece.body
+                else {
+                    continue;
+                };
+                let mut read = |source: &Source, bytes: u128| {
+                    traffic.read += bytes;
+                    if let Source::Input(n) = source
+                        && let Some(input) = inputs.get_mut(*n as usize)
+                    {
+                        *input += bytes;
+                    }
+                };
+                read(source, distinct(piece, None) * width);
+                for (column, index) in indices.iter().enumerate() {
+                    let bytes = distinct(piece, Some(column)) * index.element.width() as u128;
+                    read(&index.source, bytes);
+                }
+            }
+        }
+        for check in &plan.checks {
+            let count: u128 = check
+                .dims
+                .iter()
+                .map(|(n, _)| (*n).max(0) as u128)
+                .product();
+            traffic.read += count * check.element.width() as u128;
+        }
+        for (read, (element, count)) in inputs.iter().zip(&plan.inputs) {
+            let all = (*count).max(0) as u128 * element.width() as u128;
+            traffic.least_read += (*read).min(all);
+        }
+        for decision in decisions {
+            traffic.lines_read += i128::from(decision.lines_read);
+            traffic.lines_written += i128::from(decision.lines_written);
+        }
+        traffic
+    }
+
+    /// Bytes moved.
+    pub(crate) fn moved(&self) -> u128 {
+        self.read + self.written
+    }
+
+    /// The least bytes that can be moved.
+    pub(crate) fn least(&self) -> u128 {
+        self.least_read + self.least_written
+    }
+
+    /// How many times the least is moved; 1 when nothing has to be.
+    pub(crate) fn ratio(&self) -> f64 {
+        match self.least() {
+            0 => 1.0,
+            least => self.moved() as f64 / least as f64,
+        }
+    }
+
+    /// In words, a line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let least_lines = self.least_read.div_ceil(LINE) + self.least_written.div_ceil(LINE);
+        vec![
+            format!(
+                "{} bytes read, {} written; at least {} and {}: {:.2} times the least",
+                self.read,
+                self.written,
+                self.least_read,
+                self.least_written,
+                self.ratio()
+            ),
+            format!(
+                "{} cache lines read, {} written; at least {least_lines} together",
+                self.lines_read, self.lines_written
+            ),
+        ]
+    }
+}
+
+/// How many distinct elements of its source (or of one of its index columns) a piece reads.
+fn distinct(piece: &Piece, column: Option<usize>) -> u128 {
+    let moves = |digit: &&restride_lower::plan::PieceDigit| match column {
+        None => digit.src != 0 || digit.indices.iter().any(|stride| *stride != 0),
+        Some(column) => digit.indices.get(column).is_some_and(|stride| *stride != 0),
+    };
+    let extents = piece.digits.iter().filter(moves);
+    extents.map(|digit| digit.extent.max(0) as u128).product()
+}
