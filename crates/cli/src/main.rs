@@ -3,9 +3,13 @@
 #![deny(unsafe_code)]
 
 mod cmd;
+mod data;
+mod execute;
 mod explanation;
 mod failure;
+mod native;
 mod quick;
+mod signature;
 mod source;
 mod stages;
 mod style;

@@ -19,26 +19,30 @@ pub(crate) struct Traffic {
     pub(crate) least_read: u128,
     /// The least that can be written.
     pub(crate) least_written: u128,
-    /// Cache lines read, as the scheduler predicts for the order that it chose.
+    /// The least lines of data that can be read and written; indices are not counted.
+    pub(crate) least_lines: u128,
+    /// Lines of data read, as the scheduler predicts for the order that it chose.
     pub(crate) lines_read: i128,
     /// Cache lines written.
     pub(crate) lines_written: i128,
 }
 
-/// A cache line, for the least number of lines.
-pub(crate) const LINE: u128 = 64;
+/// A cache line.
+const LINE: u128 = 64;
 
 impl Traffic {
     /// Counts.
     pub(crate) fn of(plan: &Plan, decisions: &[Decision]) -> Self {
         let mut traffic = Self::default();
         let mut inputs = vec![0u128; plan.inputs.len()];
+        let mut data = inputs.clone();
         for stage in &plan.stages {
             let width = stage.element.width() as u128;
             let bytes = stage.count.max(0) as u128 * width;
             traffic.written += bytes;
             if let Destination::Output(_) = stage.destination {
                 traffic.least_written += bytes;
+                traffic.least_lines += bytes.div_ceil(LINE);
             }
             for piece in &stage.pieces {
                 let Body::Copy {
@@ -55,7 +59,13 @@ impl Traffic {
                         *input += bytes;
                     }
                 };
-                read(source, distinct(piece, None) * width);
+                let bytes = distinct(piece, None) * width;
+                read(source, bytes);
+                if let Source::Input(n) = source
+                    && let Some(data) = data.get_mut(*n as usize)
+                {
+                    *data += bytes;
+                }
                 for (column, index) in indices.iter().enumerate() {
                     let bytes = distinct(piece, Some(column)) * index.element.width() as u128;
                     read(&index.source, bytes);
@@ -70,9 +80,10 @@ impl Traffic {
                 .product();
             traffic.read += count * check.element.width() as u128;
         }
-        for (read, (element, count)) in inputs.iter().zip(&plan.inputs) {
+        for ((read, data), (element, count)) in inputs.iter().zip(&data).zip(&plan.inputs) {
             let all = (*count).max(0) as u128 * element.width() as u128;
             traffic.least_read += (*read).min(all);
+            traffic.least_lines += (*data).min(all).div_ceil(LINE);
         }
         for decision in decisions {
             traffic.lines_read += i128::from(decision.lines_read);
@@ -101,7 +112,6 @@ impl Traffic {
 
     /// In words, a line each.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let least_lines = self.least_read.div_ceil(LINE) + self.least_written.div_ceil(LINE);
         vec![
             format!(
                 "{} bytes read, {} written; at least {} and {}: {:.2} times the least",
@@ -112,8 +122,8 @@ impl Traffic {
                 self.ratio()
             ),
             format!(
-                "{} cache lines read, {} written; at least {least_lines} together",
-                self.lines_read, self.lines_written
+                "{} cache lines of data read, {} written; at least {} together",
+                self.lines_read, self.lines_written, self.least_lines
             ),
         ]
     }

@@ -3,12 +3,13 @@
 mod bench;
 mod bisect;
 mod check;
-mod compile;
+pub(crate) mod compile;
 mod completions;
 mod conform;
 mod explain;
 mod ladder;
 mod opt;
+mod run;
 mod rungs;
 
 use std::process::ExitCode;
@@ -36,6 +37,11 @@ pub(crate) enum Command {
     /// Check programs: that they parse, and that their loops are proved.
     #[command(after_help = "Example:\n  restride check *.mv")]
     Check(check::Args),
+    /// Run a program on data: files, recipes or numbers that count up.
+    #[command(
+        after_help = "Example:\n  restride run 'x: f32[2,3]; x.T' --input x=a.npy --output y.npy"
+    )]
+    Run(run::Args),
     /// Run real workloads beside a memcpy of the same bytes.
     #[command(after_help = "Example:\n  restride bench --help")]
     Bench(bench::Args),
@@ -62,6 +68,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Explain(args) => explain::run(&args),
         Command::Compile(args) => compile::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::run(&args).map_err(Failure::from),
         Command::Conform(args) => conform::run(&args).map_err(Failure::from),
         Command::Completions(args) => completions::run(&args),

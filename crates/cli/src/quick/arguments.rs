@@ -67,7 +67,8 @@ impl Integers {
                 if let Some((_, count)) = open.last_mut() {
                     *count += 1;
                 }
-                let more = cursor.eat(",");
+                // What follows the whole list is not part of it.
+                let more = !open.is_empty() && cursor.eat(",");
                 if more && !open.last().is_some_and(|(c, _)| cursor.at_punct(c)) {
                     break;
                 }

@@ -67,6 +67,7 @@ fn methods_are_numpys() {
         ("x.T", vec![3, 2], vec![0, 3, 1, 4, 2, 5]),
         ("x.reshape(-1, 2)[2]", vec![2], vec![4, 5]),
         ("transpose(x, (1,0))[0]", vec![2], vec![0, 3]),
+        ("x.transpose(-1, 0)[0]", vec![2], vec![0, 3]),
         ("x.swapaxes(0, -1)[1]", vec![2], vec![1, 4]),
         ("x.take([5, 0])", vec![2], vec![5, 0]),
         ("x.take([2, 0], axis=1)", vec![2, 2], vec![2, 0, 5, 3]),

@@ -1,0 +1,40 @@
+//! Tensors outside of memory: files, recipes, and print.
+
+pub(crate) mod element;
+pub(crate) mod npy;
+pub(crate) mod recipe;
+pub(crate) mod safetensors;
+pub(crate) mod show;
+
+use std::fs::File;
+use std::io::Read;
+
+use crate::failure::Failure;
+use crate::source::printable;
+
+/// The most bytes that a file of data may hold.
+pub(crate) const MAX_DATA: u64 = 8 << 30;
+
+/// Opens a file and says how long it is.
+fn open(path: &str) -> Result<(File, u64), Failure> {
+    let wrong = |error: std::io::Error| Failure::Input(format!("{}: {error}", printable(path)));
+    let file = File::open(path).map_err(wrong)?;
+    let length = file.metadata().map_err(wrong)?.len();
+    if length > MAX_DATA {
+        let name = printable(path);
+        let message = format!("{name}: {length} bytes; the limit is {MAX_DATA}");
+        return Err(Failure::Input(message));
+    }
+    Ok((file, length))
+}
+
+/// Reads exactly so many bytes. Memory grows with what is there, not with what was announced.
+fn take(from: impl Read, count: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let got = from.take(count).read_to_end(&mut bytes);
+    match got {
+        Err(error) => Err(error.to_string()),
+        Ok(got) if (got as u64) < count => Err(format!("ends after {got} of {count} bytes")),
+        Ok(_) => Ok(bytes),
+    }
+}
