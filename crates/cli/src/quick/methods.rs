@@ -171,7 +171,13 @@ impl Call<'_, '_> {
         };
         // Numpy counts negative axes from the end; the graph has positions only.
         let rank = self.rank() as i64;
-        let from_start = |axis: i64| if axis < 0 { axis.saturating_add(rank) } else { axis };
+        let from_start = |axis: i64| {
+            if axis < 0 {
+                axis.saturating_add(rank)
+            } else {
+                axis
+            }
+        };
         let perm: Vec<i64> = perm.into_iter().map(from_start).collect();
         let value = self.parser.graph.transpose(self.x, perm);
         self.done(value)
