@@ -1,1 +1,46 @@
 //! An independent checker of installed machine code.
+//!
+//! [`check`] is given the bytes that execute, the kernel they were made from and the contracts of
+//! the functions they call. It shares nothing with the code generator: it decodes the bytes, runs
+//! them on values that know where they come from (a buffer and an offset, a byte of an input, an
+//! index), and walks the kernel's statements by itself to know what must come out.
+//!
+//! # What is shown
+//!
+//! For every run (see below):
+//! * every access lies inside its buffer, the code's own constants, the frame or the table of
+//!   buffers; only outputs and scratch are written, only inputs, constants and scratch read;
+//! * every byte stored to an output is the byte that belongs there, at once and not only in the
+//!   end, and no byte is missing;
+//! * an address that depends on an index is inside for **every** value the index can have on the
+//!   path taken, not just for the one at hand: a loaded index is an interval, which compares and
+//!   branches narrow. A second load is another interval, so the register that was compared must be
+//!   the one that is used;
+//! * calls go to known functions with their own parameters, and their whole boxes lie inside;
+//! * callee-saved registers, the stack and the result are as the caller expects them.
+//!
+//! Addresses depend on nothing but constants, the chunk and indices, so one run speaks for all
+//! contents of the data. Kernels with indices are run with tensors of ordinary and adversarial
+//! ones; kernels with a parallel loop in several numbers of chunks.
+//!
+//! # What is not
+//!
+//! Chunk numbers other than those tried, the bodies of called functions, and what the processor
+//! makes of the bytes. Calls follow the System V convention.
+
+#![forbid(unsafe_code)]
+
+mod call;
+mod index;
+mod label;
+mod machine;
+mod meaning;
+mod memory;
+mod run;
+mod symbol;
+mod value;
+mod violation;
+
+pub use restride_leaves::{Callee, Contract};
+pub use run::{Limits, Report, Subject, check};
+pub use violation::{Kind, Site, Violation};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use restride_leaves::{CpuLevel, GatherLeaf, Leaf, PrepareError};
-use restride_loops::{Dim, Form, Gather};
+use restride_leaves::{Callee, Contract, CpuLevel, GatherLeaf, Leaf, PrepareError};
+use restride_loops::{Dim, Form, Gather, Norm};
 
-use crate::checks::CheckBox;
+use crate::checks::{CheckBox, check_box};
 use crate::error::JitError;
 
 /// Owned by the kernel whose code holds their addresses; none of them moves.
@@ -17,13 +17,32 @@ pub(crate) struct Attachments {
     #[expect(clippy::vec_box, reason = "code points at them, so they must not move")]
     checks: Vec<Box<CheckBox>>,
     cpu: Option<CpuLevel>,
+    /// What the functions do, if somebody will ask.
+    callees: Option<Vec<Callee>>,
 }
 
 impl Attachments {
-    pub(crate) fn new(cpu: CpuLevel) -> Self {
+    /// Leaves of a level; `contracts` says whether to keep what they do.
+    pub(crate) fn new(cpu: CpuLevel, contracts: bool) -> Self {
         Self {
             cpu: Some(cpu),
+            callees: contracts.then(Vec::new),
             ..Self::default()
+        }
+    }
+
+    /// The functions that the code calls; nothing if contracts were not kept.
+    pub(crate) fn callees(&self) -> &[Callee] {
+        self.callees.as_deref().unwrap_or_default()
+    }
+
+    fn record(&mut self, entry: *const u8, params: *const u8, contract: impl FnOnce() -> Contract) {
+        if let Some(callees) = &mut self.callees {
+            callees.push(Callee {
+                entry: entry as usize,
+                params: params as usize,
+                contract: contract(),
+            });
         }
     }
 
@@ -48,7 +67,12 @@ impl Attachments {
         form: Form,
     ) -> Result<(*const u8, *const u8), JitError> {
         let leaf = Leaf::prepare_move(dims, width as usize, form, self.cpu());
-        self.keep(leaf)
+        let (entry, params) = self.keep(leaf)?;
+        self.record(entry, params, || Contract::Move {
+            dims: dims.iter().copied().collect(),
+            width: width as usize,
+        });
+        Ok((entry, params))
     }
 
     /// A leaf that fills a box.
@@ -59,7 +83,13 @@ impl Attachments {
         bits: u128,
     ) -> Result<(*const u8, *const u8), JitError> {
         let leaf = Leaf::prepare_fill(dims, width as usize, bits, self.cpu());
-        self.keep(leaf)
+        let (entry, params) = self.keep(leaf)?;
+        self.record(entry, params, || Contract::Fill {
+            dims: dims.iter().copied().collect(),
+            width: width as usize,
+            bits,
+        });
+        Ok((entry, params))
     }
 
     fn keep(
@@ -79,16 +109,29 @@ impl Attachments {
         width: i64,
     ) -> Result<(*const u8, *const u8), JitError> {
         let leaf = GatherLeaf::prepare(gather, width as usize, self.cpu()).map_err(refused)?;
-        let call = (leaf.entry() as *const u8, leaf.params_ptr());
+        let (entry, params) = (leaf.entry() as *const u8, leaf.params_ptr());
         self.gathers.push(leaf);
-        Ok(call)
+        self.record(entry, params, || Contract::Gather {
+            gather: Box::new(gather.clone()),
+            width: width as usize,
+        });
+        Ok((entry, params))
     }
 
     /// The address of a check's parameters.
-    pub(crate) fn check(&mut self, check: CheckBox) -> *const CheckBox {
+    pub(crate) fn check(
+        &mut self,
+        check: CheckBox,
+        dims: &[(i64, i64)],
+        norm: &Norm,
+    ) -> *const CheckBox {
         let check = Box::new(check);
         let address: *const CheckBox = &raw const *check;
         self.checks.push(check);
+        self.record(check_box as *const u8, address.cast(), || Contract::Check {
+            dims: dims.iter().copied().collect(),
+            norm: *norm,
+        });
         address
     }
 

@@ -30,6 +30,9 @@ pub struct CompileOptions {
     pub memory: CodeMemory,
     /// Self-checks, off by default.
     pub paranoia: Paranoia,
+    /// Whether kernels remember what the functions that they call do, for a checker of their
+    /// code; off by default.
+    pub contracts: bool,
 }
 
 impl Default for CompileOptions {
@@ -38,6 +41,7 @@ impl Default for CompileOptions {
             features: Features::detect(),
             memory: CodeMemory::auto(),
             paranoia: Paranoia::default(),
+            contracts: false,
         }
     }
 }
@@ -50,6 +54,7 @@ pub struct Compiler {
     functions: FunctionBuilderContext,
     memory: CodeMemory,
     features: Features,
+    contracts: bool,
 }
 
 /// A kernel's phases, compiled and not installed.
@@ -80,6 +85,7 @@ impl Compiler {
             functions: FunctionBuilderContext::new(),
             memory: options.memory,
             features: options.features,
+            contracts: options.contracts,
         }
     }
 
@@ -111,6 +117,7 @@ impl Compiler {
                 verifier: true,
                 regalloc: false,
             },
+            contracts: false,
         };
         let isa = isa::target(triple, features, options.paranoia)?;
         Self::with(isa, options).listing(kernel)
@@ -147,7 +154,7 @@ impl Compiler {
         let mut blob = Blob {
             bytes: Vec::new(),
             phases: SmallVec::new(),
-            attachments: Attachments::new(self.features.leaves()),
+            attachments: Attachments::new(self.features.leaves(), self.contracts),
         };
         let mut checks = 0;
         for stmts in &kernel.phases {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use restride_leaves::Callee;
 use restride_loops::Kernel;
 use smallvec::SmallVec;
 
@@ -33,7 +34,7 @@ pub struct NativeKernel {
     compile_time: Duration,
     checks: Option<Box<Checks>>,
     /// The code points into it.
-    _attachments: Attachments,
+    attachments: Attachments,
 }
 
 impl NativeKernel {
@@ -64,7 +65,7 @@ impl NativeKernel {
             buffers: kernel.buffers.len(),
             compile_time: begun.elapsed(),
             checks: (!checks.is_empty()).then(|| Box::new(checks)),
-            _attachments: attachments,
+            attachments,
         }
     }
 
@@ -105,6 +106,13 @@ impl NativeKernel {
         self.phases
             .iter()
             .map(move |phase| phase.run as usize - start)
+    }
+
+    /// The functions that the code calls and what they do; empty unless the compiler was asked to
+    /// keep [contracts](crate::CompileOptions::contracts).
+    #[must_use]
+    pub fn callees(&self) -> &[Callee] {
+        self.attachments.callees()
     }
 
     /// The machine code of an x86-64 kernel, disassembled.

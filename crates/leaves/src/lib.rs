@@ -13,6 +13,7 @@
 //! * Source and destination may have any alignment; they must not overlap.
 //! * No function of it allocates, panics or keeps state: one leaf may run on many threads at once.
 
+mod contract;
 mod copy;
 mod cpu;
 mod error;
@@ -30,6 +31,7 @@ mod shape;
 mod transpose;
 mod vector;
 
+pub use contract::{Callee, Contract};
 pub use cpu::CpuLevel;
 pub use error::PrepareError;
 pub use gather::{GatherFn, GatherLeaf};

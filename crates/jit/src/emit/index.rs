@@ -156,7 +156,7 @@ impl Emitter<'_, '_> {
             }
         } else {
             let first = self.code.pointer(at);
-            let params = self.attachments.check(checked);
+            let params = self.attachments.check(checked, dims, norm);
             let params = self.code.address(params);
             self.code
                 .call(check_box as *const u8, &[first, params], 1)

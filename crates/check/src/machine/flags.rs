@@ -1,0 +1,162 @@
+//! Compares and what is learned from them.
+
+use iced_x86::ConditionCode;
+
+use super::Machine;
+use crate::symbol::{Relation, Symbol, Test};
+use crate::value::Number;
+use crate::violation::Kind;
+
+/// What the flags were set by.
+#[derive(Clone, Copy)]
+pub(super) enum Flags {
+    /// Nothing that generated code looks at.
+    Undefined,
+    /// A compare of the low bits of two numbers.
+    Compare { a: Number, b: Number, bits: u32 },
+    /// A compare of a truth value with 0.
+    Truth(bool, Symbol),
+}
+
+/// Why a condition is what it is.
+#[derive(Clone, Copy)]
+pub(super) enum Cause {
+    /// It depends on no index.
+    Known,
+    /// It depends on an index in a way that is not followed.
+    Opaque,
+    /// It is a test of an index.
+    Test(Test),
+    /// It is a truth value, or the opposite of one.
+    Truth(Symbol, bool),
+}
+
+fn extended(value: u64, bits: u32) -> (u64, i64) {
+    let unused = 64 - bits;
+    (
+        value << unused >> unused,
+        (value << unused) as i64 >> unused,
+    )
+}
+
+/// The condition with its operands exchanged.
+const fn mirrored(condition: ConditionCode) -> ConditionCode {
+    match condition {
+        ConditionCode::b => ConditionCode::a,
+        ConditionCode::a => ConditionCode::b,
+        ConditionCode::ae => ConditionCode::be,
+        ConditionCode::be => ConditionCode::ae,
+        ConditionCode::l => ConditionCode::g,
+        ConditionCode::g => ConditionCode::l,
+        ConditionCode::ge => ConditionCode::le,
+        ConditionCode::le => ConditionCode::ge,
+        other => other,
+    }
+}
+
+/// A condition on a number and a bound as a relation.
+fn relation(condition: ConditionCode, bound: i64) -> Option<(Relation, i64)> {
+    Some(match condition {
+        ConditionCode::e => (Relation::Equal, bound),
+        ConditionCode::ne => (Relation::NotEqual, bound),
+        ConditionCode::b => (Relation::Below, bound),
+        ConditionCode::ae => (Relation::NotBelow, bound),
+        ConditionCode::be if bound >= 0 => (Relation::Below, bound.checked_add(1)?),
+        ConditionCode::a if bound >= 0 => (Relation::NotBelow, bound.checked_add(1)?),
+        ConditionCode::l => (Relation::Less, bound),
+        ConditionCode::ge => (Relation::AtLeast, bound),
+        ConditionCode::le => (Relation::Less, bound.checked_add(1)?),
+        ConditionCode::g => (Relation::AtLeast, bound.checked_add(1)?),
+        ConditionCode::s if bound == 0 => (Relation::Less, 0),
+        ConditionCode::ns if bound == 0 => (Relation::AtLeast, 0),
+        _ => return None,
+    })
+}
+
+impl Machine<'_> {
+    /// Whether a condition holds in this run, and why.
+    pub(super) fn condition(&self, condition: ConditionCode) -> Result<(bool, Cause), Kind> {
+        let undefined = Kind::Value {
+            what: "flags".to_owned(),
+            wanted: "the result of a compare",
+        };
+        match self.flags {
+            Flags::Undefined => Err(undefined),
+            Flags::Truth(bit, symbol) => {
+                let truth = |holds| match symbol {
+                    Symbol::KNOWN => Cause::Known,
+                    symbol => Cause::Truth(symbol, holds),
+                };
+                match condition {
+                    ConditionCode::ne => Ok((bit, truth(true))),
+                    ConditionCode::e => Ok((!bit, truth(false))),
+                    _ => Err(undefined),
+                }
+            }
+            Flags::Compare { a, b, bits } => {
+                let ((a_low, a_signed), (b_low, b_signed)) =
+                    (extended(a.bits, bits), extended(b.bits, bits));
+                let difference = extended(a_low.wrapping_sub(b_low), bits).1;
+                let holds = match condition {
+                    ConditionCode::e => a_low == b_low,
+                    ConditionCode::ne => a_low != b_low,
+                    ConditionCode::b => a_low < b_low,
+                    ConditionCode::ae => a_low >= b_low,
+                    ConditionCode::be => a_low <= b_low,
+                    ConditionCode::a => a_low > b_low,
+                    ConditionCode::l => a_signed < b_signed,
+                    ConditionCode::ge => a_signed >= b_signed,
+                    ConditionCode::le => a_signed <= b_signed,
+                    ConditionCode::g => a_signed > b_signed,
+                    ConditionCode::s => difference < 0,
+                    ConditionCode::ns => difference >= 0,
+                    _ => return Err(undefined),
+                };
+                Ok((holds, self.cause(condition, a, b, bits)))
+            }
+        }
+    }
+
+    fn cause(&self, condition: ConditionCode, a: Number, b: Number, bits: u32) -> Cause {
+        let (number, bound, condition) = match (a.is_known(), b.is_known()) {
+            (true, true) => return Cause::Known,
+            (false, true) => (a, b, condition),
+            // The sign of a difference is not that of the difference the other way round.
+            (true, false) if !matches!(condition, ConditionCode::s | ConditionCode::ns) => {
+                (b, a, mirrored(condition))
+            }
+            (true, false) | (false, false) => return Cause::Opaque,
+        };
+        if bits != 64 {
+            return Cause::Opaque;
+        }
+        relation(condition, bound.bits as i64)
+            .and_then(|(relation, bound)| {
+                let symbols = &self.memory.symbols;
+                symbols.compared(number.symbol, relation, bound)
+            })
+            .map_or(Cause::Opaque, Cause::Test)
+    }
+
+    /// From now on a condition is what it is in this run.
+    pub(super) fn assume(&mut self, cause: Cause, holds: bool) {
+        let symbols = &mut self.memory.symbols;
+        match cause {
+            Cause::Known | Cause::Opaque => {}
+            Cause::Test(test) if holds => symbols.assume(test),
+            Cause::Test(test) => symbols.assume(test.negated()),
+            Cause::Truth(symbol, sense) => symbols.assume_truth(symbol, holds == sense),
+        }
+    }
+
+    /// The history of a truth value made from a condition.
+    pub(super) fn truth(&mut self, cause: Cause) -> Symbol {
+        let symbols = &mut self.memory.symbols;
+        match cause {
+            Cause::Known => Symbol::KNOWN,
+            Cause::Test(test) => symbols.test(Some(test)),
+            Cause::Truth(symbol, true) => symbol,
+            Cause::Opaque | Cause::Truth(_, false) => symbols.opaque(),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Jumps, calls, returns and the stack.
+
+use iced_x86::{Instruction, Mnemonic, OpKind};
+
+use super::{Machine, Next, RSP, general, is_plain_return};
+use crate::memory::Memory;
+use crate::value::{Pointer, Region, Value};
+use crate::violation::Kind;
+
+impl Machine<'_> {
+    pub(super) fn transfer(&mut self, i: &Instruction) -> Result<Next, Kind> {
+        match i.mnemonic() {
+            Mnemonic::Jmp if i.op0_kind() == OpKind::NearBranch64 => {
+                Ok(Next::Jump(i.near_branch_target() as i64))
+            }
+            Mnemonic::Push if i.op0_kind() == OpKind::Register => {
+                let value = self.general[general(i.op0_register())?];
+                let top = self.move_stack(-8)?;
+                self.memory.store_slot(top, value)?;
+                Ok(Next::Go)
+            }
+            Mnemonic::Pop if i.op0_kind() == OpKind::Register => {
+                let register = general(i.op0_register())?;
+                let at = self.pointer(RSP)?;
+                let value = self.memory.load_value(at, 8)?;
+                if let Value::Return = value {
+                    return Err(Kind::Stack {
+                        what: "the return address is taken",
+                    });
+                }
+                self.move_stack(8)?;
+                self.set_general(register, value)?;
+                Ok(Next::Go)
+            }
+            Mnemonic::Call if i.op0_kind() == OpKind::Register => {
+                let target = self.general[general(i.op0_register())?];
+                self.call_function(target)?;
+                Ok(Next::Go)
+            }
+            Mnemonic::Ret if is_plain_return(i.code()) => {
+                let at = self.pointer(RSP)?;
+                if at.region != Region::Stack || !Memory::is_at_entry(at.offset) {
+                    return Err(Kind::Stack {
+                        what: "a return with a frame",
+                    });
+                }
+                Ok(Next::Done)
+            }
+            _ => Err(Kind::Unknown),
+        }
+    }
+
+    fn move_stack(&mut self, by: i64) -> Result<i64, Kind> {
+        let at = self.pointer(RSP)?;
+        let offset = at.offset + by;
+        self.set_general(RSP, Value::Pointer(Pointer { offset, ..at }))?;
+        Ok(offset)
+    }
+
+    /// Writes a register; the stack pointer keeps pointing at the stack.
+    pub(super) fn set_general(&mut self, register: usize, value: Value) -> Result<(), Kind> {
+        if register == RSP {
+            match value {
+                Value::Pointer(pointer) if pointer.region == Region::Stack => {
+                    self.memory.set_floor(pointer.offset)?;
+                }
+                _ => {
+                    return Err(Kind::Stack {
+                        what: "the stack pointer leaves the stack",
+                    });
+                }
+            }
+        }
+        self.general[register] = value;
+        Ok(())
+    }
+
+    /// Refuses a call with a stack that is not aligned as the convention says.
+    pub(crate) fn demand_aligned_stack(&self) -> Result<(), Kind> {
+        if self.pointer(RSP)?.offset % 16 == 0 {
+            Ok(())
+        } else {
+            Err(Kind::Stack {
+                what: "a call with a stack that is not aligned",
+            })
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! Memory in which every byte knows where it comes from.
+
+use restride_loops::{Kernel, Role};
+
+use crate::label::{Label, Sources};
+use crate::symbol::{Interval, Symbol, Symbols};
+use crate::value::{Data, Number, Pointer, Region, Value};
+use crate::violation::Kind;
+
+/// The most bytes of stack that code may use.
+const STACK: i64 = 1 << 16;
+
+/// Bytes on their way.
+pub(crate) type Lanes = [Label; 16];
+
+enum Content {
+    Source(Label),
+    /// What is there, and for an output what must be there in the end.
+    Store(Vec<Label>, Option<Vec<Label>>),
+}
+
+struct Buffer {
+    bytes: i64,
+    /// Whether the caller passes its address.
+    passed: bool,
+    content: Content,
+}
+
+/// Everything that code may touch.
+pub(crate) struct Memory<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) symbols: Symbols,
+    pub(crate) accesses: u64,
+    buffers: Vec<Buffer>,
+    code: &'a [u8],
+    stack: Vec<Value>,
+    /// The stack pointer; nothing below it is to be used.
+    floor: i64,
+    /// The lowest slot that was written since it was last made undefined.
+    used: i64,
+}
+
+fn is_aligned(offset: i64) -> bool {
+    offset % 16 == 0
+}
+
+impl<'a> Memory<'a> {
+    /// Buffers without contents; `lent` says how many bytes each has and `expected` what outputs
+    /// must become.
+    pub(crate) fn new(
+        kernel: &Kernel,
+        sources: &'a Sources,
+        code: &'a [u8],
+        lent: &[i64],
+        expected: Vec<Option<Vec<Label>>>,
+    ) -> Self {
+        let buffers = kernel
+            .buffers
+            .iter()
+            .zip(lent)
+            .zip(expected)
+            .enumerate()
+            .map(|(at, ((buffer, &bytes), expected))| Buffer {
+                bytes,
+                passed: !matches!(buffer.role, Role::Const(_)),
+                content: match (&buffer.role, sources.first(at)) {
+                    (Role::In(_) | Role::Const(_), Some(first)) => Content::Source(first),
+                    (Role::In(_) | Role::Const(_) | Role::Out(..) | Role::Scratch, _) => {
+                        let len = usize::try_from(bytes).unwrap_or(0);
+                        Content::Store(vec![Label::NOTHING; len], expected)
+                    }
+                },
+            })
+            .collect();
+        Self {
+            sources,
+            symbols: Symbols::new(),
+            accesses: 0,
+            buffers,
+            code,
+            stack: vec![Value::Undefined; (STACK / 8) as usize],
+            floor: STACK,
+            used: STACK,
+        }
+    }
+
+    pub(crate) fn name(region: Region) -> String {
+        match region {
+            Region::Stack => "the stack".to_owned(),
+            Region::Table => "the table of buffers".to_owned(),
+            Region::Code => "the code".to_owned(),
+            Region::Buffer(at) => format!("b{at}"),
+        }
+    }
+
+    fn bytes(&self, region: Region) -> i64 {
+        match region {
+            Region::Stack => STACK,
+            Region::Table => self.buffers.len() as i64 * 8,
+            Region::Code => self.code.len() as i64,
+            Region::Buffer(at) => self.buffers.get(at as usize).map_or(0, |b| b.bytes),
+        }
+    }
+
+    /// Proves that bytes `from..to` past an address are inside, whatever the indices in it.
+    pub(crate) fn bounds(&self, at: Pointer, from: i128, to: i128) -> Result<(), Kind> {
+        let (before, after) = if at.sum == Symbol::KNOWN {
+            (0, 0)
+        } else {
+            self.symbols.spread(at.sum)
+        };
+        let low = i128::from(at.offset)
+            .saturating_add(before)
+            .saturating_add(from);
+        let high = i128::from(at.offset)
+            .saturating_add(after)
+            .saturating_add(to);
+        let bytes = self.bytes(at.region).into();
+        if low < 0 || high > bytes {
+            return Err(Kind::Outside {
+                region: Self::name(at.region),
+                low,
+                high: high - (to - from),
+                size: to - from,
+                bytes,
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses an address that an instruction demands to be a multiple of 16 and may not be.
+    pub(crate) fn demand_alignment(&self, at: Pointer) -> Result<(), Kind> {
+        let base = match at.region {
+            Region::Stack => 0,
+            Region::Code => self.code.as_ptr().addr() as i64,
+            // Buffers have any alignment.
+            Region::Table | Region::Buffer(_) => 1,
+        };
+        if is_aligned(base.wrapping_add(at.offset)) {
+            return Ok(());
+        }
+        Err(Kind::Misaligned {
+            region: Self::name(at.region),
+            offset: at.offset,
+        })
+    }
+
+    /// Loads up to sixteen bytes; the rest is zero.
+    pub(crate) fn load(&mut self, at: Pointer, size: usize) -> Result<Lanes, Kind> {
+        self.bounds(at, 0, size as i128)?;
+        self.accesses += 1;
+        let mut lanes = [Label::ZERO; 16];
+        let size = size.min(16);
+        let start = at.offset as usize;
+        match at.region {
+            Region::Buffer(number) => match self.buffers.get(number as usize).map(|b| &b.content) {
+                Some(Content::Source(first)) => {
+                    for (by, lane) in lanes[..size].iter_mut().enumerate() {
+                        *lane = first.plus(start + by);
+                    }
+                }
+                Some(Content::Store(labels, None)) => {
+                    let from = labels.get(start..start + size).unwrap_or_default();
+                    for (lane, label) in lanes.iter_mut().zip(from) {
+                        *lane = *label;
+                    }
+                }
+                Some(Content::Store(_, Some(_))) | None => {
+                    return Err(Kind::NotReadable {
+                        region: Self::name(at.region),
+                    });
+                }
+            },
+            Region::Code => {
+                let from = self.code.get(start..start + size).unwrap_or_default();
+                for (lane, byte) in lanes.iter_mut().zip(from) {
+                    *lane = Label::literal(*byte);
+                }
+            }
+            Region::Stack => {
+                for by in (0..size).step_by(8) {
+                    let slot = self.slot(at.offset + by as i64)?;
+                    let Value::Data(data) = self.stack[slot] else {
+                        return Err(Kind::Value {
+                            what: self.stack[slot].what().to_owned(),
+                            wanted: "data",
+                        });
+                    };
+                    let to = (by + 8).min(size);
+                    lanes[by..to].copy_from_slice(&data.bytes[..to - by]);
+                }
+            }
+            Region::Table => {
+                return Err(Kind::Value {
+                    what: "the address of a buffer".to_owned(),
+                    wanted: "data",
+                });
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// Loads up to eight bytes, extended by zeros.
+    pub(crate) fn load_value(&mut self, at: Pointer, size: usize) -> Result<Value, Kind> {
+        match at.region {
+            Region::Stack if size == 8 => {
+                self.bounds(at, 0, 8)?;
+                let slot = self.slot(at.offset)?;
+                match self.stack[slot] {
+                    Value::Undefined => Err(Kind::Value {
+                        what: "an undefined slot of the stack".to_owned(),
+                        wanted: "a value",
+                    }),
+                    value => Ok(value),
+                }
+            }
+            Region::Table => {
+                self.bounds(at, 0, size as i128)?;
+                let number = at.offset / 8;
+                let known = at.sum == Symbol::KNOWN && size == 8 && at.offset % 8 == 0;
+                match self.buffers.get(number as usize).map(|b| b.passed) {
+                    Some(true) if known => Ok(Value::Pointer(Pointer {
+                        region: Region::Buffer(number as u32),
+                        offset: 0,
+                        sum: Symbol::KNOWN,
+                    })),
+                    Some(_) | None => Err(Kind::NotReadable {
+                        region: Self::name(at.region),
+                    }),
+                }
+            }
+            Region::Code => {
+                let lanes = self.load(at, size)?;
+                let bits = self.sources.number(&lanes[..8]).unwrap_or(0);
+                Ok(Value::known(bits))
+            }
+            Region::Stack | Region::Buffer(_) => {
+                let lanes = self.load(at, size)?;
+                let mut bytes = [Label::ZERO; 8];
+                bytes.copy_from_slice(&lanes[..8]);
+                Ok(Value::Data(self.data(bytes, size)))
+            }
+        }
+    }
+
+    /// Bytes of which all but the first `size` are zero; a fresh index if they are numbers.
+    pub(crate) fn data(&mut self, bytes: [Label; 8], size: usize) -> Data {
+        let number = self.sources.number(&bytes).map(|bits| {
+            let may_be = match size {
+                0..8 => Interval {
+                    low: 0,
+                    high: (1 << (8 * size)) - 1,
+                },
+                _ => Interval::ALL,
+            };
+            Number {
+                bits,
+                symbol: self.symbols.root(bits as i64, may_be),
+            }
+        });
+        Data { bytes, number }
+    }
+
+    /// Stores bytes.
+    pub(crate) fn store(&mut self, at: Pointer, bytes: &[Label]) -> Result<(), Kind> {
+        self.bounds(at, 0, bytes.len() as i128)?;
+        self.accesses += 1;
+        if at.sum != Symbol::KNOWN {
+            return Err(Kind::NotAnAddress {
+                what: "an index, to be written to".to_owned(),
+            });
+        }
+        match at.region {
+            Region::Buffer(number) => self.put(number, at.offset as usize, bytes),
+            Region::Stack if bytes.len() == 16 => {
+                for (by, half) in [(0, &bytes[..8]), (8, &bytes[8..])] {
+                    let mut data = [Label::NOTHING; 8];
+                    data.copy_from_slice(half);
+                    let value = Value::Data(Data {
+                        bytes: data,
+                        number: None,
+                    });
+                    self.store_slot(at.offset + by, value)?;
+                }
+                Ok(())
+            }
+            Region::Stack => Err(Kind::Stack {
+                what: "part of a slot is written",
+            }),
+            Region::Table | Region::Code => Err(Kind::NotWritable {
+                region: Self::name(at.region),
+            }),
+        }
+    }
+
+    fn put(&mut self, number: u32, start: usize, bytes: &[Label]) -> Result<(), Kind> {
+        let Some(Content::Store(labels, expected)) = self
+            .buffers
+            .get_mut(number as usize)
+            .map(|b| &mut b.content)
+        else {
+            return Err(Kind::NotWritable {
+                region: Self::name(Region::Buffer(number)),
+            });
+        };
+        let range = start..start + bytes.len();
+        if let Some(expected) = expected {
+            let expected = expected.get(range.clone()).unwrap_or_default();
+            let wrong = (0..bytes.len())
+                .find(|&at| expected.get(at) != Some(&bytes[at]) || bytes[at] == Label::NOTHING);
+            if let Some(at) = wrong {
+                return Err(Kind::WrongByte {
+                    buffer: number as usize,
+                    offset: start + at,
+                    found: self.sources.name(bytes[at]),
+                    expected: expected.get(at).map_or_else(
+                        || "left alone".to_owned(),
+                        |label| self.sources.name(*label),
+                    ),
+                });
+            }
+        }
+        if let Some(to) = labels.get_mut(range) {
+            to.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    /// That every byte of every output is there, and how many they are.
+    pub(crate) fn complete(&self) -> Result<u64, Kind> {
+        let mut count = 0;
+        for (buffer, known) in self.buffers.iter().enumerate() {
+            let Content::Store(labels, Some(expected)) = &known.content else {
+                continue;
+            };
+            for (offset, wanted) in expected.iter().enumerate() {
+                if *wanted == Label::NOTHING {
+                    continue;
+                }
+                if labels.get(offset) != Some(wanted) {
+                    return Err(Kind::Missing { buffer, offset });
+                }
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// An empty stack that a call has just put its return address on.
+    pub(crate) fn enter(&mut self) -> Pointer {
+        self.used = 0;
+        self.floor = 0;
+        self.forget_below(STACK);
+        let top = STACK - 8;
+        self.floor = top;
+        self.stack[(top / 8) as usize] = Value::Return;
+        Pointer {
+            region: Region::Stack,
+            offset: top,
+            sum: Symbol::KNOWN,
+        }
+    }
+
+    /// Whether the stack is as it was when the function was entered.
+    pub(crate) fn is_at_entry(offset: i64) -> bool {
+        offset == STACK - 8
+    }
+
+    /// Moves the stack pointer.
+    pub(crate) fn set_floor(&mut self, offset: i64) -> Result<(), Kind> {
+        if !(0..=STACK).contains(&offset) || offset % 8 != 0 {
+            return Err(Kind::Stack {
+                what: "the stack pointer leaves the stack",
+            });
+        }
+        self.floor = offset;
+        Ok(())
+    }
+
+    /// What a called function may have overwritten.
+    pub(crate) fn forget_below(&mut self, offset: i64) {
+        if self.used < offset {
+            let (from, to) = ((self.used / 8) as usize, (offset / 8) as usize);
+            self.stack[from..to].fill(Value::Undefined);
+        }
+        self.used = offset;
+    }
+
+    pub(crate) fn store_slot(&mut self, offset: i64, value: Value) -> Result<(), Kind> {
+        if offset == STACK - 8 {
+            return Err(Kind::Stack {
+                what: "the return address is overwritten",
+            });
+        }
+        let slot = self.slot(offset)?;
+        self.used = self.used.min(offset);
+        self.stack[slot] = value;
+        Ok(())
+    }
+
+    fn slot(&self, offset: i64) -> Result<usize, Kind> {
+        if offset < self.floor {
+            return Err(Kind::Stack {
+                what: "a slot below the stack pointer is used",
+            });
+        }
+        if offset % 8 != 0 || offset > STACK - 8 {
+            return Err(Kind::Stack {
+                what: "a slot is used that is none",
+            });
+        }
+        Ok((offset / 8) as usize)
+    }
+}

@@ -1,0 +1,91 @@
+//! What a register or a slot of the stack holds.
+
+use crate::label::Label;
+use crate::symbol::Symbol;
+
+/// Memory that code may point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Region {
+    /// The frame and what lies below it.
+    Stack,
+    /// The addresses of the buffers.
+    Table,
+    /// The code and its constants.
+    Code,
+    /// A buffer of the kernel.
+    Buffer(u32),
+}
+
+/// 64 bits.
+#[derive(Clone, Copy)]
+pub(crate) enum Value {
+    /// Anything.
+    Undefined,
+    /// What a register held at entry.
+    Kept(u8),
+    /// Where the caller goes on.
+    Return,
+    /// An integer.
+    Number(Number),
+    /// A truth value: the low byte is 0 or 1, the others are anything.
+    Truth(bool, Symbol),
+    /// An address.
+    Pointer(Pointer),
+    /// Bytes from memory.
+    Data(Data),
+}
+
+/// An integer, and what is known of it beyond this run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number {
+    pub(crate) bits: u64,
+    pub(crate) symbol: Symbol,
+}
+
+impl Number {
+    pub(crate) const fn known(bits: u64) -> Self {
+        Self {
+            bits,
+            symbol: Symbol::KNOWN,
+        }
+    }
+
+    pub(crate) fn is_known(self) -> bool {
+        self.symbol == Symbol::KNOWN
+    }
+}
+
+/// An offset in a region, and the indices in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pointer {
+    pub(crate) region: Region,
+    pub(crate) offset: i64,
+    /// The sum of multiples of indices that is part of the offset.
+    pub(crate) sum: Symbol,
+}
+
+/// Bytes, and the number they are if they are an index.
+#[derive(Clone, Copy)]
+pub(crate) struct Data {
+    pub(crate) bytes: [Label; 8],
+    pub(crate) number: Option<Number>,
+}
+
+impl Value {
+    pub(crate) const fn known(bits: u64) -> Self {
+        Self::Number(Number::known(bits))
+    }
+
+    /// For messages.
+    pub(crate) const fn what(&self) -> &'static str {
+        match self {
+            Self::Undefined => "an undefined value",
+            Self::Kept(_) => "a register of the caller",
+            Self::Return => "a return address",
+            Self::Number(_) => "a number",
+            Self::Truth(..) => "a truth value",
+            Self::Pointer(_) => "an address",
+            Self::Data(_) => "data",
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Random kernels of every form and width, compiled at every level of the processor: all are
+//! shown to be right. With a buffer too short, none is.
+#![cfg(target_arch = "x86_64")]
+
+use std::collections::BTreeSet;
+
+use restride_check::{Kind, Limits, Report, Subject, Violation, check};
+use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
+use restride_loops::{Buffer, Kernel, Role, Stmt, Verified, generate, verify};
+
+fn compiler(features: Features) -> Compiler {
+    let mut options = CompileOptions::default();
+    options.features = features;
+    options.contracts = true;
+    Compiler::new(options).expect("this machine has a code generator")
+}
+
+fn levels() -> impl Iterator<Item = Features> {
+    Features::ALL
+        .into_iter()
+        .filter(|level| level.is_available())
+}
+
+fn random_kernel(seed: u64) -> Verified {
+    verify(generate::kernel(seed)).expect("generated kernels are valid")
+}
+
+fn checked(
+    kernel: &Verified,
+    native: &NativeKernel,
+    short: Option<(usize, i64)>,
+) -> Result<Report, Box<Violation>> {
+    let phases: Vec<usize> = native.phase_offsets().collect();
+    let subject = Subject {
+        code: native.code(),
+        phases: &phases,
+        kernel,
+        callees: native.callees(),
+    };
+    let mut limits = Limits::default();
+    limits.short = short;
+    check(&subject, &limits).map_err(Box::new)
+}
+
+#[test]
+fn random_kernels_are_shown_to_be_right() {
+    let mut seen = BTreeSet::new();
+    let mut total = Report::default();
+    for features in levels() {
+        let mut compiler = compiler(features);
+        let base = 7_000_000 * (1 + features as u64);
+        for seed in base..base + 300 {
+            let kernel = random_kernel(seed);
+            let native = compiler.compile(&kernel).expect("executable memory");
+            let report = checked(&kernel, &native, None).unwrap_or_else(|violation| {
+                panic!(
+                    "seed {seed} at {features:?}: {violation}\n{}\n{}",
+                    *kernel,
+                    native.disassembly()
+                )
+            });
+            total.accesses += report.accesses;
+            total.bytes += report.bytes;
+            total.calls += report.calls;
+            kernel.visit(|stmt| {
+                if let Stmt::Move(m) = stmt {
+                    let width = kernel.buffer(m.dst.buffer).map(|b| b.width);
+                    seen.insert(format!("{:?} {width:?}", m.form));
+                }
+            });
+        }
+    }
+    assert!(total.accesses > 0 && total.bytes > 0 && total.calls > 0);
+    // Seven forms of five widths.
+    assert_eq!(seen.len(), 35, "{seen:?}");
+}
+
+/// The same kernel with one buffer an element shorter, if it can do with that.
+fn without_last(kernel: &Kernel, at: usize) -> Option<Verified> {
+    let mut kernel = kernel.clone();
+    let buffer: &mut Buffer = kernel.buffers.get_mut(at)?;
+    buffer.len -= 1;
+    if let Role::Const(bytes) = &buffer.role {
+        let bytes = bytes.get(..bytes.len() - buffer.width.bytes())?;
+        buffer.role = Role::Const(bytes.into());
+    }
+    verify(kernel).ok()
+}
+
+fn has_constant_indices(kernel: &Kernel) -> bool {
+    let mut found = false;
+    kernel.visit(|stmt| {
+        let place = match stmt {
+            Stmt::Check { index, .. } => index,
+            Stmt::Index { place, .. } => place,
+            Stmt::Gather(g) => &g.index,
+            Stmt::For { .. } | Stmt::Move(_) | Stmt::Fill { .. } => return,
+        };
+        let role = kernel.buffer(place.buffer).map(|b| &b.role);
+        found |= matches!(role, Some(Role::Const(_)));
+    });
+    found
+}
+
+#[test]
+fn a_buffer_too_short_is_noticed() {
+    let (mut refused, mut spare) = (0u64, 0u64);
+    for features in levels() {
+        let mut compiler = compiler(features);
+        let base = 8_000_000 * (1 + features as u64);
+        for seed in base..base + 60 {
+            let kernel = random_kernel(seed);
+            let native = compiler.compile(&kernel).expect("executable memory");
+            let whole = checked(&kernel, &native, None).expect("right with whole buffers");
+            // Where constants say that a check fails or an index is out of range, not all is read.
+            if whole.bytes == 0 || has_constant_indices(&kernel) {
+                continue;
+            }
+            for (at, buffer) in kernel.buffers.iter().enumerate() {
+                let width = buffer.width.bytes() as i64;
+                if buffer.len == 0 {
+                    continue;
+                }
+                if without_last(&kernel, at).is_some() {
+                    spare += 1;
+                    continue;
+                }
+                for missing in [1, width] {
+                    let bytes = buffer.len * width - missing;
+                    match checked(&kernel, &native, Some((at, bytes))) {
+                        Err(violation) => {
+                            let kind = &*violation.kind;
+                            assert!(
+                                matches!(kind, Kind::Outside { .. } | Kind::Missing { .. }),
+                                "seed {seed}: {violation}"
+                            );
+                            refused += 1;
+                        }
+                        Ok(_) => panic!(
+                            "seed {seed} at {features:?}, b{at} without {missing} bytes\n{}",
+                            *kernel
+                        ),
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        refused > 500 && spare > 0,
+        "{refused} refused, {spare} spare"
+    );
+    println!("{refused} refused, {spare} buffers with an element to spare");
+}
