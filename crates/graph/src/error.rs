@@ -175,7 +175,8 @@ pub enum Problem {
     NameTaken { name: Box<str>, taken_by: ValueId },
     /// A name that the text form could not read back.
     #[error(
-        "`{name}` is no name: a letter or `_`, then letters, digits and `_`, {MAX_NAME} at most"
+        "`{}` is no name: a letter or `_`, then letters, digits and `_`, {MAX_NAME} at most",
+        name.escape_debug()
     )]
     BadName { name: Box<str> },
     /// An input pushed as an operator: its type is not known.

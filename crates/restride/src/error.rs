@@ -118,7 +118,8 @@ pub enum RunError {
     Index {
         /// The gather.
         op: String,
-        /// The first offending position, row-major in the index tensor.
+        /// The first offending position, row-major in the index tensor; of a `gather_nd` the
+        /// first for the first axis that has one.
         position: u64,
         /// The index; `None` when another thread changed it meanwhile.
         value: Wrong,

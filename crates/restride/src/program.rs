@@ -40,9 +40,19 @@ pub(crate) struct Meta {
     pub(crate) parameters: SmallVec<[Parameter; 6]>,
     pub(crate) computed: usize,
     pub(crate) scratch: usize,
-    /// What a failing check stands for: the operator as printed, and its limit.
-    checks: Vec<(u32, String, i64)>,
+    /// What each check stands for, in the order of the plan.
+    checks: Vec<Obligation>,
     pub(crate) stages: usize,
+}
+
+/// A check of the kernel, in terms of the graph.
+struct Obligation {
+    /// The operator as printed.
+    op: String,
+    limit: i64,
+    /// Index `i` of the check stood at `i * columns + column` of the operator's index tensor.
+    column: u64,
+    columns: u64,
 }
 
 pub(crate) struct Inner {
@@ -139,7 +149,12 @@ impl Meta {
             .plan
             .checks
             .iter()
-            .map(|check| (check.op, op_label(graph, check.op), check.limit))
+            .map(|check| Obligation {
+                op: op_label(graph, check.op),
+                limit: check.limit,
+                column: check.column.into(),
+                columns: check.columns.into(),
+            })
             .collect();
         let computed = computed.len();
         let (scratch, stages) = (scratch.bytes, stages.plan.stages.len());
@@ -169,18 +184,16 @@ impl Meta {
     }
 
     pub(crate) fn failure(&self, failed: &Failed) -> RunError {
-        let known = self.checks.iter().find(|(code, ..)| *code == failed.code);
-        let (op, limit) = known.map_or(("a gather".to_owned(), 0), |(_, op, limit)| {
-            (op.clone(), *limit)
-        });
+        let check = self.checks.get(failed.code as usize);
+        let (columns, column) = check.map_or((1, 0), |check| (check.columns, check.column));
         let (position, value) = failed
             .at
             .map_or((0, Wrong::Changed), |(p, v)| (p, Wrong::Value(v)));
         RunError::Index {
-            op,
-            position,
+            op: check.map_or_else(|| "a gather".to_owned(), |check| check.op.clone()),
+            position: position.wrapping_mul(columns).wrapping_add(column),
             value,
-            limit,
+            limit: check.map_or(0, |check| check.limit),
         }
     }
 }

@@ -83,8 +83,8 @@ pub fn schedule(plan: &Plan, machine: &Machine) -> Result<Scheduled, LowerError>
         .max(checks_end);
     let mut emitter = Emitter::new(machine, Buffers::new(plan));
     let mut phases = vec![Vec::new(); phase_count];
-    for (check, phase) in plan.checks.iter().zip(&check_phases) {
-        phases[*phase].push(emitter.check(check)?);
+    for ((check, phase), code) in plan.checks.iter().zip(&check_phases).zip(0..) {
+        phases[*phase].push(emitter.check(check, code)?);
     }
     let mut decisions = Vec::new();
     for (at, phase) in phases.iter_mut().enumerate() {
@@ -153,7 +153,8 @@ fn level_of(source: Source, levels: &[usize]) -> usize {
 }
 
 impl Emitter<'_> {
-    fn check(&mut self, check: &IndexCheck) -> Result<Stmt, LowerError> {
+    /// A check reports its position in the plan.
+    fn check(&mut self, check: &IndexCheck, code: u32) -> Result<Stmt, LowerError> {
         let buffer = self.buffers.source(check.source)?;
         Ok(Stmt::Check {
             index: Place {
@@ -170,7 +171,7 @@ impl Emitter<'_> {
                 wrap: check.wrap,
                 clamp: false,
             },
-            code: check.op,
+            code,
         })
     }
 }

@@ -125,13 +125,15 @@ impl<'a> Subject<'a> {
         verify(scheduled.kernel).map_err(|error| RungError::Broken(format!("refused: {error}")))
     }
 
-    /// The refusal that a check of a kernel stands for: `position` counts in the check's own box.
-    pub fn bad_index(&self, op: u32, position: u64, value: i128) -> Result<BadIndex, RungError> {
-        let mut checks = self.plan()?.checks.iter().filter(|check| check.op == op);
+    /// The refusal that a check of a kernel stands for: `code` counts the checks of the plan,
+    /// `position` counts in the check's own box.
+    pub fn bad_index(&self, code: u32, position: u64, value: i128) -> Result<BadIndex, RungError> {
+        let check = self.plan()?.checks.get(code as usize);
+        let check = check.ok_or_else(|| RungError::broken(format!("there is no check {code}")))?;
         // With several columns the check that fails first need not hold the first position.
-        let exact = checks.all(|check| check.columns == 1);
+        let exact = check.columns == 1;
         Ok(BadIndex {
-            op,
+            op: check.op,
             found: exact.then_some((position, value)),
         })
     }
