@@ -36,6 +36,9 @@ pub enum CompileError {
     /// Scheduling gave up.
     #[error(transparent)]
     Schedule(#[from] restride_lower::LowerError),
+    /// A stage panicked. Nothing of it is kept.
+    #[error("the compiler has a defect: {0}")]
+    Panicked(String),
     /// The verifier refused the kernel: nothing unproved ever runs.
     #[error("the kernel was refused: {0}")]
     Refused(String),

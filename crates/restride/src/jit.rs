@@ -2,6 +2,7 @@
 
 use crate::code::RunnableKernel;
 use crate::config::Memory;
+use crate::guard::{Point, guarded, point};
 use restride_jit::{
     ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, Features, JitError, Listing,
 };
@@ -95,9 +96,16 @@ impl Jit {
         if compiler.is_none() {
             *compiler = Compiler::new(self.compile_options()).ok();
         }
-        let native = compiler
-            .as_mut()
-            .and_then(|c| c.compile(kernel.kernel()).ok());
+        // A compiler that panicked is not used again.
+        let native = compiler.take().and_then(|mut usable| {
+            let made = guarded(|| {
+                point(Point::Code);
+                usable.compile(kernel.kernel())
+            });
+            let made = made.ok()?;
+            *compiler = Some(usable);
+            made.ok()
+        });
         match native {
             Some(native) => {
                 kernel.set_native(native);

@@ -75,6 +75,7 @@ mod code;
 mod config;
 mod engine;
 mod error;
+mod guard;
 mod jit;
 mod parallel;
 mod pipeline;

@@ -3,13 +3,14 @@
 use crate::call::{Call, Parameter};
 use crate::code::{Failed, RunnableKernel};
 use crate::error::Wrong;
+use crate::guard::{Point, guarded, point};
 use crate::{Argument, CompileError, Engine, ParallelFor, RunError, Stages, TensorMut, TensorRef};
 use restride_graph::{ElementType, Graph, Strided, TensorType};
 use restride_loops::{Role, Verified};
 use restride_lower::plan;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, TryLockError};
 
 /// How one output of a graph is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -369,19 +370,19 @@ impl Program {
             + self.inner.kernel.bytes()
     }
 
-    /// Lends scratch: that of an earlier call if it is free, else new.
+    /// Lends scratch: that of an earlier call if it is free, else new. Nothing waits here, so
+    /// that a child process runs what it inherits, whoever held the lock when it was forked.
     fn with_scratch<T>(
         &self,
         work: impl FnOnce(&mut [u8]) -> Result<T, RunError>,
     ) -> Result<T, RunError> {
         let bytes = self.inner.meta.scratch;
-        let lock = || {
-            self.inner
-                .spare
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
+        let spare = || match self.inner.spare.try_lock() {
+            Ok(spare) => Some(spare),
+            Err(TryLockError::Poisoned(spare)) => Some(spare.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         };
-        let mut scratch = std::mem::take(&mut *lock());
+        let mut scratch = spare().map_or_else(Vec::new, |mut spare| std::mem::take(&mut *spare));
         if scratch.len() < bytes {
             let missing = bytes - scratch.len();
             scratch
@@ -390,7 +391,9 @@ impl Program {
             scratch.resize(bytes, 0);
         }
         let done = work(&mut scratch);
-        *lock() = scratch;
+        if let Some(mut spare) = spare() {
+            *spare = scratch;
+        }
         done
     }
 }
@@ -406,9 +409,14 @@ impl std::fmt::Debug for Program {
 
 impl Engine {
     pub(crate) fn program(&self, graph: &Graph) -> Result<Program, CompileError> {
-        let stages = Stages::of(graph, self.options())?;
-        let meta = Meta::of(graph, &stages)?;
-        let kernel = self.runnable(stages.kernel)?;
+        let (meta, kernel) = guarded(|| {
+            point(Point::Stages);
+            let stages = Stages::of(graph, self.options())?;
+            let meta = Meta::of(graph, &stages)?;
+            Ok::<_, CompileError>((meta, stages.kernel))
+        })
+        .map_err(CompileError::Panicked)??;
+        let kernel = self.runnable(kernel)?;
         Ok(Program::new(meta, kernel))
     }
 }
