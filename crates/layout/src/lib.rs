@@ -44,6 +44,6 @@ mod view;
 pub use cover::Cover;
 pub use error::Break;
 pub use layout::Layout;
-pub use piece::{AxisView, Digit, MAX_PIECES, Operand, Piece, Pieces, join};
+pub use piece::{AxisView, Digit, MAX_PIECES, Nested, Operand, Piece, Pieces, join};
 pub use reify::Chain;
 pub use view::{Axes, Sizes, Span, View};

@@ -24,10 +24,12 @@
 //! does not divide, the piece is split.
 
 pub(crate) mod axis;
+mod columns;
 mod fuse;
 mod join;
 mod ops;
 
+pub use columns::Nested;
 pub use join::{Operand, join};
 
 use crate::math::{add, mul, product};

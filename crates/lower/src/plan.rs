@@ -6,12 +6,16 @@
 //! place it comes from and the place each index is read from are all linear in the same digits.
 //! There is no mask, no division and no remainder anywhere in it.
 
+mod along;
 mod check;
+mod columns;
 mod compose;
 mod display;
 mod eval;
 mod finish;
 mod gather;
+mod known;
+mod table;
 mod value;
 
 pub use check::PlanFlaw;
@@ -54,7 +58,7 @@ pub struct IndexColumn {
     pub element: ElementType,
     /// Address of the index at digit values 0.
     pub offset: i64,
-    /// Elements of source per unit of index.
+    /// Elements of source per unit of index; 0 for an index that only moves others.
     pub coeff: i64,
     /// Size of the axis that it selects from; at least 1.
     pub limit: i64,
@@ -62,6 +66,9 @@ pub struct IndexColumn {
     pub wrap: bool,
     /// Outside the axis: clamped if set, otherwise the element is zero bits.
     pub clamp: bool,
+    /// `(earlier column, stride)`: what other indices add to the address of this one, which is
+    /// how an index looks into a table. Where one of those is outside, so is this.
+    pub through: SmallVec<[(u32, i64); 1]>,
 }
 
 /// What a piece holds.

@@ -143,6 +143,7 @@ fn rows_by_index_become_one_gather_with_indices_inside() {
             limit: 1000,
             wrap: true,
             clamp: false,
+            through: smallvec![],
         });
     }
     let kernel = scheduled(&plan(ElementType::F32, 16_000, 1024, vec![rows]));

@@ -51,6 +51,16 @@ pub enum PlanFlaw {
         /// The piece.
         piece: usize,
     },
+    /// An index that is moved by one that does not come before it.
+    #[error("stage {stage} piece {piece}: index {column} is moved by a later one")]
+    Column {
+        /// The stage.
+        stage: usize,
+        /// The piece.
+        piece: usize,
+        /// The index column.
+        column: usize,
+    },
     /// A read outside its source.
     #[error("stage {stage} piece {piece} reads {low}..={high} of {held} elements of {from}")]
     Range {
@@ -202,7 +212,20 @@ impl Plan {
         };
         let (mut low, mut high) = span(*offset, &|d| piece.digits[d].src, 0);
         for (k, index) in indices.iter().enumerate() {
-            let places = span(index.offset, &|d| piece.digits[d].indices[k], 0);
+            let mut places = span(index.offset, &|d| piece.digits[d].indices[k], 0);
+            for &(earlier, stride) in &index.through {
+                let column = indices[..k].get(earlier as usize);
+                let limit = column.map_or(1, |c| c.limit);
+                if column.is_none() {
+                    return Err(PlanFlaw::Column {
+                        stage,
+                        piece: number,
+                        column: k,
+                    });
+                }
+                let reach = i128::from(stride) * i128::from(limit - 1);
+                places = (places.0 + reach.min(0), places.1 + reach.max(0));
+            }
             inside(index.source, places)?;
             let reach = i128::from(index.coeff) * i128::from(index.limit - 1);
             (low, high) = (low + reach.min(0), high + reach.max(0));

@@ -46,14 +46,25 @@ impl fmt::Display for Piece {
                 indices,
             } => {
                 write!(f, "] = {source} + {offset}")?;
-                for index in indices {
+                for (k, index) in indices.iter().enumerate() {
+                    // An index that another one looks up with is named, not multiplied.
+                    match index.coeff {
+                        0 => write!(f, " with i{k} =")?,
+                        coeff => write!(f, " + {coeff} *")?,
+                    }
                     write!(
                         f,
-                        " + {} * {} {}[{}] in {}{}{}",
-                        index.coeff,
+                        " {} {}[{}",
                         index.element.name(),
                         index.source,
-                        index.offset,
+                        index.offset
+                    )?;
+                    for (earlier, stride) in &index.through {
+                        write!(f, " + {stride} * i{earlier}")?;
+                    }
+                    write!(
+                        f,
+                        "] in {}{}{}",
                         index.limit,
                         if index.wrap { " wrap" } else { "" },
                         if index.clamp { " clamp" } else { " zero" },

@@ -114,12 +114,25 @@ impl Run<'_> {
                     indices,
                 } => {
                     let mut src = Some(at(*offset, &|d| piece.digits[d].src));
+                    let mut values: Vec<Option<i64>> = Vec::new();
                     for (k, index) in indices.iter().enumerate() {
                         let place = at(index.offset, &|d| piece.digits[d].indices[k]);
-                        let value = read(self.bytes(index.source)?, place, index.element)?;
-                        src = src
-                            .zip(chosen(index, value))
-                            .map(|(s, x)| s + x * index.coeff);
+                        let mut through = index.through.iter();
+                        let place = through.try_fold(place, |sum, &(earlier, stride)| {
+                            let x = values.get(earlier as usize).copied().flatten();
+                            x.map(|x| sum + x * stride)
+                        });
+                        let value = match place {
+                            None => None,
+                            Some(place) => {
+                                let from = self.bytes(index.source)?;
+                                chosen(index, read(from, place, index.element)?)
+                            }
+                        };
+                        values.push(value);
+                        if index.coeff != 0 {
+                            src = src.zip(value).map(|(s, x)| s + x * index.coeff);
+                        }
                     }
                     match src {
                         None => out[range].fill(0),

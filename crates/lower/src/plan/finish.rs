@@ -154,6 +154,7 @@ fn placed(map: &Map, reads: &Reads, start: i64, strides: &[i64]) -> Result<Piece
                     limit: index.limit,
                     wrap: index.wrap,
                     clamp: index.clamp,
+                    through: index.through.clone(),
                 })
                 .collect(),
         },

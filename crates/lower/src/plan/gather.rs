@@ -1,42 +1,51 @@
 //! Gathers become index columns.
 //!
-//! For each piece of the data and each piece of every index tensor, the result has the points
+//! For each slab of the data and each piece of every index tensor, the result has the points
 //! where all of them are defined. There the source address is linear in the output coordinates,
-//! plus the stride of each chosen axis times its index. That needs the chosen axis to be whole
-//! and of one digit, and an index that is read plainly; what is otherwise goes to a temporary.
+//! plus what each index chooses along its axis. Where that is a stride, the index moves the
+//! address; where it is a table, the index moves the address in the table, and what is found
+//! there moves the address of the data. An index that is itself read through an index, or data
+//! whose indices the chosen axis moves, are columns before and after: each column's address is
+//! linear in the digits and in the columns before it.
 
+use super::along::{Slab, slabs};
+use super::columns::Columns;
 use super::compose::Composer;
-use super::value::{IndexRead, Reads, Value};
-use restride_canon::ir::{Coordinate, Gather, Index, NodeId, Policy};
+use super::table::Tables;
+use super::value::{Reads, Value};
+use restride_canon::ir::{Coordinate, Gather, Index, Node, NodeId, Policy};
 use restride_graph::ElementType;
 use restride_layout::{Break, Cover, MAX_PIECES, Operand, Piece, join};
 use smallvec::SmallVec;
 
 /// Which operand keeps a gather from composing, and why.
-struct Blame {
-    node: NodeId,
-    reason: Reason,
+pub(super) struct Blame {
+    pub(super) node: NodeId,
+    pub(super) reason: Reason,
 }
 
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-enum Reason {
+pub(super) enum Reason {
     #[error("{0}")]
     Pieces(#[from] Break),
-    #[error("axis {0} is repeated, so no address tells which element is outside")]
+    #[error("axis {0} is repeated and too long for a table")]
     Repeated(usize),
     #[error("it is filled, and what is outside axis {0} is zero bits")]
     Filled(usize),
-    #[error("it is itself read through an index")]
+    #[error("it is read through an index that may be outside, and is 0 there")]
     ThroughIndex,
 }
 
 /// An index tensor as it is used.
-struct Chosen<'g> {
-    index: &'g Index,
-    element: ElementType,
+pub(super) struct Chosen<'g> {
+    pub(super) index: &'g Index,
+    pub(super) element: ElementType,
     /// The axis of the data it chooses along, and its size.
-    axis: usize,
-    limit: i64,
+    pub(super) axis: usize,
+    pub(super) limit: i64,
+    pub(super) clamp: bool,
+    /// Whether it is in range, or else an obligation has ended the run.
+    pub(super) sure: bool,
     outputs: SmallVec<[Option<usize>; 6]>,
 }
 
@@ -44,8 +53,16 @@ impl Composer<'_> {
     /// Composes a gather, with temporaries for what does not compose.
     pub(super) fn gather(&mut self, gather: &Gather, sizes: &[i64]) -> Result<Value, Break> {
         loop {
-            let blame = match self.try_gather(gather, sizes)? {
-                Ok(value) => return Ok(value),
+            let mut tables = Tables {
+                held: &self.plan.constants,
+                made: Vec::new(),
+            };
+            let blame = match self.try_gather(gather, sizes, &mut tables)? {
+                Ok(value) => {
+                    let made = tables.made;
+                    self.plan.constants.extend(made);
+                    return Ok(value);
+                }
                 Err(blame) => blame,
             };
             // A temporary helps the blamed operand, or else any that is no plain read yet.
@@ -77,7 +94,12 @@ impl Composer<'_> {
         }
     }
 
-    fn try_gather(&self, gather: &Gather, sizes: &[i64]) -> Result<Result<Value, Blame>, Break> {
+    fn try_gather(
+        &self,
+        gather: &Gather,
+        sizes: &[i64],
+        tables: &mut Tables<'_>,
+    ) -> Result<Result<Value, Blame>, Break> {
         let data = self.value(gather.data)?;
         let mut kept: SmallVec<[Option<usize>; 6]> = SmallVec::new();
         let mut chosen: SmallVec<[Chosen<'_>; 2]> = SmallVec::new();
@@ -91,6 +113,9 @@ impl Composer<'_> {
                         element: self.graph.ty(index.node).element,
                         axis,
                         limit: data.shape()[axis],
+                        clamp: index.policy == Policy::Clamp,
+                        sure: index.policy == Policy::Clamp
+                            || self.is_obliged(index, data.shape()[axis]),
                         outputs: index
                             .outputs
                             .iter()
@@ -109,11 +134,16 @@ impl Composer<'_> {
             indices.push(self.value(one.index.node)?);
         }
         let mut odometer: SmallVec<[usize; 2]> = SmallVec::from_elem(0, chosen.len());
-        for (piece, reads) in data.parts() {
+        let axes: SmallVec<[usize; 2]> = chosen.iter().map(|one| one.axis).collect();
+        let slabs = match slabs(gather.data, data, &axes) {
+            Ok(slabs) => slabs,
+            Err(blame) => return Ok(Err(blame)),
+        };
+        for slab in &slabs {
             odometer.fill(0);
             loop {
                 let choice = Choice {
-                    data: (piece, reads),
+                    data: slab,
                     kept: &kept,
                     chosen: &chosen,
                     indices: indices
@@ -122,7 +152,7 @@ impl Composer<'_> {
                         .map(|(value, &k)| &value.parts()[k])
                         .collect(),
                 };
-                match choice.compose(gather.data, sizes) {
+                match choice.compose(gather.data, sizes, tables) {
                     Ok(more) => parts.extend(more),
                     Err(blame) => return Ok(Err(blame)),
                 }
@@ -146,134 +176,111 @@ impl Composer<'_> {
         }
         Cover::of_parts(sizes, parts).map(Ok)
     }
+
+    /// Whether the run ends where an index is outside: an obligation covers the tensor, or one
+    /// that it is a view of.
+    fn is_obliged(&self, index: &Index, limit: i64) -> bool {
+        let mut node = index.node;
+        loop {
+            let covers = |check: &&restride_canon::ir::Check| {
+                check.node == node && check.limit == limit && (index.wrap || !check.wrap)
+            };
+            if self.graph.checks().iter().any(|check| covers(&check)) {
+                return true;
+            }
+            node = match self.graph.node(node) {
+                Node::Slice { x, .. }
+                | Node::Permute { x, .. }
+                | Node::Collapse { x, .. }
+                | Node::Expand { x, .. }
+                | Node::Broadcast { x } => *x,
+                Node::Input { .. }
+                | Node::Constant { .. }
+                | Node::Gather(_)
+                | Node::Concat { .. }
+                | Node::Fill { .. } => return false,
+            };
+        }
+    }
 }
 
-/// One piece of the data with one piece of every index tensor.
+/// One slab of the data with one piece of every index tensor.
 struct Choice<'v> {
-    data: (&'v Piece, &'v Reads),
+    data: &'v Slab<'v>,
     kept: &'v [Option<usize>],
     chosen: &'v [Chosen<'v>],
     indices: SmallVec<[&'v (Piece, Reads); 2]>,
 }
 
 impl Choice<'_> {
-    fn compose(&self, data: NodeId, sizes: &[i64]) -> Result<SmallVec<[(Piece, Reads); 1]>, Blame> {
+    fn compose(
+        &self,
+        data: NodeId,
+        sizes: &[i64],
+        tables: &mut Tables<'_>,
+    ) -> Result<SmallVec<[(Piece, Reads); 1]>, Blame> {
         let blame = |node: NodeId| {
             move |reason: Break| Blame {
                 node,
                 reason: Reason::Pieces(reason),
             }
         };
-        let (piece, reads) = self.data;
-        let mut columns = match reads {
-            Reads::Fill(_) => SmallVec::new(),
-            Reads::Copy { indices, .. } => indices.clone(),
-        };
-        // Address added by indices that are known, and whether one of them is outside.
-        let (mut known, mut outside) = (0i64, false);
-        // Index pieces stripped of their address where it plays no part.
-        let mut stripped: SmallVec<[Option<Piece>; 2]> = SmallVec::new();
-        for (one, (index, index_reads)) in self.chosen.iter().zip(&self.indices) {
-            let clamp = one.index.policy == Policy::Clamp;
-            let stride = match reads {
-                // Whichever element is chosen, if this piece has all of the axis.
-                Reads::Fill(bits) if clamp || *bits == 0 => {
-                    piece.selectable(one.axis, one.limit).map_err(blame(data))?;
-                    0
-                }
+        let Slab {
+            piece,
+            reads,
+            along,
+        } = self.data;
+        let mut columns = Columns::of(piece, reads);
+        // Index pieces that are not used as they are.
+        let mut instead: SmallVec<[Option<Piece>; 2]> = SmallVec::new();
+        for (k, (one, (index, index_reads))) in self.chosen.iter().zip(&self.indices).enumerate() {
+            let used = match (reads, along.get(k)) {
+                (Reads::Copy { .. }, Some(along)) => columns
+                    .choose(one, along, index, index_reads, tables)
+                    .map_err(|reason| Blame {
+                        node: match reason {
+                            Reason::ThroughIndex => one.index.node,
+                            Reason::Pieces(_) | Reason::Repeated(_) | Reason::Filled(_) => data,
+                        },
+                        reason,
+                    })?,
                 // Zero bits where the index is outside: that needs something to read.
-                Reads::Fill(_) => {
-                    return Err(Blame {
-                        node: data,
-                        reason: Reason::Filled(one.axis),
-                    });
-                }
-                Reads::Copy { .. } => piece.selectable(one.axis, one.limit).map_err(blame(data))?,
-            };
-            match index_reads {
-                Reads::Fill(bits) => {
-                    match normalised(one, *bits) {
-                        Some(at) => {
-                            let step = at.checked_mul(stride).ok_or(Break::Overflow);
-                            let sum =
-                                step.and_then(|s| known.checked_add(s).ok_or(Break::Overflow));
-                            known = sum.map_err(blame(data))?;
-                        }
-                        None => outside = true,
+                (Reads::Fill(bits), _) if *bits != 0 && !one.sure => match index_reads {
+                    Reads::Fill(bits) => {
+                        columns.outside |= normalised(one, *bits).is_none();
+                        Some(index.without_columns().map_err(blame(data))?)
                     }
-                    stripped.push(None);
+                    Reads::Copy { .. } => {
+                        return Err(Blame {
+                            node: data,
+                            reason: Reason::Filled(one.axis),
+                        });
+                    }
+                },
+                (Reads::Fill(_), _) | (Reads::Copy { .. }, None) => {
+                    Some(index.without_columns().map_err(blame(data))?)
                 }
-                Reads::Copy { .. } if stride == 0 && (clamp || !is_copy(reads)) => {
-                    stripped.push(Some(index.without_columns().map_err(blame(data))?));
-                }
-                Reads::Copy { source, indices } if indices.is_empty() => {
-                    // An axis of one element has no stride; any will do, its index being 0.
-                    let coeff = match stride {
-                        0 if one.limit > 1 => {
-                            return Err(Blame {
-                                node: data,
-                                reason: Reason::Repeated(one.axis),
-                            });
-                        }
-                        0 => 1,
-                        _ => stride,
-                    };
-                    columns.push(IndexRead {
-                        source: *source,
-                        element: one.element,
-                        coeff,
-                        limit: one.limit,
-                        wrap: one.index.wrap,
-                        clamp,
-                    });
-                    stripped.push(None);
-                }
-                Reads::Copy { .. } => {
-                    return Err(Blame {
-                        node: one.index.node,
-                        reason: Reason::ThroughIndex,
-                    });
-                }
-            }
+            };
+            instead.push(used);
         }
         let mut operands: SmallVec<[Operand<'_>; 3]> = SmallVec::new();
         operands.push(Operand {
             piece,
             axes: self.kept,
         });
-        for ((one, (index, _)), stripped) in self.chosen.iter().zip(&self.indices).zip(&stripped) {
+        for ((one, (index, _)), instead) in self.chosen.iter().zip(&self.indices).zip(&instead) {
             operands.push(Operand {
-                piece: stripped.as_ref().unwrap_or(index),
+                piece: instead.as_ref().unwrap_or(index),
                 axes: &one.outputs,
             });
         }
         let pieces = join(&operands, sizes).map_err(blame(data))?;
-        let reads = match reads {
-            _ if outside => Reads::Fill(0),
-            Reads::Fill(bits) => Reads::Fill(*bits),
-            Reads::Copy { source, .. } => Reads::Copy {
-                source: *source,
-                indices: columns,
-            },
-        };
-        let mut out = SmallVec::new();
-        for mut piece in pieces {
-            match &reads {
-                Reads::Fill(_) => piece = piece.without_columns().map_err(blame(data))?,
-                Reads::Copy { .. } => piece.move_column(0, known).map_err(blame(data))?,
-            }
-            out.push((piece, reads.clone()));
-        }
-        Ok(out)
+        columns.finish(pieces, reads).map_err(blame(data))
     }
 }
 
-fn is_copy(reads: &Reads) -> bool {
-    matches!(reads, Reads::Copy { .. })
-}
-
 /// An index that is known: where on the axis it points.
-fn normalised(one: &Chosen<'_>, bits: u128) -> Option<i64> {
+pub(super) fn normalised(one: &Chosen<'_>, bits: u128) -> Option<i64> {
     let width = 8 * one.element.width() as u32;
     // Widened as its type says, by way of the sign bit.
     let shift = 128 - width;

@@ -29,7 +29,14 @@ pub(super) struct IndexRead {
     pub(super) limit: i64,
     pub(super) wrap: bool,
     pub(super) clamp: bool,
+    /// Whether it is in range, or else an obligation has ended the run.
+    pub(super) sure: bool,
+    /// `(earlier column, stride)`: what other indices add to its address.
+    pub(super) through: Through,
 }
+
+/// Earlier columns and a stride for each.
+pub(super) type Through = SmallVec<[(u32, i64); 1]>;
 
 impl Reads {
     pub(super) fn plainly(source: Source) -> Reads {

@@ -1,10 +1,10 @@
 //! Pieces that read through indices.
 //!
 //! The digits that move an index address become loops, in destination order, down to the last of
-//! them; with a single index column that one becomes the rows of a `gather`, so that the indices
-//! ahead are known. The digits that move no index are the row, unless they lie outside of all
-//! index digits in the destination: those become loops too, so that the destination is written
-//! in order.
+//! them. An index is loaded in the outermost loop that knows its address. Where only one is
+//! loaded in the innermost, that loop is the rows of a `gather`, so that the indices ahead are
+//! known. The digits that move no index are the row, unless they lie outside of all index digits
+//! in the destination: those become loops too, so that the destination is written in order.
 
 use super::buffers::{index_type, width};
 use super::emit::{Emitter, constant};
@@ -18,6 +18,27 @@ use smallvec::SmallVec;
 struct Level<'d> {
     digit: &'d PieceDigit,
     var: Var,
+}
+
+/// An index of the piece.
+struct Column<'c> {
+    buffer: BufferId,
+    norm: Norm,
+    column: &'c IndexColumn,
+    var: Var,
+    /// How many loops are around the place where it is loaded.
+    depth: usize,
+}
+
+/// The index that the innermost of the loops alone moves, if it can name rows of the source.
+fn own_column(columns: &[Column<'_>], loops: usize) -> Option<usize> {
+    let mut innermost = (0..columns.len()).filter(|&at| columns[at].depth == loops);
+    let at = innermost.next().filter(|_| loops > 0)?;
+    let feeds = |c: &Column<'_>| c.column.through.iter().any(|(k, _)| *k as usize == at);
+    let alone = innermost.next().is_none() && !columns.iter().any(feeds);
+    // What else is loaded needs a loop of its own around it.
+    let fits = columns.len() == 1 || loops > 1;
+    (alone && fits && columns[at].column.coeff != 0).then_some(at)
 }
 
 impl Emitter<'_> {
@@ -55,26 +76,14 @@ impl Emitter<'_> {
             .dims
             .iter()
             .fold(width, |n, d| n.saturating_mul(d.extent));
-        let columns: SmallVec<[(BufferId, Norm, &IndexColumn); 2]> = indices
-            .iter()
-            .map(|column| {
-                let norm = Norm {
-                    ty: index_type(column.element)?,
-                    limit: column.limit,
-                    wrap: column.wrap,
-                    clamp: column.clamp,
-                };
-                Ok((self.buffers.source(column.source)?, norm, column))
-            })
-            .collect::<Result<_, LowerError>>()?;
+        let columns = self.columns(indices, &digits)?;
         let rows = digits.iter().fold(1i64, |n, d| n.saturating_mul(d.extent));
         let worth = rows.saturating_mul(row_bytes) >= self.machine.parallel_from;
 
-        // With one column, the innermost index digit is the gather's own.
-        let own = if columns.len() == 1 {
-            digits.pop()
-        } else {
-            None
+        // The innermost index digit is the gather's own, if it moves a single index.
+        let own = match own_column(&columns, digits.len()) {
+            Some(column) => digits.pop().map(|digit| (digit, column)),
+            None => None,
         };
         let mut levels: SmallVec<[Level<'_>; 8]> = digits
             .iter()
@@ -95,40 +104,59 @@ impl Emitter<'_> {
         };
         // A parallel gather with no loop around it is cut into blocks of rows.
         let cut = match own {
-            Some(own) if worth && levels.is_empty() => {
+            Some((own, _)) if worth && levels.is_empty() => {
                 let block = (self.machine.grain / row_bytes.max(1)).clamp(1, own.extent);
                 (own.extent / block >= 2).then_some(block)
             }
             Some(_) | None => None,
         };
         let dst = address(&levels, row.dst, &|d| d.dst);
-        let src = address(&levels, row.src, &|d| d.src);
+        let mut src = address(&levels, row.src, &|d| d.src);
+        let place = |levels: &[Level<'_>], at: usize| {
+            let Column { buffer, column, .. } = &columns[at];
+            let stride = |d: &PieceDigit| d.indices.get(at).copied().unwrap_or(0);
+            let mut addr = address(levels, column.offset, &stride);
+            for &(earlier, stride) in &column.through {
+                if let Some(earlier) = columns.get(earlier as usize) {
+                    addr.terms.push((earlier.var, stride));
+                }
+            }
+            Place {
+                buffer: *buffer,
+                addr,
+            }
+        };
+        let rows_of = own.map(|(_, at)| at);
+        for (at, column) in columns.iter().enumerate() {
+            if column.column.coeff != 0 && Some(at) != rows_of {
+                src.terms.push((column.var, column.column.coeff));
+            }
+        }
+        let moved = |src: Addr| Move {
+            dst: Place {
+                buffer: destination,
+                addr: dst.clone(),
+            },
+            src: Place {
+                buffer: source,
+                addr: src,
+            },
+            dims: row.dims.clone(),
+            form: row.form,
+        };
         let mut body = match own {
-            Some(own) => {
-                let (buffer, norm, column) = columns[0];
-                let stride = own.indices.first().copied().unwrap_or(0);
-                let index = address(&levels, column.offset, &|d| {
-                    d.indices.first().copied().unwrap_or(0)
-                });
+            Some((own, at)) => {
+                let Move { dst, src, dims, .. } = moved(src);
                 let gather = Gather {
                     extent: own.extent,
-                    index: Place {
-                        buffer,
-                        addr: index,
-                    },
-                    index_stride: stride,
-                    norm,
-                    dst: Place {
-                        buffer: destination,
-                        addr: dst,
-                    },
+                    index: place(&levels, at),
+                    index_stride: own.indices.get(at).copied().unwrap_or(0),
+                    norm: columns[at].norm,
+                    dst,
                     dst_stride: own.dst,
-                    src: Place {
-                        buffer: source,
-                        addr: src,
-                    },
-                    coeff: column.coeff,
-                    dims: row.dims.clone(),
+                    src,
+                    coeff: columns[at].column.coeff,
+                    dims,
                 };
                 match cut {
                     Some(block) => self.blocks(gather, block, own.src),
@@ -136,43 +164,24 @@ impl Emitter<'_> {
                     None => vec![Stmt::Gather(gather)],
                 }
             }
-            None => {
-                let mut src = src;
-                let mut body = Vec::new();
-                for (at, (buffer, norm, column)) in columns.iter().enumerate() {
-                    let stride = |d: &PieceDigit| d.indices.get(at).copied().unwrap_or(0);
-                    let addr = address(&levels, column.offset, &stride);
-                    let var = self.fresh();
-                    if column.coeff != 0 {
-                        src.terms.push((var, column.coeff));
-                    }
-                    let place = Place {
-                        buffer: *buffer,
-                        addr,
-                    };
-                    body.push(Stmt::Index {
-                        var,
-                        place,
-                        norm: *norm,
-                    });
-                }
-                body.push(Stmt::Move(Move {
-                    dst: Place {
-                        buffer: destination,
-                        addr: dst,
-                    },
-                    src: Place {
-                        buffer: source,
-                        addr: src,
-                    },
-                    dims: row.dims.clone(),
-                    form: row.form,
-                }));
-                body
-            }
+            None => vec![Stmt::Move(moved(src))],
+        };
+        let load = |levels: &[Level<'_>], depth: usize| {
+            let here = columns.iter().enumerate();
+            here.filter(|(at, column)| column.depth == depth && Some(*at) != rows_of)
+                .map(|(at, column)| Stmt::Index {
+                    var: column.var,
+                    place: place(levels, at),
+                    norm: column.norm,
+                })
+                .collect::<Vec<Stmt>>()
         };
         let outermost = levels.first().map(|l| l.digit.extent);
-        while let Some(Level { digit, var }) = levels.pop() {
+        loop {
+            body.splice(0..0, load(&levels, levels.len()));
+            let Some(Level { digit, var }) = levels.pop() else {
+                break;
+            };
             let parallel = worth && levels.is_empty();
             body = vec![Stmt::For {
                 var,
@@ -193,6 +202,37 @@ impl Emitter<'_> {
         });
         out.append(&mut body);
         Ok(())
+    }
+
+    /// Where each index is loaded and what it means. `loops` are the digits that move one.
+    fn columns<'c>(
+        &mut self,
+        indices: &'c [IndexColumn],
+        loops: &[&PieceDigit],
+    ) -> Result<SmallVec<[Column<'c>; 2]>, LowerError> {
+        let mut columns: SmallVec<[Column<'c>; 2]> = SmallVec::new();
+        for (at, column) in indices.iter().enumerate() {
+            let moves = |d: &&PieceDigit| d.indices.get(at).is_some_and(|s| *s != 0);
+            let mut depth = loops.iter().rposition(moves).map_or(0, |last| last + 1);
+            for &(earlier, _) in &column.through {
+                let earlier = columns.get(earlier as usize).ok_or(LowerError::Dangling)?;
+                depth = depth.max(earlier.depth);
+            }
+            columns.push(Column {
+                buffer: self.buffers.source(column.source)?,
+                norm: Norm {
+                    ty: index_type(column.element)?,
+                    limit: column.limit,
+                    wrap: column.wrap,
+                    clamp: column.clamp,
+                },
+                column,
+                var: self.fresh(),
+                // A loop that is shared out has its indices inside.
+                depth: depth.max(loops.len().min(1)),
+            });
+        }
+        Ok(columns)
     }
 
     /// A gather in blocks of rows under a parallel loop, and the rows that are left over.

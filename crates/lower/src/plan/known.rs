@@ -1,0 +1,154 @@
+//! Constant index tensors: what they choose is known, and often linear in a mixed radix.
+//!
+//! An index such as `[1, 0, 3, 2]`, or the windows `frame * 160 + sample` of a signal, is digits
+//! and strides in disguise: then there is nothing to look up.
+
+use super::PlanConstant;
+use super::gather::{Chosen, normalised};
+use restride_layout::{Nested, Piece};
+use smallvec::SmallVec;
+
+/// The most indices that are looked into.
+const MAX_KNOWN: i64 = 1 << 20;
+
+/// The coordinates that a piece of a constant index tensor chooses.
+pub(super) struct Known {
+    /// The digits of the piece that move through the constant, outermost first.
+    pub(super) digits: SmallVec<[usize; 4]>,
+    extents: SmallVec<[usize; 4]>,
+    /// Row-major over those digits; nothing for what is outside.
+    pub(super) rows: Vec<Option<i64>>,
+}
+
+/// Reads the indices of a piece whose column 0 is the address in a constant.
+pub(super) fn read(constant: &PlanConstant, piece: &Piece, one: &Chosen<'_>) -> Option<Known> {
+    let moving = |&d: &usize| piece.strides(d)[0] != 0;
+    let digits: SmallVec<[usize; 4]> = (0..piece.digits().len()).filter(moving).collect();
+    let extent = |&d: &usize| piece.digits()[d].extent;
+    let count = digits.iter().map(extent).try_fold(1i64, i64::checked_mul)?;
+    if count > MAX_KNOWN {
+        return None;
+    }
+    let width = constant.element.width();
+    let mut rows = Vec::with_capacity(count as usize);
+    let mut values: SmallVec<[i64; 4]> = SmallVec::from_elem(0, digits.len());
+    let mut at = piece.offset(0);
+    loop {
+        let start = usize::try_from(at).ok()?.checked_mul(width)?;
+        let stored = constant.bytes.get(start..start.checked_add(width)?)?;
+        let mut wide = [0; 16];
+        wide[..width].copy_from_slice(stored);
+        rows.push(normalised(one, u128::from_le_bytes(wide)));
+        let mut d = digits.len();
+        loop {
+            if d == 0 {
+                let extents = digits.iter().map(|d| extent(d) as usize).collect();
+                return Some(Known {
+                    digits,
+                    extents,
+                    rows,
+                });
+            }
+            d -= 1;
+            let stride = piece.strides(digits[d])[0];
+            values[d] += 1;
+            if values[d] < extent(&digits[d]) {
+                at += stride;
+                break;
+            }
+            values[d] = 0;
+            at -= stride * (extent(&digits[d]) - 1);
+        }
+    }
+}
+
+impl Known {
+    /// An offset and, for every digit of the piece, what it becomes, if these entries (one per
+    /// row) are linear in a mixed radix of the digits.
+    pub(super) fn linear(&self, entries: &[i64], piece: &Piece) -> Option<(i64, Vec<Nested>)> {
+        let first = *entries.first()?;
+        let mut nested: Vec<Nested> = piece
+            .digits()
+            .iter()
+            .map(|d| Nested::from_elem((d.extent, SmallVec::from_elem(0, 1)), 1))
+            .collect();
+        // Each digit on its own, then all of them together.
+        let mut alone: SmallVec<[Vec<i64>; 4]> = SmallVec::new();
+        let mut inner = entries.len();
+        for (&d, &extent) in self.digits.iter().zip(&self.extents) {
+            inner /= extent;
+            let steps: Vec<i64> = (0..extent)
+                .map(|x| entries[x * inner].checked_sub(first))
+                .collect::<Option<_>>()?;
+            nested[d] = radix(&steps)?;
+            alone.push(steps);
+        }
+        match sums_of(entries, first, &alone) {
+            true => Some((first, nested)),
+            false => None,
+        }
+    }
+}
+
+/// Whether every entry is the sum of what its digits add to the first.
+fn sums_of(entries: &[i64], first: i64, alone: &[Vec<i64>]) -> bool {
+    let Some((outer, rest)) = alone.split_first() else {
+        return entries == [first];
+    };
+    let inner = entries.len() / outer.len();
+    if rest.is_empty() {
+        let pairs = entries.iter().zip(outer);
+        return pairs
+            .into_iter()
+            .all(|(x, by)| x.wrapping_sub(first) == *by);
+    }
+    let mut blocks = entries.chunks_exact(inner).zip(outer);
+    blocks.all(|(block, by)| sums_of(block, first.wrapping_add(*by), rest))
+}
+
+/// Writes a list that starts with 0 as nested digits, outermost first.
+fn radix(steps: &[i64]) -> Option<Nested> {
+    let mut out = Nested::new();
+    let mut list: Vec<i64> = steps.to_vec();
+    while list.len() > 1 {
+        let by = list[1].checked_sub(list[0])?;
+        let on = |pair: &&[i64]| pair[1].checked_sub(pair[0]) == Some(by);
+        let run = 1 + list.windows(2).take_while(on).count();
+        let blocks = list.chunks_exact(run);
+        let straight = |block: &[i64]| {
+            let mut pairs = block.windows(2);
+            pairs.all(|pair| pair[1].checked_sub(pair[0]) == Some(by))
+        };
+        if !blocks.remainder().is_empty() || !blocks.clone().all(straight) {
+            return None;
+        }
+        out.insert(0, (run as i64, SmallVec::from_elem(by, 1)));
+        list = blocks.map(|block| block[0]).collect();
+    }
+    if out.is_empty() {
+        out.push((1, SmallVec::from_elem(0, 1)));
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::radix;
+
+    fn digits(steps: &[i64]) -> Option<Vec<(i64, i64)>> {
+        let nested = radix(steps)?;
+        Some(nested.iter().map(|(n, s)| (*n, s[0])).collect())
+    }
+
+    #[test]
+    fn lists_in_mixed_radix() {
+        assert_eq!(digits(&[0, 3, 6, 9]), Some(vec![(4, 3)]));
+        assert_eq!(digits(&[0, -1, 2, 1]), Some(vec![(2, 2), (2, -1)]));
+        assert_eq!(digits(&[0, 1, 4, 5, 8, 9]), Some(vec![(3, 4), (2, 1)]));
+        assert_eq!(digits(&[0, 0, 1, 1]), Some(vec![(2, 1), (2, 0)]));
+        assert_eq!(digits(&[0, 2, 1, 3]), Some(vec![(2, 1), (2, 2)]));
+        assert_eq!(digits(&[0, 1, 3]), None);
+        assert_eq!(digits(&[0, 1, 2, 4, 5, 6, 7]), None);
+        assert_eq!(digits(&[0, 1, 3, 5]), None);
+    }
+}
