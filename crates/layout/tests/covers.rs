@@ -3,7 +3,8 @@
 mod common;
 
 use common::{Rng, Table, points, random_view};
-use restride_layout::{Break, Cover, Layout, Operand, Piece, View, join};
+use restride_layout::{Break, Cover, Layout, Nested, Operand, Piece, View, join};
+use smallvec::smallvec;
 
 type Entry = (u8, i64);
 
@@ -216,4 +217,51 @@ fn random_piece(rng: &mut Rng, sizes: &[i64], axes: &[usize]) -> (Piece, Vec<Opt
         .find(|(_, body)| *body == 0)
         .expect("kept");
     (piece.clone(), axes.iter().map(|&a| Some(a)).collect())
+}
+
+#[test]
+fn columns_are_summed_and_made_anew() {
+    for seed in 0..3_000 {
+        let mut rng = Rng(seed);
+        let rank = rng.range(0, 3);
+        let shape: Vec<i64> = (0..rank).map(|_| rng.range(1, 6)).collect();
+        let strides: Vec<i64> = (0..2 * rank).map(|_| rng.range(-9, 9)).collect();
+        let made = Piece::strided(&shape, &[3, -4], &strides).expect("small");
+        let piece = made.expect("points");
+        let sums: [&[(usize, i64)]; 3] = [&[(1, 2)], &[], &[(0, 1), (1, -3)]];
+        let summed = piece.with_sums(&sums).expect("small");
+        // Each digit is cut in two where its extent is even.
+        let nested: Vec<Nested> = piece
+            .digits()
+            .iter()
+            .map(|d| match d.extent % 2 {
+                0 => smallvec![(d.extent / 2, smallvec![10]), (2, smallvec![-7])],
+                _ => smallvec![(d.extent, smallvec![5])],
+            })
+            .collect();
+        let anew = piece.with_columns(&[100], &nested).expect("small");
+        for point in points(&shape) {
+            let at = piece.at(&point).expect("whole");
+            let (a, b) = (at[0], at[1]);
+            let expected = vec![2 * b, 0, a - 3 * b];
+            assert_eq!(summed.at(&point).expect("whole").to_vec(), expected);
+            // The digits of a whole piece, outermost first, one by one.
+            let mut flat = common::flat(&shape, &point) as i64;
+            let mut sum = 100;
+            for digit in piece.digits().iter().rev() {
+                let x = flat % digit.extent;
+                flat /= digit.extent;
+                sum += match digit.extent % 2 {
+                    0 => 10 * (x / 2) - 7 * (x % 2),
+                    _ => 5 * x,
+                };
+            }
+            assert_eq!(anew.at(&point).expect("whole").to_vec(), vec![sum]);
+        }
+        let short: Vec<Nested> = nested.iter().skip(1).cloned().collect();
+        assert_eq!(
+            piece.with_columns(&[0], &short).is_err(),
+            !nested.is_empty()
+        );
+    }
 }

@@ -3,7 +3,9 @@
 use restride_canon::interp::{self, RunError};
 use restride_canon::ir::{Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span};
 use restride_graph::{ElementType, Strided};
+use restride_loops::{Order, interpret_chunked, verify};
 use restride_lower::plan::{Answer, Destination, EvalError, Plan, PlanOptions, eval, plan};
+use restride_lower::{Machine, schedule};
 
 /// splitmix64.
 struct Rng(u64);
@@ -157,8 +159,19 @@ impl Maker {
                     node: inner,
                     outputs: (0..shape.len() as u8).collect(),
                     wrap: true,
-                    policy: Policy::Clamp,
+                    policy: self.rng.pick(&[Policy::Zero, Policy::Clamp]),
                 };
+                if self.rng.one_in(2) {
+                    let check = Check {
+                        node: inner,
+                        limit: 5,
+                        wrap: true,
+                        op: 4,
+                        column: 0,
+                        columns: 1,
+                    };
+                    self.builder.check(check).expect("an obligation");
+                }
                 let made = self.builder.gather(table, &[Coordinate::Index(index)]);
                 made.expect("fits")
             }
@@ -305,10 +318,22 @@ impl Maker {
                 }
                 let own: Vec<i64> = outputs.iter().map(|&o| sizes[usize::from(o)]).collect();
                 let node = self.indices(&own, n);
+                let wrap = self.rng.one_in(2);
+                if self.rng.one_in(5) {
+                    let check = Check {
+                        node,
+                        limit: n,
+                        wrap,
+                        op: 3,
+                        column: 0,
+                        columns: 1,
+                    };
+                    self.builder.check(check).expect("an obligation");
+                }
                 coordinates.push(Coordinate::Index(Index {
                     node,
                     outputs: outputs.as_slice().into(),
-                    wrap: self.rng.one_in(2),
+                    wrap,
                     policy: self.rng.pick(&[Policy::Zero, Policy::Clamp]),
                 }));
             } else {
@@ -341,6 +366,44 @@ fn stages(plan: &Plan) -> usize {
     plan.stages.len()
 }
 
+/// The kernel of a plan is proved, and writes what it should, in one chunk and in several.
+fn moves(planned: &Plan, inputs: &[&[u8]], expected: &[Vec<u8>], what: &str) {
+    let eager = Machine {
+        parallel_from: 32,
+        grain: 16,
+        ..Machine::default()
+    };
+    for (machine, chunks) in [(Machine::default(), 1), (eager, 3)] {
+        let kernel = schedule(planned, &machine).expect("a kernel").kernel;
+        if let Err(reason) = verify(kernel.clone()) {
+            panic!("{what}: {reason}\n{planned}{kernel}");
+        }
+        let outputs = interpret_chunked(&kernel, inputs, chunks, Order::Backward);
+        let outputs = outputs.unwrap_or_else(|e| panic!("{what}: {e}\n{planned}{kernel}"));
+        let mut written = outputs.iter();
+        for (n, answer) in planned.answers.iter().enumerate() {
+            let (_, shape, layout) = &planned.outputs[n];
+            if matches!(answer, Answer::View { .. }) || shape.contains(&0) {
+                continue;
+            }
+            let buffer = written.next().expect("an output");
+            let mut dense = vec![];
+            let count: i64 = shape.iter().product();
+            for mut flat in 0..count {
+                let mut at = layout.as_ref().map_or(flat, |l| l.offset);
+                if let Some(layout) = layout {
+                    for (n, stride) in shape.iter().zip(&layout.strides).rev() {
+                        at += flat % n * stride;
+                        flat /= n;
+                    }
+                }
+                dense.extend_from_slice(&buffer[at as usize * 2..at as usize * 2 + 2]);
+            }
+            assert!(dense == expected[n], "{what}\n{planned}{kernel}");
+        }
+    }
+}
+
 /// Holds a plan against the interpreter.
 fn agree(graph: &Canonical, buffers: &[Vec<u8>], options: PlanOptions, what: &str) -> Plan {
     let inputs: Vec<&[u8]> = buffers.iter().map(|b| &b[..]).collect();
@@ -349,7 +412,10 @@ fn agree(graph: &Canonical, buffers: &[Vec<u8>], options: PlanOptions, what: &st
         .check()
         .unwrap_or_else(|e| panic!("{what}: {e}\n{planned}"));
     match (eval(&planned, &inputs), interp::run(graph, &inputs)) {
-        (Ok(got), Ok(expected)) => assert!(got == expected, "{what}\n{planned}"),
+        (Ok(got), Ok(expected)) => {
+            assert!(got == expected, "{what}\n{planned}");
+            moves(&planned, &inputs, &expected, what);
+        }
         (
             Err(EvalError::OutOfRange {
                 op,
