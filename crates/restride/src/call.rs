@@ -41,9 +41,9 @@ impl<'a> Call<'a> {
             let (expected, got) = (meta.inputs.len(), inputs.len());
             return Err(RunError::InputCount { expected, got });
         }
-        if outputs.len() != meta.computed {
+        if outputs.len() != meta.computed.len() {
             return Err(RunError::OutputCount {
-                expected: meta.computed,
+                expected: meta.computed.len(),
                 got: outputs.len(),
             });
         }

@@ -39,7 +39,8 @@ pub(crate) struct Meta {
     pub(crate) outputs: Vec<Output>,
     /// One per buffer of the kernel.
     pub(crate) parameters: SmallVec<[Parameter; 6]>,
-    pub(crate) computed: usize,
+    /// The elements of the outputs that are computed, in order.
+    pub(crate) computed: SmallVec<[ElementType; 2]>,
     pub(crate) scratch: usize,
     /// What each check stands for, in the order of the plan.
     checks: Vec<Obligation>,
@@ -157,7 +158,13 @@ impl Meta {
                 columns: check.columns.into(),
             })
             .collect();
-        let computed = computed.len();
+        let computed = computed
+            .iter()
+            .filter_map(|at| match &outputs[*at] {
+                Output::Computed { ty, .. } => Some(ty.element()),
+                Output::View { .. } => None,
+            })
+            .collect();
         let (scratch, stages) = (scratch.bytes, stages.plan.stages.len());
         Ok(Self {
             inputs,
@@ -174,13 +181,7 @@ impl Meta {
     pub(crate) fn element(&self, argument: Argument) -> Option<ElementType> {
         match argument {
             Argument::Input(n) => self.inputs.get(n).map(TensorType::element),
-            Argument::Output(n) => {
-                let mut computed = self.outputs.iter().filter_map(|o| match o {
-                    Output::Computed { ty, .. } => Some(ty.element()),
-                    Output::View { .. } => None,
-                });
-                computed.nth(n)
-            }
+            Argument::Output(n) => self.computed.get(n).copied(),
         }
     }
 
@@ -235,14 +236,14 @@ impl Program {
     /// How many outputs a run writes: those that are no views.
     #[must_use]
     pub fn computed(&self) -> usize {
-        self.inner.meta.computed
+        self.inner.meta.computed.len()
     }
 
     /// Whether a run has nothing to do: every output is a view, and no gather asks that its indices
     /// be checked.
     #[must_use]
     pub fn is_view(&self) -> bool {
-        self.inner.meta.computed == 0 && self.inner.meta.checks.is_empty()
+        self.inner.meta.computed.is_empty() && self.inner.meta.checks.is_empty()
     }
 
     /// The loops that run.
