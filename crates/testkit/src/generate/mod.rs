@@ -162,10 +162,18 @@ impl Draw {
 
     /// Puts a value among those that operators go on from, unless it is too big.
     fn know(&mut self, value: ValueId, bound: Option<Bound>) {
-        let ty = self.graph.ty(value);
-        if ty.rank() <= shapes::MAX_RANK && ty.numel() as i64 <= shapes::MAX_ELEMENTS {
+        if self.is_small(value) {
             self.pool.push(Known { value, bound });
         }
+    }
+
+    /// Whether operators may go on from a value. One without elements may still have a huge axis,
+    /// which a batched gather would take over.
+    fn is_small(&self, value: ValueId) -> bool {
+        let ty = self.graph.ty(value);
+        let elements = |size: &i64| i128::from(*size).max(1);
+        ty.rank() <= shapes::MAX_RANK
+            && ty.shape().iter().map(elements).product::<i128>() <= i128::from(shapes::MAX_ELEMENTS)
     }
 
     /// What is known of an operator's result.
@@ -370,11 +378,8 @@ impl Draw {
 
     /// Whether a chain may go on from here: neither huge nor without elements, mostly.
     fn fits(&mut self, value: ValueId) -> bool {
-        let ty = self.graph.ty(value);
-        let (rank, count) = (ty.rank(), ty.numel() as i64);
-        rank <= shapes::MAX_RANK
-            && count <= shapes::MAX_ELEMENTS
-            && (count > 0 || self.random.percent(3))
+        let empty = self.graph.ty(value).numel() == 0;
+        self.is_small(value) && (!empty || self.random.percent(3))
     }
 
     /// Chooses what goes out, and how it is to lie.
