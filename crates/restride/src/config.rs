@@ -58,6 +58,8 @@ pub struct Config {
     pub calls_to_settle: u32,
     /// Write every output, also those that are views of an input.
     pub copy_views: bool,
+    /// Move boxes in this form wherever it fits; for measuring. See [`Options::form`](crate::Options::form).
+    pub form: Option<restride_loops::Form>,
 }
 
 impl Default for Config {
@@ -72,6 +74,7 @@ impl Default for Config {
             shapes_per_template: 64,
             calls_to_settle: 32,
             copy_views: false,
+            form: None,
         }
     }
 }

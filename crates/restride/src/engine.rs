@@ -67,6 +67,7 @@ impl Engine {
         let options = Options {
             copy_views: config.copy_views,
             machine: config.machine.clone(),
+            form: config.form,
         };
         let inner = Inner {
             jit: Arc::new(Jit::new(config.features, config.memory)),

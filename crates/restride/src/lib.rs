@@ -98,6 +98,7 @@ pub use restride_graph::{
     ValueId,
 };
 pub use restride_jit::{Features, Listing};
+pub use restride_loops::Form;
 pub use restride_lower::Machine;
 pub use template::{InputShape, Template};
 pub use tensor::{Element, TensorMut, TensorRef};

@@ -3,7 +3,7 @@
 use crate::CompileError;
 use restride_canon::ir::Canonical;
 use restride_graph::Graph;
-use restride_loops::{Verified, verify};
+use restride_loops::{Form, Stmt, Verified, verify};
 use restride_lower::plan::{Plan, PlanOptions, plan};
 use restride_lower::{Decision, Machine, schedule};
 
@@ -40,6 +40,9 @@ pub struct Options {
     pub copy_views: bool,
     /// The machine to schedule for.
     pub machine: Machine,
+    /// Move every box this way that can be moved so, whatever the scheduler thinks. A form never
+    /// changes what a kernel means: this is for holding the scheduler's choice against others.
+    pub form: Option<Form>,
 }
 
 impl Options {
@@ -64,12 +67,33 @@ impl Stages {
             },
         )?;
         let scheduled = schedule(&plan, &options.machine)?;
-        let kernel = verify(scheduled.kernel).map_err(|e| CompileError::Refused(e.to_string()))?;
+        let mut kernel = scheduled.kernel;
+        if let Some(form) = options.form {
+            kernel
+                .phases
+                .iter_mut()
+                .for_each(|phase| reform(phase, form));
+        }
+        let kernel = verify(kernel).map_err(|e| CompileError::Refused(e.to_string()))?;
         Ok(Self {
             canonical,
             plan,
             kernel,
             decisions: scheduled.decisions,
         })
+    }
+}
+
+fn reform(stmts: &mut [Stmt], form: Form) {
+    for stmt in stmts {
+        match stmt {
+            Stmt::For { body, .. } => reform(body, form),
+            Stmt::Move(it) if form.fits(&it.dims) => it.form = form,
+            Stmt::Move(_)
+            | Stmt::Check { .. }
+            | Stmt::Index { .. }
+            | Stmt::Gather(_)
+            | Stmt::Fill { .. } => {}
+        }
     }
 }

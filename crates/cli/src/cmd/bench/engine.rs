@@ -6,17 +6,26 @@
 )]
 
 use super::subject::{Bound, Facts, Prepared, Subject, View};
-use restride::{Call, Code, Config, Engine, Output, Program, TensorMut, TensorRef};
+use restride::{Call, Code, Config, Engine, Form, Output, Program, TensorMut, TensorRef};
 use restride_testkit::workloads::{Workload, to_graph};
 use std::time::Instant;
 
 /// The compiler with its default settings but for how code is made.
 pub(crate) fn subject(code: Code) -> Box<dyn Subject> {
-    Box::new(Compiler { code })
+    Box::new(Compiler { code, form: None })
+}
+
+/// The compiler with every box moved in this form that can be.
+pub(crate) fn forced(form: Form) -> Box<dyn Subject> {
+    Box::new(Compiler {
+        code: Code::Native,
+        form: Some(form),
+    })
 }
 
 struct Compiler {
     code: Code,
+    form: Option<Form>,
 }
 
 struct Compiled {
@@ -31,6 +40,7 @@ impl Subject for Compiler {
         let engine = Engine::new(Config {
             copy_views: !allow_view,
             code: self.code,
+            form: self.form,
             ..Config::default()
         });
         let start = Instant::now();

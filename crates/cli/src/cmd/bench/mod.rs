@@ -3,6 +3,7 @@
 //! The harness knows workloads (from `restride-testkit`) and [`subject::Subject`]s; `engine` is
 //! the only file that knows the compiler.
 
+mod candidates;
 mod clock;
 mod compare;
 mod crew;
@@ -74,6 +75,9 @@ pub(crate) struct Args {
     /// Run the definition of the workloads in place of the compiler
     #[arg(long)]
     reference: bool,
+    /// Hold the scheduler's choice of forms against every other form that fits
+    #[arg(long, conflicts_with_all = ["sweep", "versus", "json", "svg", "peer", "reference"])]
+    candidates: bool,
     /// Run the generic executor in place of machine code
     #[arg(long, conflicts_with = "reference")]
     generic: bool,
@@ -106,6 +110,9 @@ fn dispatch(args: &Args) -> Result<usize, String> {
         let (input, output) = (io::stdin().lock(), io::stdout().lock());
         peer::serve(&*subject, &workloads, effort.threads, input, output).map_err(text)?;
         return Ok(0);
+    }
+    if args.candidates {
+        return Ok(refused + candidates::run(&workloads, &effort));
     }
     let mut scores = Scores::new();
     for path in &args.versus {

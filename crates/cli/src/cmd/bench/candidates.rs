@@ -1,0 +1,64 @@
+//! The scheduler's choice beside what it did not choose.
+//!
+//! Every workload is run as scheduled and once with each form forced wherever it fits, slice by
+//! slice in turn, so that a drift of the machine meets all of them. What counts is the median of
+//! each slice's time over the time of the choice in the same turn.
+
+use super::engine;
+use super::outcome::{Effort, Outcome};
+use restride::{Code, Form};
+use restride_testkit::workloads::Workload;
+
+/// How much faster another form must be to be pointed out.
+const NOTABLE: f64 = 1.10;
+
+/// Measures and prints; returns how many workloads could not be run.
+pub(crate) fn run(workloads: &[Workload], effort: &Effort) -> usize {
+    let turn = Effort {
+        rounds: 1,
+        compilations: 1,
+        ..*effort
+    };
+    let mut failed = 0;
+    println!(
+        "{:<24} {:<18} speed of each other form against it",
+        "workload", "chosen"
+    );
+    for workload in workloads.iter().filter(|w| !w.is_view()) {
+        match one(workload, &turn, effort.rounds) {
+            Ok(line) => println!("{line}"),
+            Err(problem) => {
+                failed += 1;
+                println!("{:<24} FAILED: {problem}", workload.id);
+            }
+        }
+    }
+    failed
+}
+
+fn one(workload: &Workload, turn: &Effort, rounds: usize) -> Result<String, String> {
+    let chosen = engine::subject(Code::Native);
+    let others: Vec<_> = Form::ALL
+        .iter()
+        .map(|form| (form, engine::forced(*form)))
+        .collect();
+    let mut speeds = vec![Vec::new(); others.len()];
+    let mut facts = None;
+    for _ in 0..rounds.max(1) {
+        let base = Outcome::measure(&*chosen, workload, turn)?;
+        for ((_, subject), speeds) in others.iter().zip(&mut speeds) {
+            let other = Outcome::measure(&**subject, workload, turn)?;
+            speeds.push(base.time() / other.time());
+        }
+        facts = Some(base.facts);
+    }
+    let chosen = facts.map_or_else(String::new, |facts| facts.forms.join("+"));
+    let mut line = format!("{:<24} {chosen:<18}", workload.id);
+    for ((form, _), mut speeds) in others.into_iter().zip(speeds) {
+        speeds.sort_by(f64::total_cmp);
+        let speed = speeds[speeds.len() / 2];
+        let mark = if speed > NOTABLE { "!" } else { "" };
+        line.push_str(&format!(" {}{mark} {speed:.2}", form.name()));
+    }
+    Ok(line)
+}
