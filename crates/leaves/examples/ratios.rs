@@ -212,6 +212,7 @@ fn main() {
         );
     }
     gathers(&wanted);
+    lanes(&wanted);
 }
 
 fn gathers(wanted: &dyn Fn(&str) -> bool) {
@@ -270,6 +271,77 @@ fn gathers(wanted: &dyn Fn(&str) -> bool) {
             if cpu == CpuLevel::Avx512 {
                 line += &format!("  {each:.2} ns a row");
             }
+            speed = gb;
+        }
+        println!("{name:28} {speed:9.1}{line}");
+    }
+}
+
+/// A row of indices along the innermost axis that serves many rows.
+fn lanes(wanted: &dyn Fn(&str) -> bool) {
+    for (name, width, rows, from, to, sorted) in [
+        (
+            "lanes f32 3136x256->128 sorted",
+            4,
+            3136i64,
+            256i64,
+            128i64,
+            true,
+        ),
+        ("lanes f32 3136x256->128", 4, 3136, 256, 128, false),
+        ("lanes f32 64x64->64", 4, 64, 64, 64, false),
+        ("lanes f32 128x64->64", 4, 128, 64, 64, false),
+        ("lanes f32 256x64->64", 4, 256, 64, 64, false),
+        ("lanes f32 16x4->4", 4, 16, 4, 4, false),
+        ("lanes u8 1000x256->256", 1, 1000, 256, 256, false),
+        ("lanes u16 200x768->700", 2, 200, 768, 700, true),
+    ] {
+        if !wanted(name) {
+            continue;
+        }
+        let mut state = 88172645463325252u64;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let mut picked: Vec<u64> = (0..to).map(|_| random() % from as u64).collect();
+        if sorted {
+            picked = (0..to)
+                .map(|i| (i * from / to) as u64 + random() % 2)
+                .collect();
+            picked.sort_unstable();
+        }
+        let index: Vec<u8> = picked.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let gather = Gather {
+            extent: to,
+            index: Place::at(BufferId(0), 0),
+            index_stride: 1,
+            norm: Norm {
+                ty: IndexType::I64,
+                limit: from,
+                wrap: true,
+                clamp: false,
+            },
+            dst: Place::at(BufferId(0), 0),
+            dst_stride: 1,
+            src: Place::at(BufferId(0), 0),
+            coeff: 1,
+            dims: smallvec::smallvec![d(rows, to, from)],
+        };
+        let bytes = rows as usize * to as usize * width;
+        let src = lines((rows * from) as usize * width);
+        let mut dst = lines(bytes);
+        let mut line = String::new();
+        let mut speed = 0.0;
+        for cpu in CpuLevel::ALL {
+            let leaf = GatherLeaf::prepare(&gather, width, cpu).unwrap();
+            let (to, from) = (dst.as_mut_ptr().cast::<u8>(), src.as_ptr().cast::<u8>());
+            // SAFETY: all rows and indices are inside their buffers.
+            let mut run = || unsafe { leaf.call(to, from, index.as_ptr()) };
+            let (median, best, gb) = compare(bytes, &mut run);
+            line += &format!("      {median:5.2} {best:5.2}");
             speed = gb;
         }
         println!("{name:28} {speed:9.1}{line}");

@@ -17,6 +17,7 @@ use crate::index::{CHUNK, Indices, OUTSIDE};
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::nest::{Nest, walk};
+use crate::picks::Picks;
 use crate::shape::{Shape, Step, reach};
 use crate::vector::prefetch;
 
@@ -61,6 +62,14 @@ impl GatherLeaf {
                 zero: Leaf::prepare_fill(&zeroed(gather), width, 0, cpu)?,
             }
         };
+        let points = shape
+            .steps
+            .iter()
+            .fold(1usize, |n, step| n.saturating_mul(step.extent));
+        let picks = match row {
+            Row::Lanes(_, run) => Picks::new(run, coeff, dst_stride, points, cpu),
+            Row::Run(_) | Row::Box { .. } => None,
+        };
         let table = coeff.unsigned_abs().saturating_mul(norm.limit as usize);
         // A run that is reversed on both sides does not begin where its row does.
         let start = match row {
@@ -74,6 +83,7 @@ impl GatherLeaf {
             dst_stride,
             ahead: rows_ahead(shape.bytes(), table),
             row,
+            picks,
         };
         Ok(GatherLeaf {
             entry: with_level!(cpu, entry_of(&params.row)),
@@ -119,6 +129,8 @@ struct GatherParams {
     /// How many rows ahead are prefetched; 0 for none.
     ahead: usize,
     row: Row,
+    /// Set where lanes may be moved by permutations.
+    picks: Option<Picks>,
 }
 
 enum Row {
@@ -252,6 +264,14 @@ impl<C: Copier> Mover for Lanes<C> {
         params: &GatherParams,
     ) {
         let Row::Lanes(nest, run) = &params.row else {
+            return;
+        };
+        // SAFETY: the caller's.
+        let done = params
+            .picks
+            .map_or(0, |picks| unsafe { picks.pick(dst, src, offsets, nest) });
+        let dst = dst.wrapping_offset(params.dst_stride.wrapping_mul(done as isize));
+        let Some(offsets) = offsets.get(done..).filter(|rest| !rest.is_empty()) else {
             return;
         };
         walk!(nest, dst, src, |d, s| {

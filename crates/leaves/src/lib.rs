@@ -25,6 +25,7 @@ mod leaf;
 mod level;
 mod lines;
 mod nest;
+mod picks;
 mod plan;
 mod rows;
 mod shape;

@@ -82,15 +82,20 @@ fn rows_by_index() {
         let row = random
             .pick(&[1, 1, 2, 3, 4, 8, 16, 17, 33, 64, 100])
             .min(800 / width as i64);
+        let n = if round % 50 == 0 {
+            1100
+        } else {
+            random.pick(&[40, 40, 200]).min(random.below(400)) as usize
+        };
         let mut dims: SmallVec<[Dim; 4]> = SmallVec::new();
         let mut dst_stride = 2 * row + 1;
         match random.below(5) {
             // Indices along the innermost dimension of the destination.
             4 => {
                 let lanes = random.pick(&[1, 1, 2, 3]);
-                let step = random.pick(&[1100 * lanes, 1200 * lanes]);
+                let step = (n as i64 + random.pick(&[1, 100])) * lanes;
                 dims.push(Dim {
-                    extent: 3,
+                    extent: random.pick(&[3, 9]),
                     dst: 4 * step,
                     src: 7,
                 });
@@ -134,11 +139,6 @@ fn rows_by_index() {
                 src: 1,
             }),
         }
-        let n = if round % 50 == 0 {
-            1100
-        } else {
-            random.below(40) as usize
-        };
         let gather = Gather {
             extent: n as i64,
             index: Place::at(BufferId(0), 0),
