@@ -4,11 +4,12 @@
 //! them. An index is loaded in the outermost loop that knows its address. Where only one is
 //! loaded in the innermost, that loop is the rows of a `gather`, so that the indices ahead are
 //! known. The digits that move no index are the row, unless they lie outside of all index digits
-//! in the destination: those become loops too, so that the destination is written in order.
+//! in the destination: those become loops too, so that the destination is written in order. But
+//! where short rows share their indices, the outer digits stay in the `gather`.
 
 use super::buffers::{index_type, width};
 use super::emit::{Emitter, constant};
-use super::order;
+use super::order::{self, Dims};
 use super::{Decision, LowerError, Part, Why};
 use crate::plan::{Body, IndexColumn, PieceDigit};
 use restride_loops::ir::{Addr, BufferId, Dim, Form, Gather, Move, Norm, Place, Stmt, Var};
@@ -85,6 +86,12 @@ impl Emitter<'_> {
             Some(column) => digits.pop().map(|digit| (digit, column)),
             None => None,
         };
+        let shared = match own {
+            Some((own, at)) if own.src == 0 && row_bytes < self.machine.line => {
+                self.sharing(&columns, at, width, &mut digits)
+            }
+            Some(_) | None => SmallVec::new(),
+        };
         let mut levels: SmallVec<[Level<'_>; 8]> = digits
             .iter()
             .map(|digit| Level {
@@ -104,7 +111,7 @@ impl Emitter<'_> {
         };
         // A parallel gather with no loop around it is cut into blocks of rows.
         let cut = match own {
-            Some((own, _)) if worth && levels.is_empty() => {
+            Some((own, _)) if worth && levels.is_empty() && shared.is_empty() => {
                 let block = (self.machine.grain / row_bytes.max(1)).clamp(1, own.extent);
                 (own.extent / block >= 2).then_some(block)
             }
@@ -146,7 +153,8 @@ impl Emitter<'_> {
         };
         let mut body = match own {
             Some((own, at)) => {
-                let Move { dst, src, dims, .. } = moved(src);
+                let Move { dst, src, .. } = moved(src);
+                let dims = shared.iter().chain(&row.dims).copied().collect();
                 let gather = Gather {
                     extent: own.extent,
                     index: place(&levels, at),
@@ -160,6 +168,9 @@ impl Emitter<'_> {
                 };
                 match cut {
                     Some(block) => self.blocks(gather, block, own.src),
+                    None if worth && levels.is_empty() && !shared.is_empty() => {
+                        self.blocks_of_sharing(gather, width)
+                    }
                     None if own.src != 0 => self.row_by_row(&gather, own.src),
                     None => vec![Stmt::Gather(gather)],
                 }
@@ -233,6 +244,76 @@ impl Emitter<'_> {
             });
         }
         Ok(columns)
+    }
+
+    /// Takes the innermost digits that move no index out of `digits`: boxes that the same indices
+    /// serve. A single gather then resolves them once. Only of rows of the source that stay in the
+    /// first-level cache, since it goes from box to box for every few of its indices.
+    fn sharing(
+        &self,
+        columns: &[Column<'_>],
+        own: usize,
+        width: i64,
+        digits: &mut SmallVec<[&PieceDigit; 8]>,
+    ) -> Dims {
+        let mut shared = Dims::new();
+        let Column { norm, column, .. } = &columns[own];
+        let table = column.coeff.saturating_abs().saturating_mul(norm.limit);
+        if columns.len() > 1 || table.saturating_mul(width) > self.machine.l1 / 4 {
+            return shared;
+        }
+        while let Some(digit) = digits.last().copied()
+            && digit.indices.iter().all(|s| *s == 0)
+        {
+            digits.pop();
+            let dim = Dim {
+                extent: digit.extent,
+                dst: digit.dst,
+                src: digit.src,
+            };
+            shared.insert(0, dim);
+        }
+        shared
+    }
+
+    /// A gather whose outermost dimension shares the indices, in blocks of that dimension.
+    fn blocks_of_sharing(&mut self, gather: Gather, width: i64) -> Vec<Stmt> {
+        let outer = gather.dims[0];
+        let others = gather.dims[1..]
+            .iter()
+            .fold(gather.extent.saturating_mul(width), |n, d| {
+                n.saturating_mul(d.extent)
+            });
+        // Each block resolves the indices anew.
+        let target = self.machine.grain.saturating_mul(8);
+        let block = (target / others.max(1)).clamp(1, outer.extent);
+        let iterations = outer.extent / block;
+        if iterations < 2 {
+            return vec![Stmt::Gather(gather)];
+        }
+        let rest = outer.extent % block;
+        let var = self.fresh();
+        let mut inner = gather.clone();
+        inner.dims[0].extent = block;
+        for (place, stride) in [(&mut inner.dst, outer.dst), (&mut inner.src, outer.src)] {
+            if stride != 0 {
+                place.addr.terms.push((var, stride * block));
+            }
+        }
+        let mut out = vec![Stmt::For {
+            var,
+            extent: iterations,
+            parallel: true,
+            body: vec![Stmt::Gather(inner)],
+        }];
+        if rest > 0 {
+            let mut last = gather;
+            last.dims[0].extent = rest;
+            last.dst.addr.base += outer.dst * block * iterations;
+            last.src.addr.base += outer.src * block * iterations;
+            out.push(Stmt::Gather(last));
+        }
+        out
     }
 
     /// A gather in blocks of rows under a parallel loop, and the rows that are left over.
