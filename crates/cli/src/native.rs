@@ -68,7 +68,6 @@ impl Bound {
     }
 
     /// The machine code.
-    #[allow(dead_code)]
     pub(crate) fn code(&self) -> &NativeKernel {
         &self.native
     }

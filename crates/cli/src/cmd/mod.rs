@@ -1,14 +1,16 @@
 //! The subcommands. Each has a file with its arguments and a `run`.
 
-mod bench;
+pub(crate) mod bench;
 mod bisect;
 mod check;
 pub(crate) mod compile;
 mod completions;
 mod conform;
+mod dot;
 mod explain;
 mod ladder;
 mod opt;
+mod report;
 mod run;
 mod rungs;
 
@@ -34,6 +36,12 @@ pub(crate) enum Command {
     /// Print the loops, the intermediate code or the machine code of a program.
     #[command(after_help = "Example:\n  restride compile --emit asm 'x: f32[64,64]; x.T'")]
     Compile(compile::Args),
+    /// Write a page that shows a program at every stage.
+    #[command(after_help = "Example:\n  restride report 'x: f32[16,16]; x.T' -o transpose.html")]
+    Report(report::Args),
+    /// Draw a graph in the dot language.
+    #[command(after_help = "Example:\n  restride dot chain.mv | dot -Tsvg > chain.svg")]
+    Dot(dot::Args),
     /// Check programs: that they parse, and that their loops are proved.
     #[command(after_help = "Example:\n  restride check *.mv")]
     Check(check::Args),
@@ -67,6 +75,8 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Opt(args) => opt::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compile(args) => compile::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Dot(args) => dot::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::run(&args).map_err(Failure::from),

@@ -4,7 +4,7 @@
 //! the only file that knows the compiler.
 
 mod candidates;
-mod clock;
+pub(crate) mod clock;
 mod compare;
 mod crew;
 mod engine;
