@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 use restride_exec::{CpuLevel, Executable};
 use restride_graph::oracle::{self, OracleError, Tensor};
-use restride_loops::{Fault, Stmt, Verified, interpret};
+use restride_loops::{Fault, Verified, interpret};
+use restride_lower::plan::IndexCheck;
 
 use crate::cmd::compile::compiler;
 use crate::failure::Failure;
@@ -43,9 +44,9 @@ pub(crate) fn execute(
             other => Failure::Internal(format!("oracle: {other}")),
         });
     }
-    let kernel = program.kernel(true)?;
+    let (kernel, checks) = program.kernel_and_checks(true)?;
     let buffers = input_buffers(signature, inputs)?;
-    let refused = |code, position, value| refusal(program, &kernel, code, position, value);
+    let refused = |code, position, value| refusal(program, &checks, code, position, value);
     let outputs = match rung {
         Rung::Oracle | Rung::Interpret => {
             interpret(&kernel, &buffers).map_err(|fault| match fault {
@@ -176,32 +177,29 @@ pub(crate) fn input_buffers(
 /// An index that a check refused, in the words of the operator that demands it.
 fn refusal(
     program: &Program,
-    kernel: &Verified,
+    checks: &[IndexCheck],
     code: u32,
     position: u64,
     value: Option<i128>,
 ) -> Failure {
+    let value = value.map_or("an index".into(), |value| format!("index {value}"));
+    let Some(check) = checks.get(code as usize) else {
+        return Failure::Input(format!(
+            "check {code}: {value} at position {position} is out of range; nothing was written"
+        ));
+    };
     let op = match program {
         Program::Graph(graph) => graph
             .values()
-            .nth(code as usize)
+            .nth(check.op as usize)
             .map(|value| format!("{} {}", graph.op(value).name(), graph.label(value))),
         Program::Canonical(_) | Program::Kernel(_) => None,
     };
-    let op = op.unwrap_or_else(|| format!("check {code}"));
-    let mut limit = None;
-    kernel.visit(|stmt| {
-        if let Stmt::Check {
-            norm, code: its, ..
-        } = stmt
-            && *its == code
-        {
-            limit = Some(norm.limit);
-        }
-    });
-    let value = value.map_or("an index".into(), |value| format!("index {value}"));
-    let axis = limit.map_or(String::new(), |limit| format!(" of {limit}"));
+    let op = op.unwrap_or_else(|| format!("the gather of value {}", check.op));
+    // Where it stood in the operator's own index tensor.
+    let position = u128::from(position) * u128::from(check.columns) + u128::from(check.column);
+    let limit = check.limit;
     Failure::Input(format!(
-        "{op}: {value} at position {position} is outside its axis{axis}; nothing was written"
+        "{op}: {value} at position {position} is outside its axis of {limit}; nothing was written"
     ))
 }

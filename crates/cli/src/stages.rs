@@ -4,7 +4,7 @@ use restride_canon::ir::Canonical;
 use restride_canon::trace::{Rewrite, Trace};
 use restride_graph::Graph;
 use restride_loops::{Kernel, Verified, verify};
-use restride_lower::plan::{Plan, PlanOptions, plan};
+use restride_lower::plan::{IndexCheck, Plan, PlanOptions, plan};
 use restride_lower::{Decision, Machine, schedule};
 use restride_text::Cursor;
 
@@ -94,10 +94,22 @@ impl Program {
 
     /// The loops of it, proved. Outputs that are views are written too if `copy_views`.
     pub(crate) fn kernel(&self, copy_views: bool) -> Result<Verified, Failure> {
+        Ok(self.kernel_and_checks(copy_views)?.0)
+    }
+
+    /// The loops of it, and what each of their checks stands for, by its number. Loops that
+    /// somebody wrote do not say.
+    pub(crate) fn kernel_and_checks(
+        &self,
+        copy_views: bool,
+    ) -> Result<(Verified, Vec<IndexCheck>), Failure> {
         match self {
-            Self::Kernel(kernel) => verified(kernel),
+            Self::Kernel(kernel) => Ok((verified(kernel)?, Vec::new())),
             Self::Graph(_) | Self::Canonical(_) => match self.canonical()? {
-                Some((canonical, _)) => Ok(lower(&canonical, copy_views)?.kernel),
+                Some((canonical, _)) => {
+                    let lowered = lower(&canonical, copy_views)?;
+                    Ok((lowered.kernel, lowered.plan.checks))
+                }
                 None => Err(Failure::Internal("a graph has no canonical form".into())),
             },
         }
