@@ -5,6 +5,7 @@ mod picture;
 mod timing;
 mod walk;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use restride_graph::oracle::Tensor;
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     std::fs::write(&args.output, page.finish())
         .map_err(|error| Failure::Input(format!("{}: {error}", printable(&args.output))))?;
-    println!("{}", printable(&args.output));
+    writeln!(io::stdout().lock(), "{}", printable(&args.output))?;
     Ok(ExitCode::SUCCESS)
 }
 
