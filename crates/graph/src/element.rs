@@ -149,6 +149,32 @@ impl ElementType {
         self.is_integer() && self.width() <= 8
     }
 
+    /// Dense elements as integers, widened as the type says. What does not fit is the nearest
+    /// number that does: for an index both are outside of any axis.
+    pub fn integers(self, bytes: &[u8]) -> Vec<i64> {
+        fn all<const N: usize>(bytes: &[u8], widen: impl Fn([u8; N]) -> i64) -> Vec<i64> {
+            let whole = bytes.as_chunks::<N>().0;
+            whole.iter().map(|&element| widen(element)).collect()
+        }
+        let signed = self.is_signed_integer();
+        match (self.width(), signed) {
+            (1, true) => all(bytes, |b| i64::from(i8::from_le_bytes(b))),
+            (1, false) => all(bytes, |b| i64::from(u8::from_le_bytes(b))),
+            (2, true) => all(bytes, |b| i64::from(i16::from_le_bytes(b))),
+            (2, false) => all(bytes, |b| i64::from(u16::from_le_bytes(b))),
+            (4, true) => all(bytes, |b| i64::from(i32::from_le_bytes(b))),
+            (4, false) => all(bytes, |b| i64::from(u32::from_le_bytes(b))),
+            (8, true) => all(bytes, i64::from_le_bytes),
+            (8, false) => all(bytes, |b| u64::from_le_bytes(b).min(i64::MAX as u64) as i64),
+            (_, true) => all(bytes, |b| {
+                i128::from_le_bytes(b).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+            }),
+            (_, false) => all(bytes, |b| {
+                u128::from_le_bytes(b).min(i64::MAX as u128) as i64
+            }),
+        }
+    }
+
     /// The bits that an element may have set.
     pub const fn bit_mask(self) -> u128 {
         match self.width() {
@@ -183,6 +209,26 @@ impl FromStr for ElementType {
 #[cfg(test)]
 mod tests {
     use super::ElementType;
+
+    #[test]
+    fn integers_widen_and_saturate() {
+        let ones = [0xff; 16];
+        let cases = [
+            (ElementType::I8, vec![-1; 16]),
+            (ElementType::U8, vec![255; 16]),
+            (ElementType::U16, vec![65_535; 8]),
+            (ElementType::I32, vec![-1; 4]),
+            (ElementType::U32, vec![i64::from(u32::MAX); 4]),
+            (ElementType::I64, vec![-1; 2]),
+            (ElementType::U64, vec![i64::MAX; 2]),
+            (ElementType::I128, vec![-1]),
+            (ElementType::U128, vec![i64::MAX]),
+        ];
+        for (element, expected) in cases {
+            assert_eq!(element.integers(&ones), expected, "{element}");
+        }
+        assert_eq!(ElementType::I16.integers(&[2, 0, 0, 0x80, 9]), [2, -32_768]);
+    }
 
     #[test]
     fn every_name_parses_back_and_every_width_is_a_power_of_two() {

@@ -30,9 +30,9 @@ pub(crate) fn demand(engine: &mut Engine<'_>, value: &Value, demand: Demand) -> 
     }
     let value = engine.normal(value.clone())?;
     let known = table::numbers(engine, &value);
-    let holds = |values: Vec<i128>| {
+    let holds = |values: Vec<i64>| {
         let mut values = values.into_iter();
-        values.all(|v| scalar::normalise(v, limit, wrap).is_some())
+        values.all(|v| scalar::normalise(v.into(), limit, wrap).is_some())
     };
     if known.is_some_and(holds) {
         return dropped(engine, "the indices are constant and in range");

@@ -6,7 +6,6 @@ use crate::engine::{
     Value, chain_of, count,
 };
 use crate::ir::Policy;
-use crate::scalar;
 use crate::trace::Rule;
 use restride_graph::{ElementType, MAX_RANK};
 use restride_layout::Span;
@@ -217,7 +216,7 @@ fn carry_out(
         Err(_) => ElementType::I64,
     };
     let done = !index.wrap && index.policy == Policy::Zero && index.value.element == element;
-    let normal = |(row, value): (&Option<i64>, i128)| i128::from(row.unwrap_or(-1)) == value;
+    let normal = |(row, value): (&Option<i64>, i64)| row.unwrap_or(-1) == value;
     if done
         && table::numbers(engine, &index.value)
             .is_some_and(|values| rows.iter().zip(values).all(normal))
@@ -226,8 +225,7 @@ fn carry_out(
     }
     let mut bytes = Vec::with_capacity(rows.len() * element.width());
     for row in rows {
-        let bits = i128::from(row.unwrap_or(-1)) as u128 & element.bit_mask();
-        scalar::push(&mut bytes, element.width(), bits);
+        bytes.extend_from_slice(&row.unwrap_or(-1).to_le_bytes()[..element.width()]);
     }
     index.value = engine.constant(element, index.value.shape(), &bytes.into())?;
     index.wrap = false;

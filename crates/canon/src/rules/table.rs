@@ -8,14 +8,17 @@ use crate::scalar;
 const MAX_TABLE: u64 = 1 << 20;
 
 /// The elements of a value that is a whole constant or a fill, as numbers, row-major.
-pub(crate) fn numbers(engine: &Engine<'_>, value: &Value) -> Option<Vec<i128>> {
+/// What does not fit 64 bits is the nearest that does.
+pub(crate) fn numbers(engine: &Engine<'_>, value: &Value) -> Option<Vec<i64>> {
     let count = crate::engine::count(value.shape());
     if count > MAX_TABLE {
         return None;
     }
     match &value.source {
         Source::Fill { bits, .. } => {
-            Some(vec![scalar::number(value.element, *bits); count as usize])
+            let number = scalar::number(value.element, *bits);
+            let nearest = number.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+            Some(vec![nearest; count as usize])
         }
         Source::View { base, layout } => {
             let Node::Constant { bytes } = engine.node(*base) else {
@@ -24,11 +27,7 @@ pub(crate) fn numbers(engine: &Engine<'_>, value: &Value) -> Option<Vec<i128>> {
             if !layout.is_dense() || layout.shape() != engine.ty(*base).shape.as_slice() {
                 return None;
             }
-            let width = value.element.width();
-            let element = |at| scalar::bits(bytes, at, width);
-            (0..count as usize)
-                .map(|at| Some(scalar::number(value.element, element(at)?)))
-                .collect()
+            Some(value.element.integers(bytes))
         }
     }
 }
@@ -39,7 +38,10 @@ pub(crate) fn rows(
     index: &PendingIndex,
     limit: i64,
 ) -> Option<Vec<Option<i64>>> {
-    let row = |value| match (scalar::normalise(value, limit, index.wrap), index.policy) {
+    let row = |value: i64| match (
+        scalar::normalise(value.into(), limit, index.wrap),
+        index.policy,
+    ) {
         (Some(row), Policy::Zero | Policy::Clamp) => Some(row),
         (None, Policy::Zero) => None,
         (None, Policy::Clamp) if value < 0 => Some(0),

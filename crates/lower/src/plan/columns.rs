@@ -117,31 +117,43 @@ impl Columns {
         known: &Known,
         tables: &mut Tables<'_>,
     ) -> Result<Option<Piece>, Reason> {
-        let mut moving: SmallVec<[usize; 2]> = SmallVec::new();
-        let mut entries: SmallVec<[Vec<Option<i64>>; 1]> = SmallVec::new();
-        for c in (0..self.sums.len()).filter(|&c| c == 0 || along.stride(c) != Some(0)) {
-            let of = |row: &Option<i64>| row.map_or(Ok(None), |x| along.at(c, x));
-            entries.push(known.rows.iter().map(of).collect::<Result<_, _>>()?);
-            moving.push(c);
-        }
-        if entries[0].iter().all(Option::is_none) {
+        if known.all_outside {
             self.outside = true;
             return Ok(Some(index.without_columns()?));
         }
-        if let ([c], [entries]) = (&moving[..], &entries[..])
-            && let Some(all) = entries.iter().copied().collect::<Option<Vec<i64>>>()
-            && let Some((first, nested)) = known.linear(&all, index)
-        {
+        let moves = |&c: &usize| c == 0 || along.stride(c) != Some(0);
+        let moving: SmallVec<[usize; 2]> = (0..self.sums.len()).filter(moves).collect();
+        let mut entries: SmallVec<[Vec<Option<i64>>; 1]> = SmallVec::new();
+        if !matches!((along, &moving[..]), (Along::Linear(_), [_])) {
+            for &c in &moving {
+                entries.push(known.entries(along, c)?);
+            }
+        }
+        let linear = match (&moving[..], &entries[..]) {
+            ([c], []) if known.all_inside => {
+                let stride = along.stride(*c).unwrap_or(0);
+                known.strided(stride, index)
+            }
+            ([_], [entries]) => {
+                let all = entries.iter().copied().collect::<Option<Vec<i64>>>();
+                all.and_then(|all| known.linear(&all, index))
+            }
+            _ => None,
+        };
+        if let Some((first, nested)) = linear {
             let piece = index.with_columns(&[first], &nested)?;
-            self.sums[*c].push((self.joined, 1));
+            self.sums[moving[0]].push((self.joined, 1));
             self.joined += 1;
             return Ok(Some(piece));
         }
         let plain = along.stride(0).is_some_and(|s| s != 0) && moving.len() == 1;
-        if plain || known.rows.len() as i64 > MAX_TABLE {
+        if plain || known.len() as i64 > MAX_TABLE {
             return Ok(None);
         }
         let piece = index.with_columns(&[0], &known.dense(index))?;
+        if entries.is_empty() {
+            entries.push(known.entries(along, 0)?);
+        }
         for (&c, entries) in moving.iter().zip(&entries) {
             let table = tables.keep(entries).ok_or(Break::Overflow)?;
             self.move_known(c, table.least)?;

@@ -4,8 +4,9 @@
 //! and strides in disguise: then there is nothing to look up.
 
 use super::PlanConstant;
-use super::gather::{Chosen, normalised};
-use restride_layout::{Nested, Piece};
+use super::along::Along;
+use super::gather::Chosen;
+use restride_layout::{Break, Nested, Piece};
 use smallvec::SmallVec;
 
 /// The most indices that are looked into.
@@ -16,8 +17,10 @@ pub(super) struct Known {
     /// The digits of the piece that move through the constant, outermost first.
     pub(super) digits: SmallVec<[usize; 4]>,
     extents: SmallVec<[usize; 4]>,
-    /// Row-major over those digits; nothing for what is outside.
-    pub(super) rows: Vec<Option<i64>>,
+    /// Row-major over those digits; -1 for what is outside.
+    rows: Vec<i64>,
+    pub(super) all_inside: bool,
+    pub(super) all_outside: bool,
 }
 
 /// Reads the indices of a piece whose column 0 is the address in a constant.
@@ -29,40 +32,88 @@ pub(super) fn read(constant: &PlanConstant, piece: &Piece, one: &Chosen<'_>) -> 
     if count > MAX_KNOWN {
         return None;
     }
-    let width = constant.element.width();
-    let mut rows = Vec::with_capacity(count as usize);
-    let mut values: SmallVec<[i64; 4]> = SmallVec::from_elem(0, digits.len());
-    let mut at = piece.offset(0);
-    loop {
-        let start = usize::try_from(at).ok()?.checked_mul(width)?;
-        let stored = constant.bytes.get(start..start.checked_add(width)?)?;
-        let mut wide = [0; 16];
-        wide[..width].copy_from_slice(stored);
-        rows.push(normalised(one, u128::from_le_bytes(wide)));
-        let mut d = digits.len();
-        loop {
-            if d == 0 {
-                let extents = digits.iter().map(|d| extent(d) as usize).collect();
-                return Some(Known {
-                    digits,
-                    extents,
-                    rows,
-                });
-            }
-            d -= 1;
-            let stride = piece.strides(digits[d])[0];
-            values[d] += 1;
-            if values[d] < extent(&digits[d]) {
-                at += stride;
-                break;
-            }
-            values[d] = 0;
-            at -= stride * (extent(&digits[d]) - 1);
+    let extents: SmallVec<[usize; 4]> = digits.iter().map(|d| extent(d) as usize).collect();
+    let elements = constant.bytes.len() / constant.element.width();
+    if elements as i64 > MAX_KNOWN {
+        return None;
+    }
+    let mut rows = constant.element.integers(&constant.bytes);
+    if !is_dense(piece, &digits, rows.len() as i64) {
+        let mut places = vec![piece.offset(0)];
+        for d in &digits {
+            let stride = piece.strides(*d)[0];
+            let steps = |&at: &i64| (0..extent(d)).map(move |x| at + x * stride);
+            places = places.iter().flat_map(steps).collect();
         }
+        let at = |place: i64| rows.get(usize::try_from(place).ok()?).copied();
+        rows = places.into_iter().map(at).collect::<Option<_>>()?;
+    }
+    let (mut low, mut high) = (i64::MAX, i64::MIN);
+    for row in &mut rows {
+        *row = chosen(one, *row);
+        (low, high) = (low.min(*row), high.max(*row));
+    }
+    Some(Known {
+        digits,
+        extents,
+        rows,
+        all_inside: low != OUTSIDE,
+        all_outside: high == OUTSIDE,
+    })
+}
+
+/// Stands for what is outside of an axis.
+const OUTSIDE: i64 = -1;
+
+/// Whether the digits walk all elements of the constant in order.
+fn is_dense(piece: &Piece, digits: &[usize], elements: i64) -> bool {
+    let mut inside = 1;
+    for &d in digits.iter().rev() {
+        if piece.strides(d)[0] != inside {
+            return false;
+        }
+        inside *= piece.digits()[d].extent;
+    }
+    inside == elements && piece.offset(0) == 0
+}
+
+/// Where on the axis an index points.
+fn chosen(one: &Chosen<'_>, value: i64) -> i64 {
+    let value = match one.index.wrap && value < 0 {
+        true => value + one.limit,
+        false => value,
+    };
+    match one.clamp {
+        true => value.clamp(0, one.limit - 1),
+        false if (0..one.limit).contains(&value) => value,
+        false => OUTSIDE,
     }
 }
 
 impl Known {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// What they add to a column of the data; nothing for zero bits.
+    pub(super) fn entries(&self, along: &Along, column: usize) -> Result<Vec<Option<i64>>, Break> {
+        let entry = |&row: &i64| match row {
+            OUTSIDE => Ok(None),
+            x => along.at(column, x),
+        };
+        self.rows.iter().map(entry).collect()
+    }
+
+    /// As [`linear`](Self::linear) for a stride along the axis.
+    pub(super) fn strided(&self, stride: i64, piece: &Piece) -> Option<(i64, Vec<Nested>)> {
+        let (first, mut nested) = self.linear(&self.rows, piece)?;
+        for (_, strides) in nested.iter_mut().flatten() {
+            strides[0] = strides[0].checked_mul(stride)?;
+        }
+        Some((first.checked_mul(stride)?, nested))
+    }
+
     /// An offset and, for every digit of the piece, what it becomes, if these entries (one per
     /// row) are linear in a mixed radix of the digits.
     pub(super) fn linear(&self, entries: &[i64], piece: &Piece) -> Option<(i64, Vec<Nested>)> {
