@@ -47,7 +47,7 @@ pub struct Config {
     pub features: Features,
     /// What the scheduler knows of the machine.
     pub machine: Machine,
-    /// How many programs the cache keeps at most.
+    /// How many programs the cache keeps at most, rounded up to a multiple of sixteen.
     pub cache_entries: usize,
     /// How many bytes they may take together, code and tables included, as an estimate.
     pub cache_bytes: usize,

@@ -8,7 +8,7 @@
 //! # From a graph to bytes
 //!
 //! ```
-//! use restride::{ElementType, Engine, Graph, TensorMut, TensorRef};
+//! use restride::{Config, ElementType, Engine, Graph, TensorMut, TensorRef};
 //!
 //! // x[::-1, 1:7:2]
 //! let mut g = Graph::new("demo");
@@ -17,11 +17,11 @@
 //!     .begin_mask(0b01).end_mask(0b01).finish()?;
 //! g.output(y)?;
 //!
-//! let engine = Engine::default();
+//! // A slice is a view: asked for copies, the engine writes it all the same.
+//! let engine = Engine::new(Config { copy_views: true, ..Config::default() });
 //! let program = engine.compile(&g)?;
 //! let x: Vec<f32> = (0..32).map(|n| n as f32).collect();
 //! let mut y = [0f32; 12];
-//! # if program.is_view() { return Ok(()) }
 //! program.run(&[TensorRef::new(&x)], &mut [TensorMut::new(&mut y)])?;
 //! assert_eq!(y[..3], [25.0, 27.0, 29.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -33,6 +33,40 @@
 //! it lies in that input's buffer) or [`Output::Computed`], and then why. Only computed outputs
 //! are passed to [`Program::run`]. [`Config::copy_views`] asks for copies instead.
 //!
+//! ```
+//! use restride::{ElementType, Engine, Graph, Output};
+//!
+//! let mut g = Graph::new("heads");
+//! let x = g.input("x", ElementType::F32, [2, 6, 4])?;
+//! let turned = g.transpose(x, [1, 0, 2])?;
+//! let flat = g.reshape(turned, [6, 8]).finish()?;
+//! g.output(turned)?;
+//! g.output(flat)?;
+//! let program = Engine::default().compile(&g)?;
+//! let Output::View { input: 0, layout, .. } = &program.outputs()[0] else { panic!() };
+//! assert_eq!((layout.offset, layout.strides.as_slice()), (0, [4, 24, 1].as_slice()));
+//! let Output::Computed { why, .. } = &program.outputs()[1] else { panic!() };
+//! assert_eq!(why, "axis 1 has 2 digits");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Inputs may be views themselves, and outputs parts of larger buffers: a type may carry a
+//! [`Strided`] layout, so what one program answers is what the next one takes.
+//!
+//! ```
+//! use restride::{ElementType, Engine, Graph, Strided, TensorMut, TensorRef};
+//!
+//! // One row, appended to a buffer of four at the third place.
+//! let mut g = Graph::new("append");
+//! let row = g.input("row", ElementType::U8, [1, 3])?;
+//! g.strided_output(row, Strided { offset: 6, strides: [3, 1].into_iter().collect() })?;
+//! let program = Engine::default().compile(&g)?;
+//! let mut buffer = [0u8; 12];
+//! program.run(&[TensorRef::new(&[7u8, 8, 9])], &mut [TensorMut::new(&mut buffer)])?;
+//! assert_eq!(buffer, [0, 0, 0, 0, 0, 0, 7, 8, 9, 0, 0, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # A good guest
 //!
 //! - **Threads are the caller's.** [`Program::run_on`] takes a [`ParallelFor`]; the engine starts
@@ -43,6 +77,27 @@
 //!   executor, and [`Stats::refused`] says so. Buffers may have any alignment; outputs may be
 //!   uninitialised ([`TensorMut::uninit`]).
 //! - **Errors leave outputs as they were.** That includes gathers whose indices are out of range.
+//!
+//! ```
+//! use restride::{ElementType, Engine, Graph, IndexRule, TensorMut, TensorRef};
+//!
+//! let mut g = Graph::new("rows");
+//! let x = g.input("x", ElementType::U8, [4, 2])?;
+//! let i = g.input("i", ElementType::I64, [2])?;
+//! let y = g.gather(x, i, IndexRule::ONNX).axis(0).finish()?;
+//! g.output(y)?;
+//! let program = Engine::default().compile(&g)?;
+//! let x = [0u8, 1, 2, 3, 4, 5, 6, 7];
+//! let mut y = [99u8; 4];
+//! let mut call = |i: &[i64]| {
+//!     program.run(&[TensorRef::new(&x), TensorRef::new(i)], &mut [TensorMut::new(&mut y)])
+//! };
+//! let error = call(&[0, 4]).unwrap_err();
+//! assert_eq!(error.to_string(), "gather %2: index 4 at position 1 is outside an axis of 4");
+//! call(&[-1, 0])?;
+//! assert_eq!(y, [6, 7, 0, 1]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Shapes that change
 //!
@@ -102,3 +157,12 @@ pub use restride_loops::Form;
 pub use restride_lower::Machine;
 pub use template::{InputShape, Template};
 pub use tensor::{Element, TensorMut, TensorRef};
+
+/// The Rust of the README and of the guide runs as tests of this crate.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/embedding.md")]
+    struct Embedding;
+}

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Writes the listings of README.md anew: what stands between `<!-- begin:NAME -->` and `<!-- end:NAME -->` becomes
+# what a command prints. With an argument, only the one of that name.
+# `peers` needs results of other systems: PEERS="a.jsonl b.jsonl" bash docs/refresh.sh peers
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cargo build --release --quiet --bin restride
+restride=${CARGO_TARGET_DIR:-target}/release/restride
+
+# Puts standard input between the markers of a name, in a fence.
+put() {
+    local name=$1 text
+    text=$(mktemp)
+    { echo '```text'; cat; echo '```'; } > "$text"
+    awk -v begin="<!-- begin:$name -->" -v end="<!-- end:$name -->" -v text="$text" '
+        $0 == begin { print; while ((getline line < text) > 0) print line; skip = 1 }
+        $0 == end { skip = 0 }
+        !skip && $0 != begin { print }
+    ' README.md > "$text.new"
+    cat "$text.new" > README.md
+    rm -f "$text" "$text.new"
+}
+
+wanted() { [ "${only:-$1}" = "$1" ]; }
+only=${1:-}
+
+if wanted slice; then
+    cargo run --release --quiet -p restride --example slice | put slice
+fi
+if wanted explain; then
+    "$restride" explain 'x: f32[8,16,32]; x[1, ..., ::-2, newaxis]' | put explain
+fi
+if wanted posted; then
+    "$restride" bench tests/workloads/posted.json | sed 's/[[:space:]]*$//' | put posted
+fi
+if [ -n "${PEERS:-}" ] && wanted peers; then
+    versus=()
+    for file in $PEERS; do versus+=(--versus "$file"); done
+    "$restride" bench "${versus[@]}" | sed 's/[[:space:]]*$//' | put peers
+fi

@@ -1,0 +1,355 @@
+//! Keeps the house: what the project promises about its own files, as a test.
+//!
+//! Every check names what is wrong and where.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which crate may know which. An arrow that is not here is an error.
+const ARROWS: [(&str, &[&str]); 13] = [
+    ("text", &[]),
+    ("layout", &[]),
+    ("graph", &["text"]),
+    ("loops", &["text"]),
+    ("canon", &["graph", "layout", "text"]),
+    ("leaves", &["loops"]),
+    ("exec", &["leaves", "loops"]),
+    ("lower", &["canon", "graph", "layout", "loops"]),
+    ("jit", &["leaves", "loops"]),
+    ("check", &["leaves", "loops"]),
+    (
+        "restride",
+        &["canon", "exec", "graph", "jit", "loops", "lower"],
+    ),
+    (
+        "testkit",
+        &[
+            "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit", "leaves",
+            "restride", "check",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit", "leaves",
+            "restride", "check", "testkit",
+        ],
+    ),
+];
+
+/// The crates that have `unsafe` code: they touch raw memory. All others forbid it.
+const UNSAFE: [&str; 4] = ["leaves", "exec", "jit", "restride"];
+
+/// The longest a source file may be.
+const LINES: usize = 650;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All files under a folder, without what is built.
+fn files(folder: &Path, out: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    let mut paths: Vec<_> = entries.map(|e| e.expect("an entry").path()).collect();
+    paths.sort();
+    for path in paths {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if path.is_dir() {
+            if name != "target" && name != ".git" {
+                files(&path, out);
+            }
+        } else {
+            out.push(path);
+        }
+    }
+}
+
+/// The files of the project with one of these extensions, by path from the root.
+fn project(extensions: &[&str]) -> Vec<(String, String)> {
+    let mut paths = Vec::new();
+    files(&root(), &mut paths);
+    let wanted = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|e| extensions.iter().any(|x| e == *x))
+    };
+    let named = |path: PathBuf| {
+        let name = path.strip_prefix(root()).expect("a path under the root");
+        (name.to_string_lossy().replace('\\', "/"), read(&path))
+    };
+    let found: Vec<_> = paths.into_iter().filter(wanted).map(named).collect();
+    assert!(!found.is_empty());
+    found
+}
+
+fn none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn every_file_says_why_it_is_there() {
+    let mut wrong = Vec::new();
+    for (name, text) in project(&["rs"]) {
+        // A shebang or an attribute of the whole crate may come first.
+        let first = text.lines().find(|line| !line.starts_with("#!"));
+        if !first.is_some_and(|line| line.starts_with("//! ")) {
+            wrong.push(format!("{name}: does not begin with `//!` and a reason"));
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn files_are_small() {
+    let mut wrong = Vec::new();
+    for (name, text) in project(&["rs"]) {
+        let lines = text.lines().count();
+        if lines > LINES {
+            wrong.push(format!("{name}: {lines} lines, {LINES} are allowed"));
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let allowed: BTreeMap<&str, &[&str]> = ARROWS.into_iter().collect();
+    let mut wrong = Vec::new();
+    let folders = fs::read_dir(root().join("crates")).expect("the crates");
+    for folder in folders.map(|entry| entry.expect("an entry").path()) {
+        let name = folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let Some(arrows) = allowed.get(name.as_str()) else {
+            wrong.push(format!("crates/{name}: is not in the table of arrows"));
+            continue;
+        };
+        let mut section = "";
+        let manifest = read(&folder.join("Cargo.toml"));
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                section = line;
+            }
+            let package = line.split([' ', '.', '=']).next().unwrap_or_default();
+            let known = package.strip_prefix("restride-").unwrap_or(package);
+            let ours = allowed.contains_key(known) && package.starts_with("restride");
+            if section == "[dependencies]" && ours && !arrows.contains(&known) {
+                wrong.push(format!("crates/{name}: must not know {package}"));
+            }
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn the_architecture_page_shows_the_same_arrows() {
+    let page = read(&root().join("docs/ARCHITECTURE.md"));
+    let mut wrong = Vec::new();
+    for (name, _) in ARROWS {
+        if !page.contains(&format!("`crates/{name}`")) {
+            wrong.push(format!(
+                "docs/ARCHITECTURE.md says nothing of crates/{name}"
+            ));
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn unsafe_code_is_where_it_is_said_to_be() {
+    let mut wrong = Vec::new();
+    for (name, _) in ARROWS {
+        let library = root().join(format!("crates/{name}/src/lib.rs"));
+        let main = root().join(format!("crates/{name}/src/main.rs"));
+        let text = read(if library.exists() { &library } else { &main });
+        let forbids =
+            text.contains("#![forbid(unsafe_code)]") || text.contains("#![deny(unsafe_code)]");
+        if forbids == UNSAFE.contains(&name) {
+            wrong.push(format!("crates/{name}: forbids unsafe code: {forbids}"));
+        }
+    }
+    none(&wrong);
+}
+
+/// The names of all operators, from the function that names them.
+fn operators() -> Vec<(String, String)> {
+    let text = read(&root().join("crates/graph/src/op.rs"));
+    let body = text
+        .split("pub fn name(&self)")
+        .nth(1)
+        .expect("the names of operators")
+        .split("pub fn")
+        .next()
+        .expect("the end of them");
+    let arm = |line: &str| {
+        let (variant, name) = line.trim().strip_prefix("Op::")?.split_once(" => ")?;
+        let variant = variant.split([' ', '(']).next()?;
+        Some((variant.to_owned(), name.trim_matches(['"', ',']).to_owned()))
+    };
+    let found: Vec<_> = body.lines().filter_map(arm).collect();
+    assert!(found.len() >= 25, "{found:?}");
+    found
+}
+
+/// All text of the files under a folder.
+fn everything_in(folder: &str) -> String {
+    let mut paths = Vec::new();
+    files(&root().join(folder), &mut paths);
+    assert!(!paths.is_empty(), "nothing in {folder}");
+    let texts = paths
+        .iter()
+        .filter(|p| p.extension().is_some_and(|e| e == "rs" || e == "mv"));
+    texts.map(|path| read(path)).collect()
+}
+
+#[test]
+fn every_operator_is_defined_described_and_tested() {
+    let page = read(&root().join("docs/semantics.md"));
+    let reference = read(&root().join("crates/graph/tests/files/reference.mv"));
+    let oracle = everything_in("crates/graph/src/oracle");
+    let canon = everything_in("crates/canon/tests/files");
+    let generators = everything_in("crates/testkit/src/generate");
+    let mut wrong = Vec::new();
+    for (variant, name) in operators() {
+        let arm = format!("Op::{variant}");
+        let mut must = |there: bool, what: &str| {
+            if !there {
+                wrong.push(format!("{name}: {what}"));
+            }
+        };
+        must(
+            page.contains(&format!("\n## {name}\n")),
+            "no section in docs/semantics.md",
+        );
+        must(
+            page.contains(&format!("= {name} ")) || name == "input",
+            "no example in docs/semantics.md",
+        );
+        must(
+            reference.contains(&format!("= {name} ")) || name == "input",
+            "no statement in crates/graph/tests/files/reference.mv",
+        );
+        must(
+            canon.contains(&format!("= {name} ")) || name == "input",
+            "no file test in crates/canon/tests/files",
+        );
+        must(oracle.contains(&arm), "no arm in the oracle");
+        let builder = format!(".{name}(");
+        must(
+            generators.contains(&arm) || generators.contains(&builder),
+            "no arm in the generator of graphs",
+        );
+    }
+    none(&wrong);
+}
+
+#[test]
+fn every_rule_has_its_file_and_its_test() {
+    let rules = root().join("crates/canon/src/rules");
+    let tests = root().join("crates/canon/tests/files");
+    let mut wrong = Vec::new();
+    for entry in fs::read_dir(rules).expect("the rules") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        if ["mod", "table"].contains(&&*name) {
+            continue;
+        }
+        if !tests.join(format!("{name}.mv")).exists() {
+            wrong.push(format!("rule {name}: no file test of its name"));
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn nothing_is_left_undone() {
+    // Put together here, so that this file does not find itself.
+    let words = [
+        ["todo", "!("].concat(),
+        ["unimple", "mented!("].concat(),
+        ["#[ig", "nore"].concat(),
+        ["TO", "DO"].concat(),
+        ["FIX", "ME"].concat(),
+    ];
+    let mut wrong = Vec::new();
+    for (name, text) in project(&["rs", "md", "toml", "sh"]) {
+        for word in &words {
+            if text.contains(word.as_str()) {
+                wrong.push(format!("{name}: {word}"));
+            }
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn no_place_of_work_is_named() {
+    let words = [
+        ["/wo", "rk/"].concat(),
+        ["/ho", "me/"].concat(),
+        ["/ro", "ot/"].concat(),
+        ["inst", "eadof"].concat(),
+    ];
+    let mut wrong = Vec::new();
+    for (name, text) in project(&["rs", "md", "toml", "sh", "lock", "mv", "svg"]) {
+        for word in &words {
+            if text.contains(word.as_str()) {
+                wrong.push(format!("{name}: {word}"));
+            }
+        }
+        if name.ends_with(".lock") {
+            let sources = text.lines().filter(|l| l.starts_with("source = "));
+            for line in sources.filter(|l| !l.contains("github.com/rust-lang/crates.io-index")) {
+                wrong.push(format!("{name}: {line}"));
+            }
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn lines_end_where_they_end() {
+    let mut wrong = Vec::new();
+    for (name, text) in project(&["rs", "md", "toml", "sh"]) {
+        for (at, line) in text.lines().enumerate() {
+            if line.ends_with([' ', '\t']) {
+                wrong.push(format!("{name}:{}: space at the end", at + 1));
+            }
+        }
+        if !text.is_empty() && !text.ends_with('\n') {
+            wrong.push(format!("{name}: no newline at the end"));
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let mut wrong = Vec::new();
+    for (name, text) in project(&["md"]) {
+        let here = root().join(&name);
+        let folder = here.parent().expect("a folder");
+        for target in text.split("](").skip(1) {
+            let target = target.split([')', '#']).next().unwrap_or_default();
+            if target.is_empty() || target.contains("://") || target.contains(char::is_whitespace) {
+                continue;
+            }
+            if !folder.join(target).exists() {
+                wrong.push(format!("{name}: {target} is not there"));
+            }
+        }
+    }
+    none(&wrong);
+}
