@@ -5,8 +5,8 @@ mod common;
 use common::{Config, Random, graph, inputs};
 use restride_canon::interp::{self, RunError};
 use restride_canon::{canonicalise, normalise, text};
-use restride_graph::Graph;
 use restride_graph::oracle::{self, OpError, OracleError, Tensor};
+use restride_graph::{ElementType, Graph, Op, ReshapeDialect, SliceDialect};
 
 fn spelled(g: &Graph) -> String {
     let line = |id| format!("{id} = {:?} : {}\n", g.op(id), g.ty(id));
@@ -131,4 +131,91 @@ fn the_whole_family_with_obligations() {
             errors: true,
         },
     );
+}
+
+/// Bits of an address shuffled again and again: more digits than a tensor has axes.
+#[test]
+fn more_digits_than_axes() {
+    let mut r = Random(11);
+    for rank in [12usize, 17, 32] {
+        let mut g = Graph::new("bits");
+        let mut x = g.input("x", ElementType::U8, [1i64 << 12]).unwrap();
+        for _ in 0..4 {
+            let mut sizes = vec![1i64; rank - 12];
+            sizes.extend([2; 12]);
+            let mut perm: Vec<i64> = (0..rank as i64).collect();
+            for k in (1..rank).rev() {
+                sizes.swap(k, r.range(0, k as i64) as usize);
+                perm.swap(k, r.range(0, k as i64) as usize);
+            }
+            let reshape = |x, sizes: &[i64]| Op::Reshape {
+                x,
+                dialect: ReshapeDialect::Plain,
+                pattern: sizes.iter().copied().collect(),
+            };
+            x = g.push(reshape(x, &sizes)).unwrap();
+            x = g
+                .push(Op::Transpose {
+                    x,
+                    perm: perm.into_iter().collect(),
+                })
+                .unwrap();
+            x = g.push(reshape(x, &[1 << 12])).unwrap();
+            x = g
+                .push(Op::Tile {
+                    x,
+                    repeats: [2].into_iter().collect(),
+                })
+                .unwrap();
+            x = g
+                .push(Op::Slice {
+                    x,
+                    dialect: SliceDialect::OpenVino,
+                    start: [0].into_iter().collect(),
+                    stop: [1 << 13].into_iter().collect(),
+                    step: [2].into_iter().collect(),
+                    axes: None,
+                })
+                .unwrap();
+        }
+        g.output(x).unwrap();
+        compare(&mut r, &g, rank as u64);
+    }
+    // Sizes that only a compiler sees: 2^60 elements, every second bit taken.
+    let mut g = Graph::new("huge");
+    let mut x = g.input("x", ElementType::U8, [1i64 << 60]).unwrap();
+    for _ in 0..3 {
+        let sizes: Vec<i64> = [4; 30].into();
+        let pattern = sizes.iter().copied().collect();
+        x = g
+            .push(Op::Reshape {
+                x,
+                dialect: ReshapeDialect::Plain,
+                pattern,
+            })
+            .unwrap();
+        x = g
+            .push(Op::Transpose {
+                x,
+                perm: [].into_iter().collect(),
+            })
+            .unwrap();
+        let split = [2i64].into_iter().chain([4; 29]).chain([2]).collect();
+        x = g
+            .push(Op::Reshape {
+                x,
+                dialect: ReshapeDialect::Plain,
+                pattern: split,
+            })
+            .unwrap();
+        x = g
+            .push(Op::Transpose {
+                x,
+                perm: [].into_iter().collect(),
+            })
+            .unwrap();
+    }
+    g.output(x).unwrap();
+    let canonical = canonicalise(&g, None).unwrap();
+    assert_eq!(normalise(&canonical, None).unwrap(), canonical);
 }

@@ -3,7 +3,8 @@
 use super::{Engine, Result, Source, Value};
 use crate::ir::{Builder, IrError, Node, NodeId, Span};
 use crate::rules;
-use restride_layout::{Axes, Break, Chain, Layout, View};
+use restride_graph::MAX_RANK;
+use restride_layout::{Axes, Break, Chain, Layout, Piece, View};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -112,19 +113,38 @@ impl Engine<'_> {
 
 /// The one chain of views that gives a layout over a dense source of this shape.
 ///
-/// Where the axes of the source stand in the way, they are joined first.
+/// Where the axes of the source stand in the way, or cut it into more axes than a tensor has, they
+/// are joined first.
 pub(crate) fn chain_of(layout: &Layout, source: &[i64]) -> std::result::Result<Chain, Break> {
-    layout.reify(source).or_else(|why| {
-        if source.len() < 2 {
-            return Err(why);
+    let direct = layout.reify(source);
+    match direct {
+        Ok(chain) if fits(&chain, layout) => Ok(chain),
+        Ok(_) | Err(_) if source.len() > 1 => {
+            let groups = Axes::from_slice(&[source.len()]);
+            let mut chain = Chain::new();
+            chain.push(View::Collapse { groups });
+            chain.extend(layout.reify(&[source.iter().product()])?);
+            match fits(&chain, layout) {
+                true => Ok(chain),
+                false => Err(Break::NoChain),
+            }
         }
-        let groups = Axes::from_slice(&[source.len()]);
-        let joined = layout.reify(&[source.iter().product()])?;
-        let mut chain = Chain::new();
-        chain.push(View::Collapse { groups });
-        chain.extend(joined);
-        Ok(chain)
-    })
+        Ok(_) => Err(Break::NoChain),
+        Err(why) => Err(why),
+    }
+}
+
+/// Whether no step has more axes than a tensor may have.
+fn fits(chain: &Chain, layout: &Layout) -> bool {
+    // Every digit, and what lies between two of them, may need an axis.
+    let few = |piece: &Piece| piece.digits().len() <= MAX_RANK / 3;
+    let axes = |step: &View| match step {
+        View::Slice(spans) => spans.len(),
+        View::Permute(perm) => perm.len(),
+        View::Collapse { groups } => groups.len(),
+        View::Expand { sizes, .. } | View::Broadcast { sizes } => sizes.len(),
+    };
+    layout.piece().is_none_or(few) || chain.iter().all(|step| axes(step) <= MAX_RANK)
 }
 
 impl Value {

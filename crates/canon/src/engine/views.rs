@@ -3,6 +3,7 @@
 use super::{Engine, Result, Source, Value};
 use crate::ir::NodeId;
 use crate::rules;
+use restride_graph::MAX_RANK;
 use restride_layout::{Axes, Break, Layout, Piece, Sizes, Span, View};
 use smallvec::SmallVec;
 
@@ -24,7 +25,8 @@ impl Engine<'_> {
     /// The layout over `base` that a step makes of another, if it can be printed as views of it.
     ///
     /// Two ends of a repeated axis may make one layout of digits that no chain of views gives.
-    /// Only steps that cut an axis of several digits can do so, so only they are looked at.
+    /// Only steps that cut an axis of several digits can do so, so only they are looked at, and
+    /// layouts of so many digits that their chain may need more axes than a tensor has.
     pub(crate) fn compose(
         &self,
         base: NodeId,
@@ -32,12 +34,16 @@ impl Engine<'_> {
         step: &View,
     ) -> std::result::Result<Layout, Break> {
         let composed = layout.view(step)?;
+        let Some(piece) = composed.piece() else {
+            return Ok(composed);
+        };
         let cuts = match step {
             View::Slice(_) | View::Expand { .. } => true,
             View::Permute(_) | View::Collapse { .. } | View::Broadcast { .. } => false,
         };
         let several = |piece: &Piece| piece.axes().any(|axis| axis.digits.len() > 1);
-        if cuts && !composed.is_empty() && layout.piece().is_some_and(several) {
+        let many = piece.digits().len() > MAX_RANK / 3;
+        if many || cuts && layout.piece().is_some_and(several) {
             super::chain_of(&composed, &self.ty(base).shape)?;
         }
         Ok(composed)
