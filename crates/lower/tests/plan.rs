@@ -543,7 +543,7 @@ fn most_chains_of_views_are_one_stage() {
 fn most_chains_with_a_gather_are_one_stage() {
     let share = share(1 << 41, 20_000, true);
     println!("chains with a gather in one stage: {:.2} %", 100.0 * share);
-    assert!(share >= 0.90, "{share}");
+    assert!(share >= 0.97, "{share}");
 }
 
 #[test]
@@ -615,4 +615,52 @@ view: output 0 = input 0 + 6 (1 12)
 copy: output 1 by stage 0, since axis 0 has 2 digits
 ";
     assert_eq!(planned.to_string(), expected);
+}
+
+#[test]
+fn chosen_patches_are_looked_up_in_a_table() {
+    // A 4x4 image as four patches of 2x2, and three of them by an index.
+    let mut b = Builder::new();
+    let x = b.input(ElementType::F32, &[4, 4], None).expect("an input");
+    let node = b.input(ElementType::I64, &[3], None).expect("an input");
+    let cut = b.expand(x, &[2, 2], &[2, 2, 2, 2]).expect("fits");
+    let turned = b.permute(cut, &[0, 2, 1, 3]).expect("fits");
+    let patches = b.collapse(turned, &[2, 2]).expect("fits");
+    let index = Index {
+        node,
+        outputs: [0].into_iter().collect(),
+        wrap: true,
+        policy: Policy::Clamp,
+    };
+    let chosen = b.gather(patches, &[Coordinate::Index(index), Coordinate::Output(1)]);
+    b.output(chosen.expect("fits"), None).expect("an output");
+    let planned = plan(&b.finish(), PlanOptions::default()).expect("a plan");
+    let expected = "\
+stage 0 -> output 0: f32 x 12, 1 piece  // output 0
+  0 [3:4:0:1:0 2:2:4:0:0 2:1:1:0:0] = input 0 + 0 with i0 = i64 input 1[0] in 4 wrap clamp \
++ 2 * u8 constant 0[0 + 1 * i0] in 6 zero
+copy: output 0 by stage 0, since it reads through an index
+";
+    assert_eq!(planned.to_string(), expected);
+    assert_eq!(planned.constants[0].bytes[..], [0, 1, 4, 5]);
+}
+
+#[test]
+fn known_windows_are_a_view() {
+    // Windows of 4, 2 apart: no chain of slices gives them, but digits do.
+    let mut b = Builder::new();
+    let x = b.input(ElementType::F32, &[10], None).expect("an input");
+    let places = (0..4i32).flat_map(|frame| (0..4).map(move |k| frame * 2 + k));
+    let bytes: Vec<u8> = places.flat_map(i32::to_le_bytes).collect();
+    let node = b.constant(ElementType::I32, &[4, 4], bytes.into());
+    let index = Index {
+        node: node.expect("a constant"),
+        outputs: [0, 1].into_iter().collect(),
+        wrap: false,
+        policy: Policy::Zero,
+    };
+    let windows = b.gather(x, &[Coordinate::Index(index)]).expect("fits");
+    b.output(windows, None).expect("an output");
+    let planned = plan(&b.finish(), PlanOptions::default()).expect("a plan");
+    assert_eq!(planned.to_string(), "view: output 0 = input 0 + 0 (2 1)\n");
 }

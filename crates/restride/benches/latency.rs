@@ -142,6 +142,8 @@ fn stages() {
             }),
         );
         let engine = Engine::default();
+        // Code is shared for as long as one program is alive.
+        let _held = engine.compile(&g).expect("compiles");
         report(
             &format!("{ops} ops: graph to program, code shared"),
             median(50, || {
