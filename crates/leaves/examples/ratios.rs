@@ -219,6 +219,10 @@ fn gathers(wanted: &dyn Fn(&str) -> bool) {
     for (name, row, table, n, ty) in [
         ("gather 4 B L1", 1, 2000, 4096, IndexType::I32),
         ("gather 4 B i64 L1", 1, 2000, 4096, IndexType::I64),
+        ("gather 4 B L2", 1, 65536, 262_144, IndexType::I32),
+        ("gather 8 B L1", 2, 1000, 4096, IndexType::I64),
+        ("gather 64 B 425984", 16, 1_000_000, 425_984, IndexType::I64),
+        ("gather 3 KB 8192", 768, 50_000, 8192, IndexType::I64),
         ("gather 64 B cold", 16, 1 << 21, 32768, IndexType::I64),
         ("gather 64 B hot", 16, 400, 256, IndexType::I64),
         ("gather 3 KB cold", 768, 50_000, 512, IndexType::I64),

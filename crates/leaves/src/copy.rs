@@ -93,7 +93,8 @@ impl Copier for Libc {
     }
 }
 
-const LINE: usize = 64;
+/// The bytes of a line.
+pub(crate) const LINE: usize = 64;
 
 /// At least five lines, the inner ones stored past the caches.
 pub(crate) struct Streamed<V>(PhantomData<V>);
@@ -116,6 +117,28 @@ impl<V: Vector> Copier for Streamed<V> {
                 at = at.wrapping_add(LINE);
             }
             line::<V>(dst.add(last), src.add(last));
+        }
+    }
+}
+
+/// A number of lines, stored past the caches if that is where lines begin.
+pub(crate) struct WholeLines<V>(PhantomData<V>);
+
+impl<V: Vector> Copier for WholeLines<V> {
+    #[inline(always)]
+    unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
+        let aligned = dst.addr().is_multiple_of(LINE);
+        let mut at = 0;
+        while at < n {
+            // SAFETY: `n` is a multiple of a line and so of a vector.
+            unsafe {
+                let (dst, v) = (dst.add(at), V::load(src.add(at)));
+                match aligned {
+                    true => v.stream(dst),
+                    false => v.store(dst),
+                }
+            }
+            at = at.wrapping_add(V::BYTES);
         }
     }
 }

@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 
 use restride_loops::{Form, Gather};
 
-use crate::copy::{Copier, with_copier};
+use crate::copy::{Copier, LINE, WholeLines, with_copier};
 use crate::cpu::CpuLevel;
 use crate::error::PrepareError;
 use crate::index::{CHUNK, Indices, OUTSIDE};
@@ -19,7 +19,7 @@ use crate::level::{Level, with_level};
 use crate::nest::{Nest, walk};
 use crate::picks::Picks;
 use crate::shape::{Shape, Step, reach};
-use crate::vector::prefetch;
+use crate::vector::{fence, prefetch};
 
 /// The function of a gather: destination of row 0, source of row 0, first index, parameter block.
 pub type GatherFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8, *const u8);
@@ -82,11 +82,12 @@ impl GatherLeaf {
             indices: Indices::new(norm, stride, coeff, cpu),
             dst_stride,
             ahead: rows_ahead(shape.bytes(), table),
+            stream: shape.bytes().saturating_mul(extent) >= STREAM && table >= UNCACHED,
             row,
             picks,
         };
         Ok(GatherLeaf {
-            entry: with_level!(cpu, entry_of(&params.row)),
+            entry: with_level!(cpu, entry_of(&params.row, params.stream)),
             params: Box::new(params),
         })
     }
@@ -128,6 +129,8 @@ struct GatherParams {
     dst_stride: isize,
     /// How many rows ahead are prefetched; 0 for none.
     ahead: usize,
+    /// Whether whole lines are stored past the caches.
+    stream: bool,
     row: Row,
     /// Set where lanes may be moved by permutations.
     picks: Option<Picks>,
@@ -162,6 +165,12 @@ fn zeroed(gather: &Gather) -> Vec<(i64, i64)> {
 /// Tables that the second-level cache holds need no prefetch.
 const CACHED: usize = 512 << 10;
 
+/// No cache holds tables of so many bytes.
+const UNCACHED: usize = 32 << 20;
+
+/// A call that writes so many bytes, and reads an uncached table, stores them past the caches.
+const STREAM: usize = 1 << 20;
+
 /// About 2 KB of rows, within 4 to 32 of them.
 fn rows_ahead(row: usize, table: usize) -> usize {
     if table <= CACHED || row == 0 {
@@ -171,7 +180,7 @@ fn rows_ahead(row: usize, table: usize) -> usize {
     }
 }
 
-fn entry_of<L: Level>(row: &Row) -> GatherFn {
+fn entry_of<L: Level>(row: &Row, stream: bool) -> GatherFn {
     fn runs<L: Level, C: Copier>() -> GatherFn {
         gather_entry::<L, Runs<C>>()
     }
@@ -179,6 +188,9 @@ fn entry_of<L: Level>(row: &Row) -> GatherFn {
         gather_entry::<L, Lanes<C>>()
     }
     match row {
+        Row::Run(run) if stream && run.is_multiple_of(LINE) => {
+            gather_entry::<L, Runs<WholeLines<L::Wide>>>()
+        }
         Row::Run(run) => with_copier!(*run, L, runs()),
         Row::Lanes(_, run) => with_copier!(*run, L, lanes()),
         Row::Box { .. } => gather_entry::<L, Boxes>(),
@@ -249,6 +261,9 @@ impl<C: Copier> Mover for Runs<C> {
             // SAFETY: the caller's.
             unsafe { one::<C, CHECK>(dst, src, offset, run) };
             dst = dst.wrapping_offset(params.dst_stride);
+        }
+        if params.stream {
+            fence();
         }
     }
 }

@@ -202,3 +202,63 @@ fn rows_by_index() {
         }
     }
 }
+
+/// Large enough for stores past the caches; at the alignment of a line and off it.
+#[test]
+fn many_rows_of_a_large_table() {
+    const ROW: usize = 192;
+    const LIMIT: usize = (33 << 20) / ROW;
+    const ROWS: usize = 8000;
+    let (mut src, mut dst) = (Guarded::new(ROW * LIMIT), Guarded::new(ROW * ROWS + 64));
+    for (at, byte) in src.bytes().iter_mut().enumerate() {
+        *byte = (at ^ (at >> 8) ^ (at >> 16)) as u8;
+    }
+    let mut random = Random(11);
+    for wild in [false, true] {
+        let indices = values(&mut random, IndexType::I64, LIMIT as i64, ROWS, wild);
+        let stored: Vec<u8> = indices
+            .iter()
+            .flat_map(|&value| (value as i64).to_le_bytes())
+            .collect();
+        let gather = Gather {
+            extent: ROWS as i64,
+            index: Place::at(BufferId(0), 0),
+            index_stride: 1,
+            norm: Norm {
+                ty: IndexType::I64,
+                limit: LIMIT as i64,
+                wrap: true,
+                clamp: false,
+            },
+            dst: Place::at(BufferId(0), 0),
+            dst_stride: ROW as i64,
+            src: Place::at(BufferId(0), 0),
+            coeff: ROW as i64,
+            dims: [Dim {
+                extent: ROW as i64,
+                dst: 1,
+                src: 1,
+            }]
+            .into_iter()
+            .collect(),
+        };
+        for at in [0, 36, 64] {
+            let mut want = vec![0x5a; dst.len()];
+            let src_bytes = src.bytes();
+            naive(&gather, &indices, 1, src_bytes, &mut want, (at, 0));
+            for cpu in CpuLevel::ALL {
+                let leaf = GatherLeaf::prepare(&gather, 1, cpu).unwrap();
+                dst.bytes().fill(0x5a);
+                // SAFETY: every row and index is inside its arena.
+                unsafe {
+                    leaf.call(
+                        dst.start().wrapping_offset(at as isize),
+                        src.start(),
+                        stored.as_ptr(),
+                    );
+                }
+                assert!(want == dst.bytes(), "{cpu:?} at {at} wild {wild}");
+            }
+        }
+    }
+}

@@ -15,6 +15,9 @@ use crate::plan::{Body, IndexColumn, PieceDigit};
 use restride_loops::ir::{Addr, BufferId, Dim, Form, Gather, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
 
+/// How many blocks share out what is larger than the caches.
+const PAST_THE_CACHES: i64 = 12;
+
 /// A loop of the nest around the rows.
 struct Level<'d> {
     digit: &'d PieceDigit,
@@ -112,7 +115,14 @@ impl Emitter<'_> {
         // A parallel gather with no loop around it is cut into blocks of rows.
         let cut = match own {
             Some((own, _)) if worth && levels.is_empty() && shared.is_empty() => {
-                let block = (self.machine.grain / row_bytes.max(1)).clamp(1, own.extent);
+                let whole = rows.saturating_mul(row_bytes);
+                // What no cache holds goes in blocks large enough to be stored past them.
+                let grain = if whole > self.machine.last / 2 {
+                    self.machine.grain.max(whole / PAST_THE_CACHES)
+                } else {
+                    self.machine.grain
+                };
+                let block = (grain / row_bytes.max(1)).clamp(1, own.extent);
                 (own.extent / block >= 2).then_some(block)
             }
             Some(_) | None => None,
