@@ -12,7 +12,7 @@ restride=${CARGO_TARGET_DIR:-target}/release/restride
 put() {
     local name=$1 text
     text=$(mktemp)
-    { echo '```text'; cat; echo '```'; } > "$text"
+    { echo '```text'; sed 's/[[:space:]]*$//'; echo '```'; } > "$text"
     awk -v begin="<!-- begin:$name -->" -v end="<!-- end:$name -->" -v text="$text" '
         $0 == begin { print; while ((getline line < text) > 0) print line; skip = 1 }
         $0 == end { skip = 0 }
@@ -29,13 +29,13 @@ if wanted slice; then
     cargo run --release --quiet -p restride --example slice | put slice
 fi
 if wanted explain; then
-    "$restride" explain 'x: f32[8,16,32]; x[1, ..., ::-2, newaxis]' | put explain
+    "$restride" explain 'x: f32[4,8]; x[::-1, 1:7:2].reshape(2,6)' | put explain
 fi
 if wanted posted; then
-    "$restride" bench tests/workloads/posted.json | sed 's/[[:space:]]*$//' | put posted
+    "$restride" bench tests/workloads/posted.json | put posted
 fi
 if [ -n "${PEERS:-}" ] && wanted peers; then
     versus=()
     for file in $PEERS; do versus+=(--versus "$file"); done
-    "$restride" bench "${versus[@]}" | sed 's/[[:space:]]*$//' | put peers
+    "$restride" bench "${versus[@]}" | put peers
 fi

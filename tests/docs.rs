@@ -20,6 +20,7 @@ use restride::{
     TensorRef, TensorType,
 };
 use restride_graph::oracle::{self, OracleError, Tensor};
+use restride_text::Source;
 
 /// The bits of `value` as an element.
 fn bits(element: ElementType, value: i128) -> u128 {
@@ -154,7 +155,7 @@ fn consequences(text: &str) -> Vec<(&'static str, String)> {
     let graph = match Graph::parse(text) {
         Ok(graph) => graph,
         Err(diagnostics) => {
-            let message = diagnostics.to_string();
+            let message = diagnostics.render(&Source::new("example.mv", text));
             return vec![("error", format!("{}\n", message.trim_end()))];
         }
     };
