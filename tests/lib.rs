@@ -1,5 +1,8 @@
 //! The home of the tests that span crates: file tests, golden cases, the ladder.
 
+#[path = "fuzz/bodies.rs"]
+pub mod fuzz;
+
 /// The functions of a text that holds several, each from its `func` to the next.
 #[must_use]
 pub fn functions(text: &str) -> Vec<&str> {

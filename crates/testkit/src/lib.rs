@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conform;
+pub mod fuzz;
 pub mod generate;
 pub mod ladder;
 pub mod rungs;

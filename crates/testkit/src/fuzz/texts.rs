@@ -1,0 +1,117 @@
+//! Hostile graph texts and canonical texts.
+
+use restride_canon::interp::{self, RunError};
+use restride_canon::ir::Canonical;
+use restride_canon::{canonicalise, text};
+use restride_graph::Graph;
+use restride_loops::verify;
+use restride_lower::plan::{PlanOptions, eval, plan};
+use restride_lower::{Machine, schedule};
+
+use super::{SMALL, agree, is_small};
+use crate::generate::{Case, Recipe};
+use crate::rungs::rungs;
+
+/// A text of the tensor IR.
+pub fn graph_text(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let Ok(graph) = Graph::parse(text) else {
+        return;
+    };
+    let printed = graph.to_string();
+    assert!(
+        Graph::parse(&printed).is_ok_and(|again| again == graph),
+        "{printed}"
+    );
+    if is_small(&graph) {
+        let inputs = (0..graph.inputs().len() as u32)
+            .map(Recipe::Labels)
+            .collect();
+        let refused = Vec::new();
+        agree(
+            &Case {
+                graph,
+                inputs,
+                refused,
+            },
+            &rungs(),
+        );
+    } else {
+        compiles(&graph);
+    }
+}
+
+/// Every stage answers; a kernel that the scheduler made is refused for its size only.
+fn compiles(graph: &Graph) {
+    let Ok(canonical) = canonicalise(graph, None) else {
+        return;
+    };
+    let Ok(plan) = plan(&canonical, PlanOptions::default()) else {
+        return;
+    };
+    let Ok(scheduled) = schedule(&plan, &Machine::default()) else {
+        return;
+    };
+    if let Err(rejected) = verify(scheduled.kernel) {
+        let rejected = rejected.to_string();
+        assert!(rejected.contains(" bytes together"), "{rejected}\n{graph}");
+    }
+}
+
+/// A text of the canonical IR.
+pub fn canonical_text(data: &[u8]) {
+    let Ok(source) = std::str::from_utf8(data) else {
+        return;
+    };
+    let Ok(graph) = text::parse(source) else {
+        return;
+    };
+    let printed = graph.to_string();
+    assert!(
+        text::parse(&printed).is_ok_and(|again| again == graph),
+        "{printed}"
+    );
+    let Ok(plan) = plan(&graph, PlanOptions { views: false }) else {
+        return;
+    };
+    let Some(inputs) = small_inputs(&graph) else {
+        return;
+    };
+    assert_eq!(plan.check(), Ok(()), "{printed}");
+    let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+    let meant = interp::run(&graph, &inputs);
+    let planned = eval(&plan, &inputs);
+    match (meant, planned) {
+        (Ok(meant), Ok(planned)) => {
+            // Outputs with a layout come in their buffers from the plan, dense from the meaning.
+            let dense = graph.outputs().iter().all(|output| output.layout.is_none());
+            assert!(!dense || meant == planned, "{printed}");
+        }
+        (Err(RunError::Memory { .. } | RunError::InputTooShort { .. }), _) | (Err(_), Err(_)) => {}
+        (meant, planned) => panic!("{printed}\nmeant {meant:?}\nplanned {planned:?}"),
+    }
+}
+
+/// Buffers for the inputs, if everything is small.
+fn small_inputs(graph: &Canonical) -> Option<Vec<Vec<u8>>> {
+    let small = |(_, _, ty): (_, _, &restride_canon::ir::Type)| {
+        usize::try_from(ty.count()).is_ok_and(|count| count <= SMALL)
+    };
+    if !graph.nodes().all(small) {
+        return None;
+    }
+    let mut next = 0u8;
+    Some(
+        (0..graph.inputs().len())
+            .map(|_| {
+                let label = || {
+                    next = next.wrapping_add(37);
+                    next
+                };
+                std::iter::repeat_with(label).take(SMALL * 16).collect()
+            })
+            .collect(),
+    )
+}

@@ -1,0 +1,5 @@
+//! The body `graph_text` under libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| restride_testkit::fuzz::graph_text(data));

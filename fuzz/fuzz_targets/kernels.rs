@@ -1,0 +1,5 @@
+//! The body `kernels` under libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| restride_testkit::fuzz::kernels(data));

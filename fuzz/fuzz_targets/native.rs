@@ -1,0 +1,5 @@
+//! The body `native` under libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| restride_tests::fuzz::native(data));

@@ -1,0 +1,190 @@
+//! Bodies of the fuzz targets that make machine code.
+
+use std::sync::LazyLock;
+
+use restride::{
+    Code, Config, Engine, InputShape, Machine, Memory, Output, Program, RunError, Template,
+    TensorMut, TensorRef,
+};
+use restride_graph::{Graph, oracle};
+use restride_testkit::fuzz::{Bytes, Target, drawn};
+use restride_testkit::generate::Case;
+use restride_testkit::ladder::write;
+
+/// The bodies here.
+pub const TARGETS: [Target; 2] = [("native", native), ("engine", engine)];
+
+/// What outputs hold before a call.
+const BEFORE: u8 = 0xa5;
+
+/// Engines for [`native`]: as they come, for tiny caches, and as views are copied.
+static ENGINES: LazyLock<[Engine; 2]> = LazyLock::new(|| {
+    let cramped = Machine {
+        l1: 512,
+        l1_way: 128,
+        l2: 2048,
+        last: 8192,
+        parallel_from: 64,
+        grain: 32,
+        ..Machine::default()
+    };
+    [Machine::default(), cramped].map(|machine| {
+        Engine::new(Config {
+            machine,
+            copy_views: true,
+            cache_entries: 64,
+            ..Config::default()
+        })
+    })
+});
+
+/// Random graphs: native code against the oracle.
+pub fn native(data: &[u8]) {
+    let case = drawn(data);
+    for engine in &*ENGINES {
+        let program = engine.compile(&case.graph);
+        let program =
+            program.unwrap_or_else(|error| panic!("\n{}", write(&case, &error.to_string())));
+        if let Err(difference) = agrees(&program, &case) {
+            panic!("\n{}", write(&case, &format!("native: {difference}")));
+        }
+    }
+}
+
+/// Whether a program does to a case what the oracle does.
+fn agrees(program: &Program, case: &Case) -> Result<(), String> {
+    let tensors = case.tensors().map_err(|error| error.to_string())?;
+    let wanted = oracle::eval(&case.graph, &tensors);
+    let inputs = case.buffers();
+    let inputs: Vec<_> = inputs.iter().map(|b| TensorRef::from_bytes(b)).collect();
+    let types = program.outputs().iter().map(|output| match output {
+        Output::Computed { ty, .. } | Output::View { ty, .. } => ty,
+    });
+    let mut buffers: Vec<Vec<u8>> = types
+        .clone()
+        .map(|ty| vec![BEFORE; ty.required_elements() * ty.element().width()])
+        .collect();
+    let mut outputs: Vec<_> = buffers
+        .iter_mut()
+        .map(|b| TensorMut::from_bytes(b))
+        .collect();
+    let done = program.run(&inputs, &mut outputs);
+    match (wanted, done) {
+        (Ok(wanted), Ok(())) => {
+            for (at, ((wanted, ty), found)) in wanted.iter().zip(types).zip(&buffers).enumerate() {
+                let mut buffer = vec![BEFORE; found.len()];
+                wanted
+                    .write_into(ty, &mut buffer)
+                    .map_err(|error| error.to_string())?;
+                if *found != buffer {
+                    return Err(format!("output {at} differs"));
+                }
+            }
+            Ok(())
+        }
+        (Err(_), Err(RunError::Index { .. })) => {
+            let untouched = buffers.iter().flatten().all(|byte| *byte == BEFORE);
+            untouched
+                .then_some(())
+                .ok_or_else(|| "an output was written".to_owned())
+        }
+        (wanted, done) => Err(format!(
+            "{done:?}, the oracle says {:?}",
+            wanted.map(|_| ())
+        )),
+    }
+}
+
+/// Templates, programs and an engine, used in any order: what comes out is always right, and the
+/// cache keeps to its bounds.
+pub fn engine(data: &[u8]) {
+    let mut bytes = Bytes::new(data);
+    let code = [Code::Native, Code::Generic, Code::Background][bytes.below(3)];
+    let entries = 16 * (1 + bytes.below(3));
+    let config = Config {
+        code,
+        memory: [Memory::Auto, Memory::Module][bytes.below(2)],
+        cache_entries: entries,
+        cache_bytes: 1 << (10 + bytes.below(10)),
+        shapes_per_template: bytes.below(5) as u32,
+        calls_to_settle: bytes.below(4) as u32,
+        copy_views: true,
+        ..Config::default()
+    };
+    let cache_bytes = config.cache_bytes;
+    let mut engines = vec![Engine::new(config)];
+    let nodes = [transposed(), reversed()].map(Template::new);
+    let mut held = Vec::new();
+    let mut steps = 0;
+    while !bytes.is_empty() && steps < 64 {
+        steps += 1;
+        let engine = &engines[bytes.below(engines.len())];
+        match bytes.below(8) {
+            0..5 => {
+                let which = bytes.below(2);
+                let shape = [bytes.below(6) as i64, bytes.below(6) as i64];
+                let program = engine.specialise(&nodes[which], &[InputShape::dense(&shape)]);
+                let program = program.expect("a shape that the template accepts");
+                turns(&program, which, shape);
+                if bytes.below(3) == 0 {
+                    held.push((program, which, shape));
+                }
+            }
+            5 => engine.clear(),
+            6 => {
+                if let Some((program, which, shape)) = held.pop() {
+                    turns(&program, which, shape);
+                }
+            }
+            _ => {
+                let more = engine.clone();
+                let wrong = [bytes.number(), bytes.number(), bytes.number()];
+                // Three axes do not suit either node, and most numbers suit nobody.
+                assert!(
+                    more.specialise(&nodes[0], &[InputShape::dense(&wrong)])
+                        .is_err()
+                );
+                if engines.len() < 3 {
+                    engines.push(more);
+                }
+            }
+        }
+        let stats = engines[0].stats();
+        assert!(
+            stats.entries <= entries && stats.bytes <= cache_bytes + 16,
+            "{stats:?}"
+        );
+    }
+    drop(engines);
+    for (program, which, shape) in held {
+        turns(&program, which, shape);
+    }
+}
+
+fn transposed() -> Graph {
+    let text = "func @f(%x: u16[2, 3]) { %y = transpose %x perm [1, 0] return %y }";
+    Graph::parse(text).expect("a graph")
+}
+
+fn reversed() -> Graph {
+    let text = "func @f(%x: u16[2, 3]) { %y = reverse %x axes [0, 1] return %y }";
+    Graph::parse(text).expect("a graph")
+}
+
+/// Runs a program of [`transposed`] or [`reversed`].
+fn turns(program: &Program, which: usize, [rows, columns]: [i64; 2]) {
+    let count = (rows * columns) as usize;
+    let x: Vec<u16> = (0..count as u16).collect();
+    let mut y = vec![u16::MAX; count];
+    let done = program.run(&[TensorRef::new(&x)], &mut [TensorMut::new(&mut y)]);
+    assert_eq!(done, Ok(()));
+    let (rows, columns) = (rows as usize, columns as usize);
+    let source = |at: usize| match which {
+        0 => at % rows * columns + at / rows,
+        _ => count - 1 - at,
+    };
+    assert!(
+        (0..count).all(|at| usize::from(y[at]) == source(at)),
+        "{rows} {columns} {which}"
+    );
+}
