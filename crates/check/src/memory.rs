@@ -205,6 +205,7 @@ impl<'a> Memory<'a> {
         match at.region {
             Region::Stack if size == 8 => {
                 self.bounds(at, 0, 8)?;
+                self.accesses += 1;
                 let slot = self.slot(at.offset)?;
                 match self.stack[slot] {
                     Value::Undefined => Err(Kind::Value {
@@ -216,6 +217,7 @@ impl<'a> Memory<'a> {
             }
             Region::Table => {
                 self.bounds(at, 0, size as i128)?;
+                self.accesses += 1;
                 let number = at.offset / 8;
                 let known = at.sum == Symbol::KNOWN && size == 8 && at.offset % 8 == 0;
                 match self.buffers.get(number as usize).map(|b| b.passed) {

@@ -42,7 +42,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             steps: 1 << 24,
-            bytes: 1 << 26,
+            bytes: 1 << 23,
             short: None,
         }
     }

@@ -56,6 +56,11 @@ pub struct Config {
     pub shapes_per_template: u32,
     /// How many calls for one shape show that it stays.
     pub calls_to_settle: u32,
+    /// Follow the machine code of every kernel before it is first called, for so many steps at
+    /// most, and prove that it does what the kernel says and touches nothing else. Code over the
+    /// limit is used unproved ([`Stats::unproved`](crate::Stats::unproved)); code that is wrong is
+    /// not used ([`Stats::violations`](crate::Stats::violations)). Off by default; x86-64 only.
+    pub verify: Option<u64>,
     /// Write every output, also those that are views of an input.
     pub copy_views: bool,
     /// Move boxes in this form wherever it fits; for measuring. See [`Options::form`](crate::Options::form).
@@ -73,6 +78,7 @@ impl Default for Config {
             cache_bytes: 32 << 20,
             shapes_per_template: 64,
             calls_to_settle: 32,
+            verify: None,
             copy_views: false,
             form: None,
         }

@@ -56,6 +56,12 @@ pub struct Stats {
     pub refused: u64,
     /// Programs that were given no machine code because their template had had its share.
     pub over_budget: u64,
+    /// Kernels whose machine code was followed and proved, where [`Config::verify`] asks for it.
+    pub proved: u64,
+    /// Kernels whose machine code was over the limit of [`Config::verify`].
+    pub unproved: u64,
+    /// Kernels whose machine code was found to be wrong and refused.
+    pub violations: u64,
     /// Bytes of machine code that are live in the arena.
     pub code_bytes: usize,
 }
@@ -70,7 +76,7 @@ impl Engine {
             form: config.form,
         };
         let inner = Inner {
-            jit: Arc::new(Jit::new(config.features, config.memory)),
+            jit: Arc::new(Jit::new(config.features, config.memory, config.verify)),
             programs: Cache::new(config.cache_entries, config.cache_bytes),
             kernels: Mutex::new(Kernels {
                 alive: FxHashMap::default(),
@@ -212,6 +218,9 @@ impl Engine {
             compiled: count(&jit.compiled),
             refused: count(&jit.refused),
             over_budget: count(&jit.over_budget),
+            proved: count(&jit.proved),
+            unproved: count(&jit.unproved),
+            violations: count(&jit.violations),
             code_bytes: self.inner.jit.code_bytes(),
         }
     }

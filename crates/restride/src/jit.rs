@@ -3,9 +3,12 @@
 use crate::code::RunnableKernel;
 use crate::config::Memory;
 use crate::guard::{Point, guarded, point};
+use restride_check::{Limits, Subject, check};
 use restride_jit::{
     ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, Features, JitError, Listing,
+    NativeKernel,
 };
+use restride_loops::Verified;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -17,6 +20,9 @@ pub(crate) struct Counts {
     pub(crate) compiled: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) over_budget: AtomicU64,
+    pub(crate) proved: AtomicU64,
+    pub(crate) unproved: AtomicU64,
+    pub(crate) violations: AtomicU64,
 }
 
 /// Where code goes, and the arena to count its bytes if it is one.
@@ -54,6 +60,7 @@ impl CodeSpace {
 pub(crate) struct Jit {
     features: Features,
     space: CodeSpace,
+    verify: Option<u64>,
     compiler: Mutex<Option<Compiler>>,
     worker: Mutex<Option<Worker>>,
     pub(crate) counts: Counts,
@@ -65,10 +72,11 @@ struct Worker {
 }
 
 impl Jit {
-    pub(crate) fn new(features: Features, memory: Memory) -> Self {
+    pub(crate) fn new(features: Features, memory: Memory, verify: Option<u64>) -> Self {
         Self {
             features,
             space: CodeSpace::new(memory),
+            verify,
             compiler: Mutex::new(None),
             worker: Mutex::new(None),
             counts: Counts::default(),
@@ -79,6 +87,7 @@ impl Jit {
         let mut options = CompileOptions::default();
         options.features = self.features;
         options.memory = self.space.memory.clone();
+        options.contracts = self.verify.is_some();
         options
     }
 
@@ -105,6 +114,7 @@ impl Jit {
             let made = made.ok()?;
             *compiler = Some(usable);
             made.ok()
+                .filter(|native| self.may_run(kernel.kernel(), native))
         });
         match native {
             Some(native) => {
@@ -117,6 +127,33 @@ impl Jit {
                 false
             }
         }
+    }
+
+    /// Whether machine code is not known to be wrong. Only x86-64 code can be followed.
+    fn may_run(&self, kernel: &Verified, native: &NativeKernel) -> bool {
+        let Some(steps) = self.verify else {
+            return true;
+        };
+        if !cfg!(target_arch = "x86_64") {
+            self.counts.unproved.fetch_add(1, Ordering::Relaxed);
+            return true;
+        }
+        let phases: Vec<usize> = native.phase_offsets().collect();
+        let subject = Subject {
+            code: native.code(),
+            phases: &phases,
+            kernel,
+            callees: native.callees(),
+        };
+        let mut limits = Limits::default();
+        limits.steps = steps;
+        let (count, may_run) = match check(&subject, &limits) {
+            Ok(_) => (&self.counts.proved, true),
+            Err(violation) if violation.is_limit() => (&self.counts.unproved, true),
+            Err(_) => (&self.counts.violations, false),
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        may_run
     }
 
     /// Gives a kernel machine code by and by, if anybody still wants it then.

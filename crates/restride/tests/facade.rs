@@ -326,3 +326,24 @@ fn indices_are_checked_even_if_only_views_are_left() -> Outcome {
     }
     Ok(())
 }
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn machine_code_is_followed_where_asked() -> Outcome {
+    for (steps, proved, unproved) in [(None, 0, 0), (Some(1 << 20), 1, 0), (Some(3), 0, 1)] {
+        let engine = Engine::new(Config {
+            verify: steps,
+            copy_views: true,
+            ..Config::default()
+        });
+        let program = engine.compile(&transposed(5, 7))?;
+        let x: Vec<f32> = (0..35u8).map(f32::from).collect();
+        let mut y = [0f32; 35];
+        program.run(&[TensorRef::new(&x)], &mut [TensorMut::new(&mut y)])?;
+        assert_eq!(y[..3], [0.0, 7.0, 14.0]);
+        let stats = engine.stats();
+        assert_eq!((stats.proved, stats.unproved), (proved, unproved));
+        assert_eq!((stats.compiled, stats.violations), (1, 0));
+    }
+    Ok(())
+}

@@ -13,6 +13,7 @@ mod opt;
 mod report;
 mod run;
 mod rungs;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -45,6 +46,9 @@ pub(crate) enum Command {
     /// Check programs: that they parse, and that their loops are proved.
     #[command(after_help = "Example:\n  restride check *.mv")]
     Check(check::Args),
+    /// Prove the machine code of a program, instruction by instruction.
+    #[command(after_help = "Example:\n  restride verify 'x: f32[64,64]; x.T'")]
+    Verify(verify::Args),
     /// Run a program on data: files, recipes or numbers that count up.
     #[command(
         after_help = "Example:\n  restride run 'x: f32[2,3]; x.T' --input x=a.npy --output y.npy"
@@ -78,6 +82,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Report(args) => report::run(&args),
         Command::Dot(args) => dot::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::run(&args).map_err(Failure::from),
         Command::Conform(args) => conform::run(&args).map_err(Failure::from),

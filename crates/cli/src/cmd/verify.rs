@@ -1,0 +1,198 @@
+//! `restride verify`: the proof that a program's machine code does what its loops say.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use restride_check::{Contract, Limits, Report, Subject, check};
+use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
+use restride_loops::{Kernel, Verified};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::source::INPUT_HELP;
+use crate::stages::Program;
+
+/// The arguments of `restride verify`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[arg(default_value = "-", help = INPUT_HELP)]
+    file: String,
+    /// How many instructions, and elements moved by called functions, to follow at most.
+    #[arg(long, default_value_t = 1 << 27, value_name = "N")]
+    steps: u64,
+    /// Prove the code for every level of the processor that this machine has.
+    #[arg(long)]
+    every_level: bool,
+    /// Leave outputs out that are views of an input.
+    #[arg(long)]
+    views: bool,
+    /// One JSON object a level.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Compiles, proves and prints the report.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if !cfg!(target_arch = "x86_64") {
+        return Err(Failure::Usage(
+            "only the machine code of x86-64 can be followed".into(),
+        ));
+    }
+    let kernel = Program::open(&args.file)?.kernel(!args.views)?;
+    let mut out = io::stdout().lock();
+    if !args.json {
+        writeln!(out, "loops: {}", facts(&kernel))?;
+    }
+    let levels = Features::ALL
+        .into_iter()
+        .filter(|level| level.is_available());
+    let levels: Vec<Features> = match args.every_level {
+        true => levels.collect(),
+        false => vec![Features::detect()],
+    };
+    let mut proved = true;
+    for level in levels {
+        let native = compiled(&kernel, level)?;
+        let phases: Vec<usize> = native.phase_offsets().collect();
+        let subject = Subject {
+            code: native.code(),
+            phases: &phases,
+            kernel: &kernel,
+            callees: native.callees(),
+        };
+        let mut limits = Limits::default();
+        limits.steps = args.steps;
+        limits.bytes = args.steps;
+        let report = match check(&subject, &limits) {
+            Ok(report) => Ok(report),
+            Err(violation) if violation.is_limit() => Err(violation.to_string()),
+            Err(violation) => {
+                return Err(Failure::Internal(format!(
+                    "the machine code for {level:?} is wrong: {violation}"
+                )));
+            }
+        };
+        proved &= report.is_ok();
+        if args.json {
+            writeln!(out, "{}", as_json(level, &native, &report))?;
+        } else {
+            print(&mut out, level, &native, &report)?;
+        }
+    }
+    Ok(match proved {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+fn compiled(kernel: &Verified, level: Features) -> Result<NativeKernel, Failure> {
+    let mut options = CompileOptions::default();
+    options.features = level;
+    options.contracts = true;
+    Compiler::new(options)
+        .and_then(|mut compiler| compiler.compile(kernel))
+        .map_err(|error| Failure::Internal(format!("generating code: {error}")))
+}
+
+/// What was proved of the loops, in one line.
+fn facts(kernel: &Kernel) -> String {
+    let mut statements = 0;
+    kernel.visit(|_| statements += 1);
+    format!(
+        "{statements} statements over {} buffers; every address is inside its buffer, every \
+         element of an output is written once, no scratch is read before it is written",
+        kernel.buffers.len()
+    )
+}
+
+fn print(
+    out: &mut impl Write,
+    level: Features,
+    native: &NativeKernel,
+    report: &Result<Report, String>,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "machine code: {level:?}, {} bytes",
+        native.code_bytes()
+    )?;
+    let report = match report {
+        Ok(report) => report,
+        Err(limit) => return writeln!(out, "  not followed to its end: {limit}"),
+    };
+    let executed = report.executed.len();
+    writeln!(out, "  runs          {}", report.runs)?;
+    writeln!(
+        out,
+        "  instructions  {executed} executed, in {} steps",
+        report.steps
+    )?;
+    writeln!(
+        out,
+        "  accesses      {} by the code itself, all inside",
+        report.accesses
+    )?;
+    writeln!(out, "  output bytes  {}, each the right one", report.bytes)?;
+    writeln!(out, "  calls         {}, by contract", report.calls)?;
+    for callee in native.callees() {
+        writeln!(out, "    {}", contract(&callee.contract))?;
+    }
+    Ok(())
+}
+
+fn as_json(
+    level: Features,
+    native: &NativeKernel,
+    report: &Result<Report, String>,
+) -> serde_json::Value {
+    let level = format!("{level:?}");
+    match report {
+        Ok(report) => json!({
+            "level": level,
+            "code_bytes": native.code_bytes(),
+            "proved": true,
+            "runs": report.runs,
+            "steps": report.steps,
+            "instructions": report.executed.len(),
+            "accesses": report.accesses,
+            "output_bytes": report.bytes,
+            "calls": report.calls,
+        }),
+        Err(limit) => json!({
+            "level": level,
+            "code_bytes": native.code_bytes(),
+            "proved": false,
+            "why": limit,
+        }),
+    }
+}
+
+/// A promise that the proof rests on.
+fn contract(contract: &Contract) -> String {
+    let list = |points: Vec<String>| points.join(", ");
+    match contract {
+        Contract::Move { dims, width } => {
+            let dims = dims.iter();
+            let dims = dims.map(|d| format!("({}, {}, {})", d.extent, d.dst, d.src));
+            format!("move w{width} box [{}]", list(dims.collect()))
+        }
+        Contract::Fill { dims, width, bits } => {
+            let dims = dims.iter().map(|(n, stride)| format!("({n}, {stride})"));
+            format!("fill w{width} <- {bits:#x} box [{}]", list(dims.collect()))
+        }
+        Contract::Gather { gather, width } => {
+            let dims = gather.dims.iter();
+            let dims = dims.map(|d| format!("({}, {}, {})", d.extent, d.dst, d.src));
+            format!(
+                "gather {} rows w{width} limit {} box [{}]",
+                gather.extent,
+                gather.norm.limit,
+                list(dims.collect())
+            )
+        }
+        Contract::Check { dims, norm } => {
+            let dims = dims.iter().map(|(n, stride)| format!("({n}, {stride})"));
+            format!("check limit {} box [{}]", norm.limit, list(dims.collect()))
+        }
+    }
+}
