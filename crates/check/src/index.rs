@@ -5,25 +5,28 @@ use restride_loops::{Kernel, Norm, Role, Stmt};
 /// Contents of the inputs that hold indices, by buffer.
 pub(crate) type Contents = Vec<(usize, Vec<u8>)>;
 
+/// How an index is read: what it means, and whether the run ends if it is out of range.
+type Reader = (Norm, bool);
+
 /// How a buffer's indices are read: by none, one or several statements.
-fn norms(kernel: &Kernel, numeric: &[bool]) -> Vec<Vec<Norm>> {
-    let mut norms: Vec<Vec<Norm>> = vec![Vec::new(); kernel.buffers.len()];
+fn readers(kernel: &Kernel, numeric: &[bool]) -> Vec<Vec<Reader>> {
+    let mut readers: Vec<Vec<Reader>> = vec![Vec::new(); kernel.buffers.len()];
     kernel.visit(|stmt| {
-        let (place, norm) = match stmt {
-            Stmt::Check { index, norm, .. } => (index, norm),
-            Stmt::Index { place, norm, .. } => (place, norm),
-            Stmt::Gather(g) => (&g.index, &g.norm),
+        let (place, reader) = match stmt {
+            Stmt::Check { index, norm, .. } => (index, (*norm, true)),
+            Stmt::Index { place, norm, .. } => (place, (*norm, false)),
+            Stmt::Gather(g) => (&g.index, (g.norm, false)),
             Stmt::For { .. } | Stmt::Move(_) | Stmt::Fill { .. } => return,
         };
-        if let Some(known) = norms.get_mut(place.buffer.0 as usize)
-            && !known.contains(norm)
+        if let Some(known) = readers.get_mut(place.buffer.0 as usize)
+            && !known.contains(&reader)
         {
-            known.push(*norm);
+            known.push(reader);
         }
     });
     // What is only copied to where indices are read is read the same way.
     for _ in 0..kernel.buffers.len() {
-        let before = norms.clone();
+        let before = readers.clone();
         kernel.visit(|stmt| {
             let (dst, src) = match stmt {
                 Stmt::Move(m) => (&m.dst, &m.src),
@@ -36,23 +39,26 @@ fn norms(kernel: &Kernel, numeric: &[bool]) -> Vec<Vec<Norm>> {
             if numeric.get(dst) != Some(&true) {
                 return;
             }
-            for norm in before.get(dst).cloned().unwrap_or_default() {
-                if let Some(known) = norms.get_mut(src)
-                    && !known.contains(&norm)
+            for reader in before.get(dst).cloned().unwrap_or_default() {
+                if let Some(known) = readers.get_mut(src)
+                    && !known.contains(&reader)
                 {
-                    known.push(norm);
+                    known.push(reader);
                 }
             }
         });
-        if norms == before {
+        if readers == before {
             break;
         }
     }
-    norms
+    readers
 }
 
+/// A prime number of them, so that rotations by different steps meet in every combination.
+const EDGES: usize = 11;
+
 /// Values around the bounds of a norm.
-fn edges(norm: &Norm) -> [i64; 9] {
+fn edges(norm: &Norm) -> [i64; EDGES] {
     let limit = norm.limit;
     [
         limit.wrapping_sub(1),
@@ -64,15 +70,68 @@ fn edges(norm: &Norm) -> [i64; 9] {
         i64::MAX,
         0,
         limit.wrapping_add(256),
+        limit / 2,
+        1,
     ]
 }
 
-const EDGES: usize = 9;
+/// The same within what every reader takes.
+fn valid_edges(readers: &[Reader]) -> [i64; EDGES] {
+    let norms = || readers.iter().map(|(norm, _)| norm);
+    let wraps = norms().all(|n| n.wrap && n.ty.is_signed());
+    let storable = |n: &Norm| match (n.ty.width().bytes(), n.ty.is_signed()) {
+        (1, true) => 128,
+        (1, false) => 256,
+        (2, true) => 1 << 15,
+        (2, false) => 1 << 16,
+        _ => 1 << 31,
+    };
+    let high = norms()
+        .map(|n| n.limit.min(storable(n)))
+        .min()
+        .unwrap_or(1)
+        .max(1);
+    let negative = |value: i64| if wraps { value } else { value + high };
+    [
+        high - 1,
+        0,
+        negative(-1),
+        negative(-high),
+        high / 2,
+        negative(-high / 2 - high % 2),
+        1.min(high - 1),
+        high / 3,
+        negative(-high / 3 - 1),
+        high * 2 / 3,
+        high.saturating_sub(2).max(0),
+    ]
+}
 
-/// The runs of a kernel: one if it has no indices; otherwise two that pass its checks, as many as
-/// give each index each edge, and two mixed ones.
-pub(crate) fn variants(kernel: &Kernel, numeric: &[bool]) -> Vec<Contents> {
-    let norms = norms(kernel, numeric);
+/// What a run's indices are like.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// All take part.
+    Valid,
+    /// Those that are checked pass; the others may be anything.
+    Passing,
+    /// The same in no order.
+    Turning,
+    /// Anything, so that checks fail.
+    Any,
+    /// Now and then one is out of range.
+    Mixed,
+}
+
+/// The runs of a kernel: one if it has no indices, otherwise as many as give each index each edge
+/// that it may have, with checks that pass and with checks that fail.
+///
+/// `checked` says of an index, by its buffer and byte, whether a check looks at it.
+pub(crate) fn variants(
+    kernel: &Kernel,
+    numeric: &[bool],
+    checked: &dyn Fn(usize, usize) -> bool,
+) -> Vec<Contents> {
+    let readers = readers(kernel, numeric);
     let inputs: Vec<usize> = kernel
         .buffers
         .iter()
@@ -85,64 +144,104 @@ pub(crate) fn variants(kernel: &Kernel, numeric: &[bool]) -> Vec<Contents> {
     if inputs.is_empty() {
         return vec![Contents::new()];
     }
-    (0..EDGES + 4)
-        .map(|variant| {
+    let has_checks = readers.iter().flatten().any(|(_, checked)| *checked);
+    // Where statements read a tensor differently, its elements get the edges of each.
+    let rounds = readers.iter().map(Vec::len).max().unwrap_or(1).clamp(1, 3);
+    let mut plan: Vec<(Kind, usize)> = vec![(Kind::Valid, 0), (Kind::Valid, 1)];
+    plan.extend((0..rounds * EDGES).map(|step| (Kind::Passing, step)));
+    // Turns at random, where the others go round together.
+    plan.extend((0..6).map(|step| (Kind::Turning, step)));
+    if has_checks {
+        plan.extend([0, 3, 7].map(|step| (Kind::Any, step)));
+        plan.extend((0..3).map(|step| (Kind::Mixed, step)));
+    }
+    plan.into_iter()
+        .map(|(kind, step)| {
+            let tensor = |(order, at): (usize, usize)| {
+                let buffer = kernel.buffers.get(at)?;
+                let readers = readers.get(at)?;
+                let width = buffer.width.bytes();
+                let mut random = Random(0x9e37_79b9 + (step * 64 + at) as u64);
+                let mut bytes = Vec::with_capacity(buffer.bytes()?);
+                for element in 0..usize::try_from(buffer.len).ok()? {
+                    // Tensors go round at different speeds.
+                    let turn = element + step * (order % (EDGES - 1) + 1);
+                    let reader = readers.get((element + step / EDGES) % readers.len().max(1));
+                    let value = reader.map_or(0, |(norm, _)| {
+                        if checked(at, element * width) {
+                            index(readers, norm, kind, turn, &mut random)
+                        } else {
+                            unchecked(norm, kind, turn, &mut random)
+                        }
+                    });
+                    let wide = i128::from(value).to_le_bytes();
+                    bytes.extend_from_slice(&wide[..width]);
+                }
+                Some((at, bytes))
+            };
             inputs
                 .iter()
-                .filter_map(|&at| {
-                    let buffer = kernel.buffers.get(at)?;
-                    let width = buffer.width.bytes();
-                    let mut random = 0x9e37_79b9 + (variant * 64 + at) as u64;
-                    let mut bytes = Vec::with_capacity(buffer.bytes()?);
-                    for element in 0..usize::try_from(buffer.len).ok()? {
-                        let value = index(&norms[at], variant, element, &mut random);
-                        let wide = i128::from(value).to_le_bytes();
-                        bytes.extend_from_slice(&wide[..width]);
-                    }
-                    Some((at, bytes))
-                })
+                .copied()
+                .enumerate()
+                .filter_map(tensor)
                 .collect()
         })
         .collect()
 }
 
-fn index(norms: &[Norm], variant: usize, element: usize, random: &mut u64) -> i64 {
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    let Some(norm) = norms.get(element % norms.len().max(1)) else {
-        return *random as i64;
-    };
-    let edge = |at: usize| edges(norm)[at % EDGES];
-    match variant {
-        0 | 1 => valid(norms, *random, variant),
-        _ if variant < EDGES + 2 => edge(element + variant),
-        _ if (*random >> 40).is_multiple_of(4) => edge((*random >> 50) as usize),
-        _ => valid(norms, *random, variant),
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 32) as usize
     }
 }
 
-/// An index that every statement takes, often one at the end of the range.
-fn valid(norms: &[Norm], random: u64, variant: usize) -> i64 {
-    let high = norms.iter().map(|n| n.limit).min().unwrap_or(1).max(1);
-    let wraps = norms.iter().all(|n| n.wrap && n.ty.is_signed());
-    let narrow = norms
-        .iter()
-        .map(|n| match n.ty.width().bytes() {
-            1 => 127,
-            2 => 32_767,
-            _ => i64::MAX - 1,
-        })
-        .min()
-        .unwrap_or(127);
-    let high = high.min(narrow.saturating_add(1));
-    let low = if wraps { -high } else { 0 };
-    match (random >> 32) % 4 {
-        0 if variant == 0 => high - 1,
-        1 if variant == 0 => low,
-        _ => {
-            let span = (i128::from(high) - i128::from(low)).max(1);
-            (i128::from(low) + i128::from(random >> 1) % span) as i64
+/// An index for one of its readers.
+fn index(readers: &[Reader], norm: &Norm, kind: Kind, turn: usize, random: &mut Random) -> i64 {
+    let all = |readers: &[Reader], turn: usize| valid_edges(readers)[turn % EDGES];
+    let any = |turn: usize| edges(norm)[turn % EDGES];
+    match kind {
+        Kind::Valid => all(readers, random.next()),
+        Kind::Passing | Kind::Turning => {
+            let turn = turn_of(kind, turn, random);
+            let checks: Vec<Reader> = readers.iter().copied().filter(|r| r.1).collect();
+            let value = any(turn);
+            if checks.iter().all(|(norm, _)| is_within(norm, value)) {
+                value
+            } else {
+                all(&checks, turn)
+            }
+        }
+        Kind::Any => any(turn),
+        Kind::Mixed if random.next().is_multiple_of(16) => any(random.next()),
+        Kind::Mixed => all(readers, random.next()),
+    }
+}
+
+/// An index that no check looks at.
+fn unchecked(norm: &Norm, kind: Kind, turn: usize, random: &mut Random) -> i64 {
+    match kind {
+        Kind::Valid => valid_edges(&[(*norm, false)])[random.next() % EDGES],
+        Kind::Passing | Kind::Turning | Kind::Any | Kind::Mixed => {
+            edges(norm)[turn_of(kind, turn, random) % EDGES]
         }
     }
+}
+
+fn turn_of(kind: Kind, turn: usize, random: &mut Random) -> usize {
+    match kind {
+        Kind::Passing | Kind::Any => turn,
+        Kind::Valid | Kind::Turning | Kind::Mixed => random.next(),
+    }
+}
+
+/// Whether a value is in range once it is stored.
+fn is_within(norm: &Norm, value: i64) -> bool {
+    let unused = 64 - 8 * norm.ty.width().bytes() as u32;
+    let stored = (value as u64) << unused >> unused;
+    norm.within(norm.ty.widen(stored)).is_some()
 }

@@ -5,7 +5,7 @@ use restride_loops::{Kernel, Role};
 use crate::violation::Kind;
 
 /// A byte: not initialised, a literal, or a certain byte of an input or constant.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Label(u32);
 
 /// The first number that stands for a byte of a buffer.

@@ -2,6 +2,8 @@
 //!
 //! This walks the statements and nothing else; it knows neither forms nor code.
 
+use std::collections::HashSet;
+
 use restride_loops::{Addr, BufferId, Gather, Kernel, Norm, Place, Role, Stmt, Var};
 
 use crate::label::{Label, Sources};
@@ -13,6 +15,8 @@ pub(crate) struct Meaning {
     pub(crate) outputs: Vec<Option<Vec<Label>>>,
     /// The phase and the number (from 1) of the check that fails, if one does.
     pub(crate) failure: Option<(usize, u64)>,
+    /// The first bytes of the indices that checks looked at.
+    pub(crate) checked: HashSet<Label>,
 }
 
 enum Stop {
@@ -48,6 +52,7 @@ pub(crate) fn meaning(kernel: &Kernel, sources: &Sources, limit: u64) -> Result<
         sources,
         stores,
         scope: Vec::new(),
+        checked: HashSet::new(),
         steps: 0,
         limit,
     };
@@ -65,6 +70,7 @@ pub(crate) fn meaning(kernel: &Kernel, sources: &Sources, limit: u64) -> Result<
         walk.scope.clear();
         checks += phase.iter().map(checks_in).sum::<u64>();
     }
+    let checked = std::mem::take(&mut walk.checked);
     let outputs = kernel
         .buffers
         .iter()
@@ -74,7 +80,11 @@ pub(crate) fn meaning(kernel: &Kernel, sources: &Sources, limit: u64) -> Result<
             Role::In(_) | Role::Const(_) | Role::Scratch => None,
         })
         .collect();
-    Ok(Meaning { outputs, failure })
+    Ok(Meaning {
+        outputs,
+        failure,
+        checked,
+    })
 }
 
 /// How many checks a statement contains.
@@ -92,6 +102,7 @@ struct Walk<'a> {
     stores: Vec<Vec<Label>>,
     /// Loop variables and indices; nothing for one out of range.
     scope: Vec<(Var, Option<i64>)>,
+    checked: HashSet<Label>,
     steps: u64,
     limit: u64,
 }
@@ -125,6 +136,8 @@ impl Walk<'_> {
                 let first = self.address(&index.addr).ok_or(IMPOSSIBLE)?;
                 let dims: Vec<(i64, [i64; 1])> = dims.iter().map(|d| (d.0, [d.1])).collect();
                 self.each(&dims, [first], &mut |walk, [at]| {
+                    let [first, ..] = walk.read(index.buffer, at)?;
+                    walk.checked.insert(first);
                     let value = walk.integer(index.buffer, at, norm)?;
                     match norm.within(value) {
                         Some(_) => Ok(()),

@@ -117,18 +117,33 @@ impl Runs<'_> {
         let kernel: &Kernel = self.subject.kernel;
         let numeric = numeric(kernel);
         let mut sources = Sources::new(kernel, &numeric)?;
-        let mut chunks = chunks(kernel);
-        for contents in index::variants(kernel, &numeric) {
-            for (buffer, bytes) in &contents {
+        let counts = chunks(kernel);
+        let mut shared = false;
+        // What checks look at is known from a run that passes them.
+        let all = index::variants(kernel, &numeric, &|_, _| true);
+        for (buffer, bytes) in all.first().into_iter().flatten() {
+            sources.set(*buffer, bytes);
+        }
+        let checked = meaning(kernel, &sources, self.limits.steps.max(1))?.checked;
+        let all = index::variants(kernel, &numeric, &|buffer, byte| {
+            let first = sources.first(buffer);
+            first.is_none_or(|first| checked.contains(&first.plus(byte)))
+        });
+        for (number, contents) in all.iter().enumerate() {
+            for (buffer, bytes) in contents {
                 sources.set(*buffer, bytes);
             }
             let left = self.limits.steps.saturating_sub(self.report.steps);
             let meaning = meaning(kernel, &sources, left.max(1))?;
-            for chunks in chunks.iter().copied() {
-                self.run(&sources, &meaning, chunks)?;
+            if shared {
+                self.run(&sources, &meaning, counts[number % counts.len()])?;
+                continue;
             }
-            // Sharing out does not depend on indices.
-            chunks.truncate(1);
+            for count in counts.iter().copied() {
+                self.run(&sources, &meaning, count)?;
+            }
+            // Once every number of chunks has been seen to its end, one at a time will do.
+            shared = meaning.failure.is_none();
         }
         Ok(())
     }
