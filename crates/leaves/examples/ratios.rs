@@ -79,6 +79,8 @@ fn cases() -> Vec<Case> {
         case("nchw->nhwc f32 c4 64", 4, Lines, &[d(4096, 4, 1), d(4, 1, 4096)]),
         case("interleave dst 2 f32 L2", 4, Lines, &[d(32768, 2, 1)]),
         case("pixel shuffle r2 f32", 4, Lines, &[d(16, 128 * 128, 4 * 64 * 64), d(64, 256, 64), d(2, 128, 2 * 4096), d(64, 2, 1), d(2, 1, 4096)]),
+        case("channel shuffle f32 2x58", 4, Lines, &[d(784, 116, 116), d(58, 2, 1), d(2, 1, 58)]),
+        case("patchify f32 16x16x3", 4, Lines, &[d(14, 14 * 768, 16 * 224), d(14, 768, 16), d(16, 48, 224), d(16, 3, 1), d(3, 1, 224 * 224)]),
         case("focus f32", 4, Lines, &[d(2, 2 * 65536, 1), d(2, 65536, 512), d(256, 256, 1024), d(256, 1, 2)]),
         t("transpose f32 64x64", 4, Transpose, 64, 64),
         t("transpose f32 256x256", 4, Transpose, 256, 256),
