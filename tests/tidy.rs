@@ -42,7 +42,13 @@ const ARROWS: [(&str, &[&str]); 13] = [
 const UNSAFE: [&str; 4] = ["leaves", "exec", "jit", "restride"];
 
 /// The longest a source file may be.
-const LINES: usize = 650;
+const LINES: usize = 600;
+
+/// Files that may be longer, each with its reason. One that need not be here is an error.
+const LONGER: [(&str, &str); 1] = [(
+    "crates/lower/tests/plan.rs",
+    "the table of what composes and what breaks, with the helpers that all of it shares",
+)];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -114,8 +120,12 @@ fn files_are_small() {
     let mut wrong = Vec::new();
     for (name, text) in project(&["rs"]) {
         let lines = text.lines().count();
-        if lines > LINES {
+        let excused = LONGER.iter().any(|(path, _)| *path == name);
+        if lines > LINES && !excused {
             wrong.push(format!("{name}: {lines} lines, {LINES} are allowed"));
+        }
+        if lines <= LINES && excused {
+            wrong.push(format!("{name}: is short enough, and need not be excused"));
         }
     }
     none(&wrong);
