@@ -8,7 +8,8 @@ use crate::template::{InputShape, Template};
 use crate::{CompileError, Config, Options, Program};
 use restride_graph::Graph;
 use restride_loops::Verified;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher as _;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -29,9 +30,9 @@ struct Inner {
     kernels: Mutex<Kernels>,
 }
 
-/// Kernels that are alive, so that equal ones share their code.
+/// Kernels that are alive, by their hash, so that equal ones share their code.
 struct Kernels {
-    alive: FxHashMap<Verified, Weak<RunnableKernel>>,
+    alive: FxHashMap<u64, Weak<RunnableKernel>>,
     /// The number of entries at which those that have died are swept out.
     sweep_at: usize,
 }
@@ -167,15 +168,17 @@ impl Engine {
             .kernels
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(alive) = kernels.alive.get(&kernel).and_then(Weak::upgrade) {
+        let hash = FxBuildHasher.hash_one(&*kernel);
+        let known = kernels.alive.get(&hash).and_then(Weak::upgrade);
+        if let Some(alive) = known.filter(|known| **known.kernel() == *kernel) {
             return Ok(alive);
         }
         if kernels.alive.len() >= kernels.sweep_at {
             kernels.alive.retain(|_, weak| weak.strong_count() > 0);
-            kernels.sweep_at = 2 * kernels.alive.len() + 64;
+            kernels.sweep_at = kernels.alive.len() * 5 / 4 + 64;
         }
-        let made = Arc::new(RunnableKernel::new(kernel.clone()));
-        kernels.alive.insert(kernel, Arc::downgrade(&made));
+        let made = Arc::new(RunnableKernel::new(kernel));
+        kernels.alive.insert(hash, Arc::downgrade(&made));
         Ok(made)
     }
 
