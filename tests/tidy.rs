@@ -20,7 +20,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("check", &["leaves", "loops"]),
     (
         "restride",
-        &["canon", "exec", "graph", "jit", "loops", "lower"],
+        &["canon", "check", "exec", "graph", "jit", "loops", "lower"],
     ),
     (
         "testkit",
