@@ -1,4 +1,5 @@
-//! Whether an engine stays small and right for long: `soak shapes [N]`, `soak threads [SECONDS]`.
+//! Whether an engine stays small and right for long: `soak shapes [N]`, `soak threads [SECONDS]`;
+//! without arguments a little of both.
 //!
 //! `shapes` passes N distinct shapes (a million) through one engine, most of them beyond the
 //! budget for native code, and prints what the process holds on the way. `threads` lets eight
@@ -16,7 +17,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match what.as_deref() {
         Some("shapes") => shapes(number.unwrap_or(1_000_000)),
         Some("threads") => threads(Duration::from_secs(number.unwrap_or(60))),
-        _ => Err("soak shapes [N] | soak threads [SECONDS]".into()),
+        Some(_) => Err("soak shapes [N] | soak threads [SECONDS]".into()),
+        None => {
+            shapes(2_000)?;
+            threads(Duration::from_secs(1))
+        }
     }
 }
 
