@@ -80,7 +80,7 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
     }
     if inner.src == 1 {
         let run = inner.extent * width;
-        if pass > machine.last && run >= 4 * machine.line {
+        if pass >= machine.last && run >= 4 * machine.line {
             return (Form::Stream, Why::PastTheCaches(run));
         }
         return (Form::Rows, Why::Run(run));
@@ -100,7 +100,7 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
             return (Form::Staged, Why::Conflicting(bytes));
         }
     }
-    if pass > machine.last {
+    if pass >= machine.last {
         return (Form::Staged, Why::PastTheCaches(inner.extent * width));
     }
     (Form::Transpose, Why::Transposed)
