@@ -66,9 +66,11 @@ impl Code {
             .map(|buffer| {
                 let bytes = buffer.bytes().expect("a verified length");
                 match &buffer.role {
-                    Role::In(n) => Guarded::new(&inputs[*n as usize][..bytes], seed % 2 == 0, true),
+                    Role::In(n) => {
+                        Guarded::new(&inputs[*n as usize][..bytes], seed.is_multiple_of(2), true)
+                    }
                     Role::Out(..) | Role::Scratch => {
-                        Guarded::new(&vec![0; bytes], seed % 2 == 0, false)
+                        Guarded::new(&vec![0; bytes], seed.is_multiple_of(2), false)
                     }
                     Role::Const(_) => Guarded::new(&[], false, true),
                 }
