@@ -15,8 +15,8 @@ use crate::plan::{Body, IndexColumn, PieceDigit};
 use restride_loops::ir::{Addr, BufferId, Dim, Form, Gather, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
 
-/// How many blocks share out what is larger than the caches.
-const PAST_THE_CACHES: i64 = 12;
+/// How many blocks share out a gather.
+const BLOCKS: i64 = 12;
 
 /// A loop of the nest around the rows.
 struct Level<'d> {
@@ -116,12 +116,9 @@ impl Emitter<'_> {
         let cut = match own {
             Some((own, _)) if worth && levels.is_empty() && shared.is_empty() => {
                 let whole = rows.saturating_mul(row_bytes);
-                // What no cache holds goes in blocks large enough to be stored past them.
-                let grain = if whole > self.machine.last / 2 {
-                    self.machine.grain.max(whole / PAST_THE_CACHES)
-                } else {
-                    self.machine.grain
-                };
+                // Few and long blocks: rows ahead are known only within one, and what no cache
+                // holds is stored past them only by long ones.
+                let grain = self.machine.grain.max(whole / BLOCKS);
                 let block = (grain / row_bytes.max(1)).clamp(1, own.extent);
                 (own.extent / block >= 2).then_some(block)
             }
