@@ -10,9 +10,14 @@ restride=${CARGO_TARGET_DIR:-target}/release/restride
 
 # Puts standard input between the markers of a name, in a fence.
 put() {
+    { echo '```text'; sed 's/[[:space:]]*$//'; echo '```'; } | put_as_it_is "$1"
+}
+
+# The same without a fence.
+put_as_it_is() {
     local name=$1 text
     text=$(mktemp)
-    { echo '```text'; sed 's/[[:space:]]*$//'; echo '```'; } > "$text"
+    cat > "$text"
     awk -v begin="<!-- begin:$name -->" -v end="<!-- end:$name -->" -v text="$text" '
         $0 == begin { print; while ((getline line < text) > 0) print line; skip = 1 }
         $0 == end { skip = 0 }
@@ -37,5 +42,5 @@ fi
 if [ -n "${PEERS:-}" ] && wanted peers; then
     versus=()
     for file in $PEERS; do versus+=(--versus "$file"); done
-    "$restride" bench "${versus[@]}" | put peers
+    "$restride" bench "${versus[@]}" --svg docs/pictures/peers.svg | put_as_it_is peers
 fi
