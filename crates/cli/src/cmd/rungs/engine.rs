@@ -40,7 +40,7 @@ fn config() -> Config {
 
 impl Rung for Native {
     fn name(&self) -> &'static str {
-        "native"
+        "jit"
     }
 
     fn run(&self, subject: &Subject<'_>) -> Outcome {
