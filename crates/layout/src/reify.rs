@@ -18,23 +18,31 @@
 
 mod rows;
 
-use crate::piece::axis::{Coords, Run, span};
+use crate::math::product;
+use crate::piece::axis::{Run, refined, span};
 use crate::{Axes, Break, Layout, Sizes, Span, View};
 use rows::{Cut, Script};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// A chain of view steps, first to last.
-pub type Chain = SmallVec<[View; 4]>;
+pub type Chain = Vec<View>;
+
+/// The digits of a layout that move, by falling stride.
+type Runs = SmallVec<[Run; 6]>;
 
 /// A stretch of the source with the digits that step through it.
 #[derive(Clone, Debug)]
 struct Domain {
     size: i64,
     base: i64,
-    runs: SmallVec<[Run; 3]>,
+    /// Which of the runs are its own.
+    runs: Range<usize>,
     /// What is still to be done to it, last step first.
     script: Script,
 }
+
+type Domains = SmallVec<[Domain; 6]>;
 
 /// An axis that one digit, or none, has come to.
 #[derive(Clone, Copy, Debug)]
@@ -53,50 +61,24 @@ impl Layout {
     /// come from views of such a source, or they are what is left of several pieces that happen
     /// to continue one another.
     pub fn reify(&self, source: &[i64]) -> Result<Chain, Break> {
-        let dense = Layout::dense(source)?;
-        if *self == dense {
+        let total = product(source)?;
+        if self.is_dense_over(source) {
             return Ok(Chain::new());
         }
-        let chain = self.chain(source)?;
-        let mut check = dense;
-        for view in &chain {
-            check = check.view(view)?;
-        }
-        match check == *self {
-            true => Ok(chain),
-            false => Err(Break::NoChain),
-        }
-    }
-
-    fn chain(&self, source: &[i64]) -> Result<Chain, Break> {
-        if source.contains(&0) {
-            return Err(Break::NoChain);
-        }
+        let (base, mut runs) = self.nested(total)?;
         let mut chain = Chain::new();
-        let coords = self.nested()?;
-        let (groups, mut domains) = domains(coords, source)?;
+        let (groups, mut domains) = domains(base, &mut runs, source, total)?;
         if groups.iter().any(|&g| g > 1) {
             chain.push(View::Collapse { groups });
         }
-        let legs = loop {
-            let expanded = expand(&domains);
-            if expanded.len() > domains.len() {
-                chain.push(View::Expand {
-                    groups: expanded.iter().fold(Axes::new(), |mut g, (from, _)| {
-                        if *from == g.len() {
-                            g.push(0);
-                        }
-                        g[*from] += 1;
-                        g
-                    }),
-                    sizes: expanded.iter().map(|(_, d)| d.size).collect(),
-                });
+        loop {
+            if domains.iter().any(Domain::has_rows) {
+                domains = expand(domains, &mut runs, &mut chain);
             }
-            domains = expanded.into_iter().map(|(_, d)| d).collect();
             let mut spans: SmallVec<[Span; 6]> = SmallVec::new();
             let mut whole = true;
             for domain in &mut domains {
-                let span = domain.slice();
+                let span = domain.slice(&mut runs);
                 whole &= span.is_whole(domain.size);
                 domain.size = span.len;
                 spans.push(span);
@@ -105,50 +87,46 @@ impl Layout {
                 chain.push(View::Slice(spans));
             }
             if domains.iter().all(|d| d.script.is_empty()) {
-                break domains
-                    .iter()
-                    .map(Domain::leg)
-                    .collect::<SmallVec<[Leg; 6]>>();
+                break;
             }
-        };
+        }
+        let legs: SmallVec<[Leg; 6]> = domains.iter().map(|d| d.leg(&runs)).collect();
         self.arrange(&legs, &mut chain);
         Ok(chain)
     }
 
-    /// The digits that move, by falling absolute stride, and the least address.
-    fn nested(&self) -> Result<Coords, Break> {
+    /// The least address and the digits that move, if they are nested and stay below `total`.
+    fn nested(&self, total: i64) -> Result<(i64, Runs), Break> {
         let piece = self.piece().ok_or(Break::NoChain)?;
-        let mut coords = Coords {
-            start: piece.range(0)?.0,
-            runs: SmallVec::new(),
-            fixed: SmallVec::new(),
-        };
+        if piece.columns() != 1 {
+            return Err(Break::NoChain);
+        }
+        let (low, high) = piece.range(0)?;
+        if low < 0 || high >= total {
+            return Err(Break::NoChain);
+        }
+        let mut runs = Runs::new();
         for (d, digit) in piece.digits().iter().enumerate() {
             let stride = piece.strides(d)[0];
             if stride != 0 {
-                coords.runs.push(Run {
+                // Its whole reach lies inside the source, so it has an absolute value.
+                runs.push(Run {
                     digit: d,
                     by: stride.signum(),
                     extent: digit.extent,
-                    coord: stride.checked_abs().ok_or(Break::Overflow)?,
+                    coord: stride.abs(),
                 });
             }
         }
-        coords.runs.sort_by_key(|r| std::cmp::Reverse(r.coord));
-        let mut reach = 0i64;
-        for run in coords.runs.iter().rev() {
+        runs.sort_unstable_by_key(|r| std::cmp::Reverse(r.coord));
+        let mut reach = 0;
+        for run in runs.iter().rev() {
             if run.coord <= reach {
                 return Err(Break::NoChain);
             }
-            reach = (run.extent - 1)
-                .checked_mul(run.coord)
-                .and_then(|r| reach.checked_add(r))
-                .ok_or(Break::Overflow)?;
+            reach += (run.extent - 1) * run.coord;
         }
-        match coords.start >= 0 {
-            true => Ok(coords),
-            false => Err(Break::NoChain),
-        }
+        Ok((low, runs))
     }
 
     /// Step 3: from the legs in source order to the shape.
@@ -297,10 +275,15 @@ fn attach_units(heads: impl Iterator<Item = bool>) -> Axes {
 }
 
 /// Step 1: the digits distributed over the axes of the source, or over groups of them.
-fn domains(mut coords: Coords, source: &[i64]) -> Result<(Axes, SmallVec<[Domain; 6]>), Break> {
+fn domains(
+    base: i64,
+    runs: &mut Runs,
+    source: &[i64],
+    total: i64,
+) -> Result<(Axes, Domains), Break> {
     let mut groups = Axes::new();
     let mut sizes = Sizes::new();
-    let mut row: i64 = source.iter().product();
+    let mut row = total;
     let mut clean = true;
     for &n in source {
         if clean || n == 1 && groups.is_empty() {
@@ -311,81 +294,83 @@ fn domains(mut coords: Coords, source: &[i64]) -> Result<(Axes, SmallVec<[Domain
             *size *= n;
         }
         row /= n;
-        clean = match coords.refined(row) {
-            Some(cut) => {
-                coords = cut;
-                true
-            }
-            None => false,
-        };
+        clean = refined(base, runs, row);
     }
-    let mut domains = SmallVec::new();
-    let mut row: i64 = source.iter().product();
-    let mut runs = coords.runs.as_slice();
-    let mut base = coords.start;
+    let mut domains = Domains::new();
+    let mut row = total;
+    let mut rest = base;
+    let mut first = 0;
     for &size in &sizes {
         row /= size;
-        let own = runs.iter().take_while(|r| r.coord >= row).count();
-        let (mine, rest) = runs.split_at(own);
-        runs = rest;
+        let own = runs[first..].iter().take_while(|r| r.coord >= row).count();
         let mut domain = Domain {
             size,
-            base: base / row,
-            runs: SmallVec::from_slice(mine),
+            base: rest / row,
+            runs: first..first + own,
             script: Script::new(),
         };
-        domain.runs.iter_mut().for_each(|r| r.coord /= row);
-        base %= row;
-        if domain.base + span(&domain.runs) >= size {
+        first += own;
+        rest %= row;
+        let mine = &mut runs[domain.runs.clone()];
+        mine.iter_mut().for_each(|r| r.coord /= row);
+        if domain.base + span(mine) >= size {
             return Err(Break::NoChain);
         }
-        domain.script = rows::script(size, domain.base, &domain.runs).ok_or(Break::NoChain)?;
+        if own > 1 {
+            domain.script = rows::script(size, domain.base, mine).ok_or(Break::NoChain)?;
+        }
         domains.push(domain);
     }
-    match runs.is_empty() {
+    match first == runs.len() {
         true => Ok((groups, domains)),
         false => Err(Break::NoChain),
     }
 }
 
-/// Each domain with the number of the one it came from, cut into rows as far as its script says
-/// so without a slice between.
-fn expand(domains: &[Domain]) -> SmallVec<[(usize, Domain); 6]> {
-    let mut out = SmallVec::new();
-    for (from, domain) in domains.iter().enumerate() {
-        let mut rest = domain.clone();
+/// The domains cut into rows as far as their scripts say so without a slice between.
+fn expand(domains: Domains, runs: &mut Runs, chain: &mut Chain) -> Domains {
+    let mut groups = Axes::new();
+    let mut out = Domains::new();
+    for mut rest in domains {
+        let before = out.len();
         while let Some(&Cut::Rows(row)) = rest.script.last() {
             rest.script.pop();
-            let mut outer = rest.runs.remove(0);
-            outer.coord /= row;
-            out.push((
-                from,
-                Domain {
-                    size: rest.size / row,
-                    base: rest.base / row,
-                    runs: SmallVec::from_elem(outer, 1),
-                    script: Script::new(),
-                },
-            ));
+            let first = rest.runs.start;
+            rest.runs.start += 1;
+            runs[first].coord /= row;
+            out.push(Domain {
+                size: rest.size / row,
+                base: rest.base / row,
+                runs: first..first + 1,
+                script: Script::new(),
+            });
             rest.size = row;
             rest.base %= row;
         }
-        out.push((from, rest));
+        out.push(rest);
+        groups.push(out.len() - before);
     }
+    let sizes = out.iter().map(|d| d.size).collect();
+    chain.push(View::Expand { groups, sizes });
     out
 }
 
 impl Domain {
+    fn has_rows(&self) -> bool {
+        matches!(self.script.last(), Some(Cut::Rows(_)))
+    }
+
     /// What to take of it now; leaves the domain as it is after that.
-    fn slice(&mut self) -> Span {
+    fn slice(&mut self, runs: &mut Runs) -> Span {
+        let own = &mut runs[self.runs.clone()];
         if let Some(&Cut::Slice(span)) = self.script.last() {
             self.script.pop();
             self.base = (self.base - span.start) / span.step;
-            self.runs.iter_mut().for_each(|r| r.coord /= span.step);
+            own.iter_mut().for_each(|r| r.coord /= span.step);
             return span;
         }
         let start = std::mem::take(&mut self.base);
-        let Some(run) = self.runs.first_mut() else {
+        let Some(run) = own.first_mut() else {
             return Span {
                 start,
                 len: 1,
@@ -403,10 +388,11 @@ impl Domain {
         }
     }
 
-    fn leg(&self) -> Leg {
+    fn leg(&self, runs: &[Run]) -> Leg {
+        let run = runs[self.runs.clone()].first();
         Leg {
-            extent: self.runs.first().map_or(1, |r| r.extent),
-            digit: self.runs.first().map(|r| r.digit),
+            extent: run.map_or(1, |r| r.extent),
+            digit: run.map(|r| r.digit),
         }
     }
 }

@@ -53,6 +53,56 @@ fn every_chain_of_views_comes_back() {
     assert!(longer * 5 < tried, "{longer} of {tried} chains grew");
 }
 
+/// Digits from anywhere, most of them nested: a chain that comes back is a proof by itself, so
+/// nothing evaluates it again but this.
+#[test]
+fn a_chain_that_comes_back_gives_the_layout() {
+    let (mut chains, mut none) = (0, 0);
+    for seed in 0..400_000u64 {
+        let mut rng = Rng(seed);
+        let source: Vec<i64> = (0..rng.range(0, 4)).map(|_| rng.range(1, 8)).collect();
+        let rank = rng.range(0, 4) as usize;
+        let shape: Vec<i64> = (0..rank).map(|_| rng.range(1, 4)).collect();
+        let mut order: Vec<usize> = (0..rank).collect();
+        for k in (1..rank).rev() {
+            order.swap(k, rng.range(0, k as i64) as usize);
+        }
+        let (mut offset, mut reach, mut strides) = (0, 0, vec![0; rank]);
+        for &axis in &order {
+            if rng.range(0, 6) == 0 {
+                continue;
+            }
+            let least = i64::from(rng.range(0, 20) > 0);
+            let stride = reach + rng.range(least, 6);
+            let span = stride * (shape[axis] - 1);
+            reach += span;
+            (strides[axis], offset) = match rng.range(0, 3) {
+                0 => (-stride, offset + span),
+                _ => (stride, offset),
+            };
+        }
+        let room = source.iter().product::<i64>() - 1 - reach;
+        offset += rng.range(0, room.max(0));
+        let mut layout = Layout::strided(&shape, &[offset], &strides).expect("small");
+        if rank > 1 && rng.range(0, 1) == 0 {
+            let mut groups = vec![1; rank - 1];
+            groups[rng.range(0, rank as i64 - 2) as usize] = 2;
+            layout = layout.collapse(&groups).expect("small");
+        }
+        let Ok(chain) = layout.reify(&source) else {
+            none += 1;
+            continue;
+        };
+        chains += 1;
+        let mut again = Layout::dense(&source).expect("small");
+        for view in &chain {
+            again = again.view(view).expect("it applies");
+        }
+        assert_eq!(again, layout, "seed {seed}: {source:?} {chain:?}");
+    }
+    assert!(chains > 100_000 && none > 100_000, "{chains} and {none}");
+}
+
 #[test]
 fn chains_read_well() {
     let shown = |source: &[i64], f: &dyn Fn(Layout) -> Layout| {

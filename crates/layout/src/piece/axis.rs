@@ -253,15 +253,6 @@ impl Coords {
         Ok(())
     }
 
-    /// [`refine`](Self::refine) for all runs, if one part is enough.
-    pub(crate) fn refined(&self, row: i64) -> Option<Coords> {
-        let mut out = Parts::new();
-        match self.clone().refine(0, row, &mut out) {
-            Ok(()) if out.len() == 1 => out.pop(),
-            Ok(()) | Err(TooMany) => None,
-        }
-    }
-
     /// Cuts run `i`, which enters its first row at step `at` of `period`, into what ends that
     /// row, whole rows, and the beginning of one more.
     fn head_body_tail(&self, i: usize, at: i64, period: i64, out: &mut Parts) -> Emit {
@@ -310,6 +301,31 @@ impl Coords {
             }
         }
         Ok(())
+    }
+}
+
+/// Cuts runs that start at `start` so that none straddles a multiple of `row`, as
+/// [`Coords::refine`] does; leaves them as they are if that takes more than one part.
+pub(crate) fn refined(start: i64, runs: &mut SmallVec<[Run; 6]>, row: i64) -> bool {
+    let inner = runs
+        .iter()
+        .position(|r| r.coord < row || r.coord % row != 0);
+    let inner = inner.unwrap_or(runs.len());
+    if start % row + span(&runs[inner..]) < row {
+        return true;
+    }
+    let coords = Coords {
+        start,
+        runs: SmallVec::from_slice(runs),
+        fixed: SmallVec::new(),
+    };
+    let mut out = Parts::new();
+    match coords.refine(inner, row, &mut out) {
+        Ok(()) if out.len() == 1 => {
+            *runs = SmallVec::from_slice(&out[0].runs);
+            true
+        }
+        Ok(()) | Err(TooMany) => false,
     }
 }
 

@@ -22,8 +22,8 @@ pub(super) enum Cut {
     Rows(i64),
 }
 
-/// Steps, last first.
-pub(super) type Script = SmallVec<[Cut; 4]>;
+/// Steps, last first. Most stretches need none.
+pub(super) type Script = Vec<Cut>;
 
 /// How many divisors and how many ways are tried before giving up.
 const DIVISOR_TRIES: i64 = 1 << 10;
