@@ -25,6 +25,8 @@ pub(crate) struct Named {
     pub(crate) peer: String,
     /// Speed relative to memcpy.
     pub(crate) ratio: f64,
+    /// Seconds from the graph to the first result.
+    pub(crate) first: Option<f64>,
 }
 
 /// One workload, all systems.
@@ -33,6 +35,8 @@ pub(crate) struct Row<'a> {
     pub(crate) workload: &'a Workload,
     /// This compiler.
     pub(crate) ours: Option<f64>,
+    /// Seconds from the graph to this compiler's first result.
+    pub(crate) first: Option<f64>,
     /// All other systems, fastest first.
     pub(crate) peers: Vec<Named>,
 }
@@ -48,9 +52,8 @@ impl Row<'_> {
         peers.find(|named| ENGINES.contains(&named.peer.as_str()))
     }
 
-    fn of(&self, peer: &str) -> Option<f64> {
-        let found = self.peers.iter().find(|named| named.peer == peer);
-        found.map(|named| named.ratio)
+    fn of(&self, peer: &str) -> Option<&Named> {
+        self.peers.iter().find(|named| named.peer == peer)
     }
 }
 
@@ -65,12 +68,15 @@ pub(crate) fn rows<'a>(workloads: &'a [Workload], scores: &Scores) -> Vec<Row<'a
             .map(|(peer, score)| Named {
                 peer: peer.clone(),
                 ratio: score.ratio,
+                first: score.first,
             })
             .collect();
         peers.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+        let ours = of_workload.get(OURS);
         Some(Row {
             workload,
-            ours: of_workload.get(OURS).map(|score| score.ratio),
+            ours: ours.map(|score| score.ratio),
+            first: ours.and_then(|score| score.first),
             peers,
         })
     };
@@ -158,7 +164,8 @@ pub(crate) fn by_class(rows: &[Row<'_>]) -> String {
     text
 }
 
-/// Geometric means by peer, over the workloads that move data and that both ran, in Markdown.
+/// Geometric means by peer, over the workloads that move data and that both ran, in Markdown. The
+/// last column is how much sooner this compiler has its first result, building included.
 pub(crate) fn by_peer(rows: &[Row<'_>]) -> String {
     let moving = || rows.iter().filter(|row| !row.workload.is_view());
     let mut peers: Vec<&str> = Vec::new();
@@ -169,23 +176,27 @@ pub(crate) fn by_peer(rows: &[Row<'_>]) -> String {
     }
     peers.sort_unstable();
     let mut text = String::from(
-        "| peer | n | peer | restride on the same | restride / peer | restride behind |\n|-|-:|-:|-:|-:|-:|\n",
+        "| peer | n | peer | restride on the same | restride / peer | restride behind | first result sooner |\n\
+         |-|-:|-:|-:|-:|-:|-:|\n",
     );
     for peer in peers {
         let both: Vec<(f64, f64)> = moving()
-            .filter_map(|row| Some((row.of(peer)?, row.ours?)))
+            .filter_map(|row| Some((row.of(peer)?.ratio, row.ours?)))
             .collect();
         let theirs = geometric_mean(both.iter().map(|pair| pair.0));
         let ours = geometric_mean(both.iter().map(|pair| pair.1));
         let behind = both.iter().filter(|(theirs, ours)| ours < theirs).count();
         let gain = ours.zip(theirs).map(|(ours, theirs)| ours / theirs);
+        let sooner =
+            geometric_mean(moving().filter_map(|row| Some(row.of(peer)?.first? / row.first?)));
         let _ = writeln!(
             text,
-            "| {peer} | {} | {} | {} | {} | {behind} |",
+            "| {peer} | {} | {} | {} | {} | {behind} | {} |",
             both.len(),
             number(theirs),
             number(ours),
-            number(gain)
+            number(gain),
+            number(sooner)
         );
     }
     text
@@ -204,7 +215,13 @@ mod tests {
     fn scored(list: &[(&str, &str, f64)]) -> Scores {
         let mut scores = Scores::new();
         for &(workload, peer, ratio) in list {
-            add(&mut scores, workload, peer, Score { time: 1.0, ratio });
+            let first = (peer != "numba").then_some(1.0 / ratio);
+            let score = Score {
+                time: 1.0,
+                ratio,
+                first,
+            };
+            add(&mut scores, workload, peer, score);
         }
         scores
     }
@@ -240,7 +257,11 @@ mod tests {
         );
         let peer = by_peer(&rows);
         assert!(
-            peer.contains("| ort | 2 | 0.35 | 0.50 | 1.41 | 1 |"),
+            peer.contains("| ort | 2 | 0.35 | 0.50 | 1.41 | 1 | 1.41 |"),
+            "{peer}"
+        );
+        assert!(
+            peer.contains("| numba | 1 | 0.25 | 0.50 | 2.00 | 0 | · |"),
             "{peer}"
         );
         let table = by_workload(&rows);

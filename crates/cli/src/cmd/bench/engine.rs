@@ -12,20 +12,36 @@ use std::time::Instant;
 
 /// The compiler with its default settings but for how code is made.
 pub(crate) fn subject(code: Code) -> Box<dyn Subject> {
-    Box::new(Compiler { code, form: None })
+    Box::new(Compiler::new(code, None))
 }
 
 /// The compiler with every box moved in this form that can be.
 pub(crate) fn forced(form: Form) -> Box<dyn Subject> {
-    Box::new(Compiler {
-        code: Code::Native,
-        form: Some(form),
-    })
+    Box::new(Compiler::new(Code::Native, Some(form)))
 }
 
+/// One engine for all workloads, as a host has it. A program lives no longer than its trial, so
+/// that every workload is compiled anew.
 struct Compiler {
-    code: Code,
-    form: Option<Form>,
+    copying: Engine,
+    viewing: Engine,
+}
+
+impl Compiler {
+    fn new(code: Code, form: Option<Form>) -> Self {
+        let engine = |copy_views| {
+            Engine::new(Config {
+                copy_views,
+                code,
+                form,
+                ..Config::default()
+            })
+        };
+        Self {
+            copying: engine(true),
+            viewing: engine(false),
+        }
+    }
 }
 
 struct Compiled {
@@ -36,13 +52,10 @@ struct Compiled {
 impl Subject for Compiler {
     fn prepare(&self, workload: &Workload, allow_view: bool) -> Result<Box<dyn Prepared>, String> {
         let graph = to_graph(workload).map_err(|e| e.to_string())?;
-        // An engine of its own each time, so that nothing is answered from its cache.
-        let engine = Engine::new(Config {
-            copy_views: !allow_view,
-            code: self.code,
-            form: self.form,
-            ..Config::default()
-        });
+        let engine = match allow_view {
+            true => &self.viewing,
+            false => &self.copying,
+        };
         let start = Instant::now();
         let program = engine.compile(&graph).map_err(|e| e.to_string())?;
         let compile_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -212,8 +212,12 @@ fn measure_all(
             Ok(outcome) => {
                 println!("{}", table::line(workload, &outcome));
                 json.push_str(&format!("{}\n", outcome.to_json(workload)));
-                let (time, ratio) = (outcome.time(), outcome.ratio());
-                versus::add(scores, &workload.id, compare::OURS, Score { time, ratio });
+                let score = Score {
+                    time: outcome.time(),
+                    ratio: outcome.ratio(),
+                    first: Some((outcome.build + outcome.first).as_secs_f64()),
+                };
+                versus::add(scores, &workload.id, compare::OURS, score);
                 measured.push((workload, outcome));
             }
             Err(problem) => {

@@ -173,7 +173,16 @@ mod tests {
         let mut scores = Scores::new();
         for workload in &workloads {
             for (peer, ratio) in [("restride", 0.9), ("numba", 0.001), ("ort", 20.0)] {
-                add(&mut scores, &workload.id, peer, Score { time: 1.0, ratio });
+                add(
+                    &mut scores,
+                    &workload.id,
+                    peer,
+                    Score {
+                        time: 1.0,
+                        ratio,
+                        first: None,
+                    },
+                );
             }
         }
         let rows = rows(&workloads, &scores);

@@ -14,6 +14,8 @@ pub(crate) struct Score {
     pub(crate) time: f64,
     /// Speed relative to memcpy.
     pub(crate) ratio: f64,
+    /// Seconds from the graph to the first result, where the file tells.
+    pub(crate) first: Option<f64>,
 }
 
 /// Scores by workload, then by system.
@@ -32,13 +34,18 @@ pub(crate) fn merge(scores: &mut Scores, text: &str, threads: usize) -> Result<(
     Ok(())
 }
 
-/// Adds one score; the better of two stays.
+/// Adds one score; the better of two stays, and the sooner of two first results.
 pub(crate) fn add(scores: &mut Scores, workload: &str, peer: &str, score: Score) {
     let of_workload = scores.entry(workload.to_owned()).or_default();
     let kept = of_workload.entry(peer.to_owned()).or_insert(score);
+    let sooner = match (kept.first, score.first) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
     if score.ratio > kept.ratio {
         *kept = score;
     }
+    kept.first = sooner;
 }
 
 type Found = Vec<(String, String, Score)>;
@@ -64,13 +71,16 @@ fn json_lines(text: &str, threads: usize) -> Result<Found, String> {
             *least = least.min(copied);
         }
         let right = value.pointer("/prep/crc_ok").and_then(Value::as_bool) == Some(true);
+        let seconds = |key: &str| value.pointer(key).and_then(Value::as_f64);
+        let first = seconds("/prep/build_s").zip(seconds("/prep/first_s"));
         if let (true, Some(time)) = (right, fastest(&value, "t")) {
-            times.push((id.to_owned(), peer.to_owned(), time));
+            let first = first.map(|(build, call)| build + call);
+            times.push((id.to_owned(), peer.to_owned(), time, first));
         }
     }
-    let scored = |(id, peer, time): (String, String, f64)| {
+    let scored = |(id, peer, time, first): (String, String, f64, Option<f64>)| {
         let ratio = memcpy.get(&id)? / time;
-        Some((id, peer, Score { time, ratio }))
+        Some((id, peer, Score { time, ratio, first }))
     };
     Ok(times.into_iter().filter_map(scored).collect())
 }
@@ -118,6 +128,7 @@ fn table(text: &str) -> Result<Found, String> {
                 Err(_) if cell(ratio).is_some_and(|text| text.parse() == Ok(0.0)) => 5e-5,
                 Err(problem) => return Err(problem),
             },
+            first: None,
         };
         if let (Some(id), Some(peer)) = (cell(id), cell(peer)) {
             found.push((id.to_owned(), peer.to_owned(), score));
@@ -159,7 +170,7 @@ mod tests {
     fn json_lines_share_the_fastest_memcpy_of_a_workload() {
         let text = r#"
 {"peer":"a","id":"w","threads":1,"prep":{"crc_ok":true},"t":[[20.0,30.0],[10.0,40.0]],"m":[[8.0,9.0]]}
-{"peer":"b","id":"w","threads":1,"prep":{"crc_ok":true},"t":[[4.0,5.0]],"m":[[5.0,9.0]]}
+{"peer":"b","id":"w","threads":1,"prep":{"crc_ok":true,"build_s":0.25,"first_s":0.5},"t":[[4.0,5.0]],"m":[[5.0,9.0]]}
 {"peer":"c","id":"w","threads":1,"prep":{"crc_ok":false},"t":[[1.0,1.0]],"m":[[6.0,9.0]]}
 {"peer":"d","id":"w","threads":1,"prep":{"ok":false},"t":[],"m":[]}
 {"peer":"a","id":"w","threads":2,"prep":{"crc_ok":true},"t":[[1.0,1.0]],"m":[[1.0,1.0]]}
@@ -172,14 +183,16 @@ mod tests {
             w["a"],
             Score {
                 time: 10.0,
-                ratio: 0.5
+                ratio: 0.5,
+                first: None
             }
         );
         assert_eq!(
             w["b"],
             Score {
                 time: 4.0,
-                ratio: 1.25
+                ratio: 1.25,
+                first: Some(0.75)
             }
         );
     }
@@ -199,9 +212,11 @@ mod tests {
             Score {
                 time: 30.0,
                 ratio: 0.4,
+                first: Some(2.0),
             },
         );
         assert_eq!(scores["w"]["a"].ratio, 0.5);
+        assert_eq!(scores["w"]["a"].first, Some(2.0));
         assert_eq!(scores["w"].len(), 2);
         assert_eq!(cells("a,\"b, \"\"c\"\"\",,d"), ["a", "b, \"c\"", "", "d"]);
     }
