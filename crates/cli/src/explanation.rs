@@ -3,12 +3,12 @@
 use restride_canon::ir::Canonical;
 use restride_canon::trace::Rewrite;
 use restride_graph::Graph;
+use restride_lower::Traffic;
 use restride_lower::plan::{Answer, Plan};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::stages::{Lowered, Program, lower};
-use crate::traffic::Traffic;
 
 /// A program at every stage from canonical on.
 pub(crate) struct Explanation {

@@ -13,7 +13,6 @@ mod signature;
 mod source;
 mod stages;
 mod style;
-mod traffic;
 
 use std::process::ExitCode;
 

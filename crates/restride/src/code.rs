@@ -87,7 +87,10 @@ impl RunnableKernel {
             })
             .sum();
         let code = self.native.get().map_or(0, NativeKernel::code_bytes);
-        1024 + 512 * statements + constants + code
+        // Whatever runs it holds the tables of its leaves.
+        let runners =
+            usize::from(self.native.get().is_some()) + usize::from(self.generic.get().is_some());
+        1024 + (512 + 1024 * runners) * statements + constants + code
     }
 
     pub(crate) fn phases(&self) -> usize {

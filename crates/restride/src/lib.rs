@@ -154,7 +154,7 @@ pub use restride_graph::{
 };
 pub use restride_jit::{Features, Listing};
 pub use restride_loops::Form;
-pub use restride_lower::Machine;
+pub use restride_lower::{Machine, Traffic};
 pub use template::{InputShape, Template};
 pub use tensor::{Element, TensorMut, TensorRef};
 

@@ -7,7 +7,7 @@ use crate::guard::{Point, guarded, point};
 use crate::{Argument, CompileError, Engine, ParallelFor, RunError, Stages, TensorMut, TensorRef};
 use restride_graph::{ElementType, Graph, Strided, TensorType};
 use restride_loops::{Role, Verified};
-use restride_lower::plan;
+use restride_lower::{Traffic, plan};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -45,6 +45,7 @@ pub(crate) struct Meta {
     /// What each check stands for, in the order of the plan.
     checks: Vec<Obligation>,
     pub(crate) stages: usize,
+    traffic: Traffic,
 }
 
 /// A check of the kernel, in terms of the graph.
@@ -86,6 +87,8 @@ pub struct Summary {
     pub scratch_bytes: usize,
     /// Whether there is machine code.
     pub native: bool,
+    /// The bytes and cache lines that a call moves, beside the least that it has to.
+    pub traffic: Traffic,
 }
 
 impl Meta {
@@ -165,15 +168,15 @@ impl Meta {
                 Output::View { .. } => None,
             })
             .collect();
-        let (scratch, stages) = (scratch.bytes, stages.plan.stages.len());
         Ok(Self {
             inputs,
             outputs,
             parameters,
             computed,
-            scratch,
+            scratch: scratch.bytes,
             checks,
-            stages,
+            stages: stages.plan.stages.len(),
+            traffic: Traffic::of(&stages.plan, &stages.decisions),
         })
     }
 
@@ -276,7 +279,24 @@ impl Program {
             .map(|native| native.compile_time())
     }
 
-    /// What the program consists of.
+    /// What the program consists of and what it moves.
+    ///
+    /// ```
+    /// use restride::{ElementType, Engine, Graph};
+    ///
+    /// let mut g = Graph::new("every second row, turned");
+    /// let x = g.input("x", ElementType::F32, [8, 6])?;
+    /// let rows = g.slice(x, [0], [8]).step([2]).finish()?;
+    /// let turned = g.transpose(rows, [1, 0])?;
+    /// let y = g.concat(&[turned, turned], 0)?;
+    /// g.output(y)?;
+    ///
+    /// let summary = Engine::default().compile(&g)?.summary();
+    /// assert_eq!(summary.stages, 1);
+    /// assert_eq!(summary.traffic.written, 2 * 24 * 4);
+    /// assert_eq!(summary.traffic.read, 24 * 4); // the second copy finds them in a cache
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut forms = Vec::new();
@@ -300,6 +320,7 @@ impl Program {
             code_bytes: native.map_or(0, |n| n.code_bytes()),
             scratch_bytes: self.inner.meta.scratch,
             native: native.is_some(),
+            traffic: self.inner.meta.traffic,
         }
     }
 

@@ -59,6 +59,6 @@ pub(crate) fn sections(explanation: &Explanation) -> Vec<(&'static str, String)>
             "decisions",
             lines(decisions.map(ToString::to_string).collect()),
         ),
-        ("traffic", lines(explanation.traffic.lines())),
+        ("traffic", explanation.traffic.to_string()),
     ]
 }

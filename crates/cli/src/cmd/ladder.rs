@@ -1,7 +1,8 @@
 //! `restride ladder`: do all stages agree on random graphs?
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use restride_testkit::generate::Kind;
@@ -67,13 +68,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
         keep: args.failures,
     };
     let started = Instant::now();
-    let shown = std::sync::atomic::AtomicU64::new(0);
+    let shown = AtomicU64::new(0);
+    let watched = std::io::stderr().is_terminal();
     // A rung that panics is caught and reported as a failure of the rung.
     std::panic::set_hook(Box::new(|_| {}));
     let report = climb(&options, &rungs, |done| {
         let seconds = started.elapsed().as_secs();
-        if started.elapsed() > Duration::from_secs(1)
-            && shown.swap(seconds, std::sync::atomic::Ordering::Relaxed) < seconds
+        if watched
+            && started.elapsed() > Duration::from_secs(1)
+            && shown.swap(seconds, Ordering::Relaxed) < seconds
         {
             eprint!("\r{done} of {}", args.count);
         }

@@ -55,7 +55,9 @@ pub(crate) enum Command {
     )]
     Run(run::Args),
     /// Run real workloads beside a memcpy of the same bytes.
-    #[command(after_help = "Example:\n  restride bench --help")]
+    #[command(
+        after_help = "Examples:\n  restride bench --filter transpose\n  restride bench --versus peers.jsonl --svg peers.svg"
+    )]
     Bench(bench::Args),
     /// Name the first rung that disagrees on a graph.
     Bisect(bisect::Args),

@@ -83,9 +83,10 @@ pub struct Decision {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "stage {} piece {}: ", self.stage, self.piece)?;
-        match self.form {
-            Some(form) => write!(f, "{form:?}")?,
-            None => write!(f, "-")?,
+        match (self.form, &self.why) {
+            (Some(form), _) => write!(f, "{form:?}")?,
+            (None, Why::Constant) => write!(f, "Fill")?,
+            (None, _) => write!(f, "Gather")?,
         }
         write!(
             f,

@@ -214,7 +214,11 @@ impl Emitter<'_> {
             form: None,
             why: Why::Indexed(row_bytes),
             lines_read: row.lines_read.saturating_mul(rows),
-            lines_written: row.lines_written.saturating_mul(rows),
+            lines_written: order::lines(
+                self.machine,
+                part.piece.digits.iter().map(|d| (d.extent, d.dst)),
+                width,
+            ),
             shared_with: 0,
             parallel: outermost.filter(|_| worth),
         });

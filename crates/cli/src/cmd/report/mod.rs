@@ -5,11 +5,12 @@ mod picture;
 mod timing;
 mod walk;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use restride_graph::oracle::Tensor;
 use restride_loops::Verified;
+use restride_lower::plan::Answer;
 
 use crate::data::recipe::Recipe;
 use crate::execute::{bind, input_buffers};
@@ -43,9 +44,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Program::Kernel(_) => None,
         Program::Graph(_) | Program::Canonical(_) => Some(Explanation::of(&program, true)?),
     };
-    let views = match &program {
-        Program::Kernel(_) => Vec::new(),
-        Program::Graph(_) | Program::Canonical(_) => Explanation::of(&program, false)?.answers,
+    let viewing = match &program {
+        Program::Kernel(_) => None,
+        Program::Graph(_) | Program::Canonical(_) => Some(Explanation::of(&program, false)?),
     };
     let kernel = match (&explanation, &program) {
         (Some(explanation), _) => explanation.lowered.kernel.clone(),
@@ -57,13 +58,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let inputs = input_buffers(&signature, &inputs.collect::<Result<Vec<_>, _>>()?)?;
 
     let mut page = Page::new(&format!("restride: {}", title(&program, &input)));
-    stages(&mut page, &program, explanation.as_ref(), &kernel, &views);
+    stages(
+        &mut page,
+        &program,
+        explanation.as_ref().zip(viewing.as_ref()),
+        &kernel,
+    );
     memory(&mut page, &kernel, &inputs);
     match bind(&kernel, &signature, inputs) {
         Ok(mut bound) => {
             code(&mut page, &kernel, &bound);
             if !args.no_times {
-                eprintln!("timing ...");
+                if io::stderr().is_terminal() {
+                    eprintln!("timing ...");
+                }
                 times(&mut page, &mut bound);
             }
         }
@@ -96,13 +104,12 @@ fn made_up(slot: &Slot) -> Result<Tensor, Failure> {
 fn stages(
     page: &mut Page,
     program: &Program,
-    explanation: Option<&Explanation>,
+    explanations: Option<(&Explanation, &Explanation)>,
     kernel: &Verified,
-    views: &[String],
 ) {
     page.section("stages", "Stages");
     let (spelled, loops) = (program.text(), kernel.to_string());
-    let Some(explanation) = explanation else {
+    let Some((explanation, viewing)) = explanations else {
         page.columns([("loops", loops.as_str())]);
         return;
     };
@@ -115,7 +122,11 @@ fn stages(
         ("loops", loops.as_str()),
     ]);
     page.section("views", "View or copy");
-    page.list(views.iter().cloned());
+    page.list(viewing.answers.iter().cloned());
+    let mut answers = viewing.lowered.plan.answers.iter();
+    if answers.any(|answer| matches!(answer, Answer::View { .. })) {
+        page.paragraph("All else on this page is the copy that is made where a copy is asked for.");
+    }
     page.section("rewrites", "Rewrites");
     page.list(explanation.rewrites.iter().map(ToString::to_string));
     page.section("decisions", "Decisions");
@@ -126,7 +137,7 @@ fn stages(
             .iter()
             .map(ToString::to_string),
     );
-    page.list(explanation.traffic.lines());
+    page.list(explanation.traffic.to_string().lines().map(str::to_owned));
 }
 
 fn memory(page: &mut Page, kernel: &Verified, inputs: &[Vec<u8>]) {

@@ -12,7 +12,7 @@ h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2.2rem;border-bottom:1px sol
 h3{font-size:.95rem;margin:.2rem 0;color:var(--dim)}\
 pre{font:12px/1.45 ui-monospace,monospace;overflow:auto;max-height:34rem;margin:0;padding:.7rem;\
 border:1px solid var(--line);border-radius:6px}\
-.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:1rem}\
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,38rem),1fr));gap:1rem}\
 figure{margin:.5rem 1.5rem .5rem 0;display:inline-block;vertical-align:top;max-width:100%;overflow:auto}\
 figcaption{font-size:12px;color:var(--dim)}rect{stroke:var(--line);stroke-width:.5}\
 table{border-collapse:collapse}td,th{padding:.15rem .8rem;text-align:right;border-bottom:1px solid var(--line)}\

@@ -5,34 +5,38 @@
 //! input as many read as the outputs need; a program that breaks into stages also writes and reads
 //! what lies between them.
 
-use restride_lower::Decision;
-use restride_lower::plan::{Body, Destination, Piece, Plan, Source};
+use std::fmt;
+
+use crate::Decision;
+use crate::plan::{Body, Destination, Piece, PieceDigit, Plan, Source};
 
 /// Bytes and cache lines of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Traffic {
+#[non_exhaustive]
+pub struct Traffic {
     /// Bytes read, of inputs, constants and intermediate values.
-    pub(crate) read: u128,
+    pub read: u128,
     /// Bytes written.
-    pub(crate) written: u128,
+    pub written: u128,
     /// The least that can be read.
-    pub(crate) least_read: u128,
+    pub least_read: u128,
     /// The least that can be written.
-    pub(crate) least_written: u128,
+    pub least_written: u128,
     /// The least lines of data that can be read and written; indices are not counted.
-    pub(crate) least_lines: u128,
+    pub least_lines: u128,
     /// Lines of data read, as the scheduler predicts for the order that it chose.
-    pub(crate) lines_read: i128,
+    pub lines_read: i128,
     /// Cache lines written.
-    pub(crate) lines_written: i128,
+    pub lines_written: i128,
 }
 
 /// A cache line.
 const LINE: u128 = 64;
 
 impl Traffic {
-    /// Counts.
-    pub(crate) fn of(plan: &Plan, decisions: &[Decision]) -> Self {
+    /// Counts what a plan moves, and adds up the lines that the scheduler's decisions name.
+    #[must_use]
+    pub fn of(plan: &Plan, decisions: &[Decision]) -> Self {
         let mut traffic = Self::default();
         let mut inputs = vec![0u128; plan.inputs.len()];
         let mut data = inputs.clone();
@@ -93,45 +97,50 @@ impl Traffic {
     }
 
     /// Bytes moved.
-    pub(crate) fn moved(&self) -> u128 {
+    #[must_use]
+    pub fn moved(&self) -> u128 {
         self.read + self.written
     }
 
     /// The least bytes that can be moved.
-    pub(crate) fn least(&self) -> u128 {
+    #[must_use]
+    pub fn least(&self) -> u128 {
         self.least_read + self.least_written
     }
 
     /// How many times the least is moved; 1 when nothing has to be.
-    pub(crate) fn ratio(&self) -> f64 {
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
         match self.least() {
             0 => 1.0,
             least => self.moved() as f64 / least as f64,
         }
     }
+}
 
-    /// In words, a line each.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        vec![
-            format!(
-                "{} bytes read, {} written; at least {} and {}: {:.2} times the least",
-                self.read,
-                self.written,
-                self.least_read,
-                self.least_written,
-                self.ratio()
-            ),
-            format!(
-                "{} cache lines of data read, {} written; at least {} together",
-                self.lines_read, self.lines_written, self.least_lines
-            ),
-        ]
+/// In words, in two lines.
+impl fmt::Display for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} bytes read, {} written; at least {} and {}: {:.2} times the least",
+            self.read,
+            self.written,
+            self.least_read,
+            self.least_written,
+            self.ratio()
+        )?;
+        write!(
+            f,
+            "{} cache lines of data read, {} written; at least {} together",
+            self.lines_read, self.lines_written, self.least_lines
+        )
     }
 }
 
 /// How many distinct elements of its source (or of one of its index columns) a piece reads.
 fn distinct(piece: &Piece, column: Option<usize>) -> u128 {
-    let moves = |digit: &&restride_lower::plan::PieceDigit| match column {
+    let moves = |digit: &&PieceDigit| match column {
         None => digit.src != 0 || digit.indices.iter().any(|stride| *stride != 0),
         Some(column) => digit.indices.get(column).is_some_and(|stride| *stride != 0),
     };
