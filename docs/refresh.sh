@@ -27,6 +27,14 @@ put_as_it_is() {
     rm -f "$text" "$text.new"
 }
 
+# Tables stand with a blank line between them; the first and longest is folded away below the others.
+long_table_last() {
+    awk 'BEGIN { RS = ""; ORS = "\n\n" }
+        NR == 1 { long = $0; next }
+        { print }
+        END { print "<details><summary>Each workload</summary>"; print long; print "</details>" }'
+}
+
 wanted() { [ "${only:-$1}" = "$1" ]; }
 only=${1:-}
 
@@ -42,5 +50,5 @@ fi
 if [ -n "${PEERS:-}" ] && wanted peers; then
     versus=()
     for file in $PEERS; do versus+=(--versus "$file"); done
-    "$restride" bench "${versus[@]}" --svg docs/pictures/peers.svg | put_as_it_is peers
+    "$restride" bench "${versus[@]}" --svg docs/pictures/peers.svg | long_table_last | put_as_it_is peers
 fi

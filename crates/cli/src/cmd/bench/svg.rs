@@ -12,7 +12,7 @@ const MOST: f64 = 4.0;
 const LEFT: f64 = 190.0;
 const WIDTH: f64 = 560.0;
 const RIGHT: f64 = 130.0;
-const TOP: f64 = 64.0;
+const TOP: f64 = 68.0;
 const ROW: f64 = 15.0;
 const CLASS_GAP: f64 = 7.0;
 
@@ -21,10 +21,10 @@ text{font:11px system-ui,sans-serif;fill:#24292f}\
 .title{font-size:14px;font-weight:600}.dim{fill:#6e7781}.class{fill:#6e7781;font-size:10px}\
 .grid{stroke:#d0d7de;stroke-width:1}.one{stroke:#57606a;stroke-width:1.5}\
 .peer{fill:#8c959f;fill-opacity:.45}.best{fill:#bc4c00}.ours{fill:#0969da}\
-.limit{stroke:#24292f;stroke-width:1.5}.gain{stroke:#0969da;stroke-width:2;stroke-opacity:.35}\
+.limit{stroke:#24292f;stroke-width:1.5}.gain,.loss{stroke:#0969da;stroke-width:2;stroke-opacity:.35}.loss{stroke:#bc4c00}\
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim,.class{fill:#8b949e}.grid{stroke:#30363d}\
 .one{stroke:#8b949e}.peer{fill:#6e7681}.best{fill:#f0883e}.ours{fill:#58a6ff}.limit{stroke:#e6edf3}\
-.gain{stroke:#58a6ff}}";
+.gain{stroke:#58a6ff}.loss{stroke:#f0883e}}";
 
 /// Where a ratio lies on the scale.
 fn x(ratio: f64) -> f64 {
@@ -67,7 +67,7 @@ pub(crate) fn draw(rows: &[Row<'_>], subtitle: &str) -> String {
     );
     let _ = writeln!(
         text,
-        r#"<text class="title" x="12" y="20">Speed relative to memcpy of the output</text><text class="dim" x="12" y="36">{}</text>"#,
+        r#"<text class="title" x="12" y="20">Speed relative to a memcpy of the output, {}</text>"#,
         escape(subtitle)
     );
     draw_legend(&mut text);
@@ -94,9 +94,10 @@ fn draw_row(body: &mut String, row: &Row<'_>, y: f64) {
         escape(&row.workload.id)
     );
     if let (Some(ours), Some(best)) = (row.ours, row.best()) {
+        let class = if ours < best.ratio { "loss" } else { "gain" };
         let _ = writeln!(
             body,
-            r#"<line class="gain" x1="{:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}"/>"#,
+            r#"<line class="{class}" x1="{:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}"/>"#,
             x(best.ratio),
             x(ours)
         );
@@ -131,7 +132,7 @@ fn dot(body: &mut String, class: &str, radius: f64, ratio: f64, y: f64, title: &
 }
 
 fn draw_legend(text: &mut String) {
-    let mut at = LEFT + 110.0;
+    let mut at = LEFT + 4.0;
     for (class, label, room) in [
         ("ours", "restride", 70.0),
         ("best", "best peer", 76.0),
@@ -139,14 +140,14 @@ fn draw_legend(text: &mut String) {
     ] {
         let _ = writeln!(
             text,
-            r#"<circle class="{class}" cx="{at:.0}" cy="16" r="4"/><text x="{:.0}" y="20">{label}</text>"#,
+            r#"<circle class="{class}" cx="{at:.0}" cy="40" r="4"/><text x="{:.0}" y="44">{label}</text>"#,
             at + 8.0
         );
         at += room;
     }
     let _ = writeln!(
         text,
-        r#"<line class="limit" x1="{at:.0}" x2="{at:.0}" y1="11" y2="21"/><text x="{:.0}" y="20">limit of cache lines</text>"#,
+        r#"<line class="limit" x1="{at:.0}" x2="{at:.0}" y1="35" y2="45"/><text x="{:.0}" y="44">limit of cache lines</text>"#,
         at + 8.0
     );
 }
