@@ -25,59 +25,82 @@ impl<V: Vector> Copier for One<V> {
     }
 }
 
-/// One to two vectors.
-pub(crate) struct Two<V>(PhantomData<V>);
+/// More than `K - 1` vectors and at most `K`.
+pub(crate) struct Straight<V, const K: usize>(PhantomData<V>);
 
-impl<V: Vector> Copier for Two<V> {
+impl<V: Vector, const K: usize> Copier for Straight<V, K> {
     #[inline(always)]
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
-        let last = n.wrapping_sub(V::BYTES);
-        // SAFETY: `V::BYTES <= n <= 2 * V::BYTES`.
+        // SAFETY: `(K - 1) * V::BYTES < n <= K * V::BYTES`, and `K` is at least 2.
+        unsafe { ending_at::<V, K>(dst, src, n) }
+    }
+}
+
+/// Blocks of four vectors, more than one, and at the end more than `K - 1` vectors and at most `K`.
+pub(crate) struct Blocks<V, const K: usize>(PhantomData<V>);
+
+impl<V: Vector, const K: usize> Copier for Blocks<V, K> {
+    #[inline(always)]
+    unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
+        let block = 4 * V::BYTES;
+        let mut at = 0;
+        // SAFETY: of every block, all bytes are in the run; what follows the last one is that
+        // number of vectors, and there is a whole vector before it.
         unsafe {
-            let (a, b) = (V::load(src), V::load(src.add(last)));
-            a.store(dst);
-            b.store(dst.add(last));
+            while n.wrapping_sub(at) >= block {
+                ending_at::<V, 4>(dst.add(at), src.add(at), block);
+                at = at.wrapping_add(block);
+            }
+            if K != 0 {
+                ending_at::<V, K>(dst.add(at), src.add(at), n.wrapping_sub(at));
+            }
         }
     }
 }
 
-/// Two to four vectors.
-pub(crate) struct Four<V>(PhantomData<V>);
-
-impl<V: Vector> Copier for Four<V> {
-    #[inline(always)]
-    unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
-        let last = n.wrapping_sub(2 * V::BYTES);
-        // SAFETY: `2 * V::BYTES <= n <= 4 * V::BYTES`.
-        unsafe {
-            let (a, b) = (V::load(src), V::load(src.add(V::BYTES)));
-            let end = last.wrapping_add(V::BYTES);
-            let (c, d) = (V::load(src.add(last)), V::load(src.add(end)));
-            a.store(dst);
-            b.store(dst.add(V::BYTES));
-            c.store(dst.add(last));
-            d.store(dst.add(end));
-        }
-    }
-}
-
-/// Four vectors and more: blocks of four, then the last four, overlapping.
+/// Four vectors and more, however many: blocks of four, then the last four, overlapping.
 pub(crate) struct Many<V>(PhantomData<V>);
 
 impl<V: Vector> Copier for Many<V> {
     #[inline(always)]
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
         let block = 4 * V::BYTES;
+        let last = n.wrapping_sub(block);
         let mut at = 0;
         // SAFETY: `n >= 4 * V::BYTES`; `at` stays below `n - block` in the loop, and the last block
         // ends at `n`.
         unsafe {
-            let last = n.wrapping_sub(block);
             while at < last {
-                four::<V>(dst.add(at), src.add(at));
+                ending_at::<V, 4>(dst.add(at), src.add(at), block);
                 at = at.wrapping_add(block);
             }
-            four::<V>(dst.add(last), src.add(last));
+            ending_at::<V, 4>(dst.add(last), src.add(last), block);
+        }
+    }
+}
+
+/// Copies `n` bytes as `K` vectors, of which the last ends where the run does, and overlaps what is
+/// before it. All are loaded before the first is stored.
+///
+/// # Safety
+/// `n` is at most `K` vectors and at least one byte more than `K - 1`; so many bytes, and at least
+/// a vector that ends with them, are readable at `src` and writable at `dst`.
+#[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "vectors behind an iterator are kept in memory"
+)]
+unsafe fn ending_at<V: Vector, const K: usize>(dst: *mut u8, src: *const u8, n: usize) {
+    let last = n.wrapping_sub(V::BYTES);
+    let start = |k: usize| if k + 1 == K { last } else { k * V::BYTES };
+    // SAFETY: the caller's.
+    unsafe {
+        let mut vectors = [V::load(src.wrapping_add(start(0))); K];
+        for k in 1..K {
+            vectors[k] = V::load(src.wrapping_add(start(k)));
+        }
+        for k in 0..K {
+            vectors[k].store(dst.wrapping_add(start(k)));
         }
     }
 }
@@ -153,22 +176,30 @@ unsafe fn line<V: Vector>(dst: *mut u8, src: *const u8) {
     }
 }
 
-/// # Safety
-/// Four vectors are readable at `src` and writable at `dst`.
-#[inline(always)]
-unsafe fn four<V: Vector>(dst: *mut u8, src: *const u8) {
-    // SAFETY: the caller's.
-    unsafe {
-        let a = V::load(src);
-        let b = V::load(src.add(V::BYTES));
-        let c = V::load(src.add(2 * V::BYTES));
-        let d = V::load(src.add(3 * V::BYTES));
-        a.store(dst);
-        b.store(dst.add(V::BYTES));
-        c.store(dst.add(2 * V::BYTES));
-        d.store(dst.add(3 * V::BYTES));
-    }
+/// Calls `$function::<$level, C>` with the class `C` of a run of `$n` bytes, less than a line.
+macro_rules! with_short_copier {
+    ($n:expr, $level:ty, $function:ident ($($argument:expr),*)) => {{
+        use $crate::copy::*;
+        type Half<L> = <L as $crate::level::Level>::Half;
+        let half = <Half<$level> as $crate::vector::Vector>::BYTES;
+        match $n {
+            1 => $function::<$level, One<u8>>($($argument),*),
+            2 => $function::<$level, One<u16>>($($argument),*),
+            3 => $function::<$level, Straight<u16, 2>>($($argument),*),
+            4 => $function::<$level, One<u32>>($($argument),*),
+            5..=7 => $function::<$level, Straight<u32, 2>>($($argument),*),
+            8 => $function::<$level, One<u64>>($($argument),*),
+            9..=15 => $function::<$level, Straight<u64, 2>>($($argument),*),
+            16 => $function::<$level, One<$crate::level::Sixteen>>($($argument),*),
+            32 if half == 32 => $function::<$level, One<Half<$level>>>($($argument),*),
+            17..=32 => $function::<$level, Straight<$crate::level::Sixteen, 2>>($($argument),*),
+            n if n <= 2 * half => $function::<$level, Straight<Half<$level>, 2>>($($argument),*),
+            n if n <= 3 * half => $function::<$level, Straight<Half<$level>, 3>>($($argument),*),
+            _ => $function::<$level, Straight<Half<$level>, 4>>($($argument),*),
+        }
+    }};
 }
+pub(crate) use with_short_copier;
 
 /// Calls `$function::<$level, C>` with the class `C` of a run of `$n` bytes at a level.
 macro_rules! with_copier {
@@ -176,30 +207,49 @@ macro_rules! with_copier {
         use $crate::copy::*;
         type Wide<L> = <L as $crate::level::Level>::Wide;
         type Half<L> = <L as $crate::level::Level>::Half;
-        let wide = <Wide<$level> as $crate::vector::Vector>::BYTES;
-        match $n {
-            1 => $function::<$level, One<u8>>($($argument),*),
-            2 => $function::<$level, One<u16>>($($argument),*),
-            3 => $function::<$level, Two<u16>>($($argument),*),
-            4 => $function::<$level, One<u32>>($($argument),*),
-            5..=7 => $function::<$level, Two<u32>>($($argument),*),
-            8 => $function::<$level, One<u64>>($($argument),*),
-            9..=15 => $function::<$level, Two<u64>>($($argument),*),
-            16 => $function::<$level, One<$crate::level::Sixteen>>($($argument),*),
-            17..=32 if wide == 16 => $function::<$level, Two<$crate::level::Sixteen>>($($argument),*),
-            17..=31 => $function::<$level, Two<$crate::level::Sixteen>>($($argument),*),
-            32 => $function::<$level, One<Half<$level>>>($($argument),*),
-            33..=63 if wide > 16 => $function::<$level, Two<Half<$level>>>($($argument),*),
-            64 if wide == 64 => $function::<$level, One<Wide<$level>>>($($argument),*),
-            65..=128 if wide == 64 => $function::<$level, Two<Wide<$level>>>($($argument),*),
-            n if n <= 2 * wide => $function::<$level, Two<Wide<$level>>>($($argument),*),
-            n if n <= 4 * wide => $function::<$level, Four<Wide<$level>>>($($argument),*),
-            n if n < $crate::copy::LONG => $function::<$level, Many<Wide<$level>>>($($argument),*),
-            _ => $function::<$level, Libc>($($argument),*),
+        let n: usize = $n;
+        // Vectors that divide the run, if possible: misaligned ones all cross lines when they are
+        // as wide as one.
+        if n >= LONG {
+            $function::<$level, Libc>($($argument),*)
+        } else if n < LINE {
+            with_short_copier!(n, $level, $function($($argument),*))
+        } else if n >= WIDE || (n > LINE && n.is_multiple_of(LINE)) {
+            with_vectors!(Wide<$level>, n, $level, $function($($argument),*))
+        } else {
+            with_vectors!(Half<$level>, n, $level, $function($($argument),*))
         }
     }};
 }
 pub(crate) use with_copier;
+
+/// As `with_copier`, for runs of more than a vector `$vector` as several of these.
+macro_rules! with_vectors {
+    ($vector:ty, $n:expr, $level:ty, $function:ident ($($argument:expr),*)) => {{
+        let bytes = <$vector as $crate::vector::Vector>::BYTES;
+        let (blocks, rest) = ($n / (4 * bytes), ($n % (4 * bytes)).div_ceil(bytes));
+        match 4 * blocks + rest {
+            2 => $function::<$level, Straight<$vector, 2>>($($argument),*),
+            3 => $function::<$level, Straight<$vector, 3>>($($argument),*),
+            4 => $function::<$level, Straight<$vector, 4>>($($argument),*),
+            5 => $function::<$level, Straight<$vector, 5>>($($argument),*),
+            6 => $function::<$level, Straight<$vector, 6>>($($argument),*),
+            7 => $function::<$level, Straight<$vector, 7>>($($argument),*),
+            8 => $function::<$level, Straight<$vector, 8>>($($argument),*),
+            _ => match rest {
+                0 => $function::<$level, Blocks<$vector, 0>>($($argument),*),
+                1 => $function::<$level, Blocks<$vector, 1>>($($argument),*),
+                2 => $function::<$level, Blocks<$vector, 2>>($($argument),*),
+                3 => $function::<$level, Blocks<$vector, 3>>($($argument),*),
+                _ => $function::<$level, Blocks<$vector, 4>>($($argument),*),
+            },
+        }
+    }};
+}
+pub(crate) use with_vectors;
+
+/// Runs of so many bytes take the widest vectors, whatever their alignment.
+pub(crate) const WIDE: usize = 1024;
 
 /// From how many bytes on a run is the platform's business.
 pub(crate) const LONG: usize = 512 << 10;

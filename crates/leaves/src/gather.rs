@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 
 use restride_loops::{Form, Gather};
 
-use crate::copy::{Copier, LINE, WholeLines, with_copier};
+use crate::copy::{Copier, LINE, WholeLines, with_copier, with_short_copier, with_vectors};
 use crate::cpu::CpuLevel;
 use crate::error::PrepareError;
 use crate::index::{CHUNK, Indices, OUTSIDE};
@@ -192,7 +192,7 @@ fn entry_of<L: Level>(row: &Row, stream: bool) -> GatherFn {
             gather_entry::<L, Runs<WholeLines<L::Wide>>>()
         }
         Row::Run(run) => with_copier!(*run, L, runs()),
-        Row::Lanes(_, run) => with_copier!(*run, L, lanes()),
+        Row::Lanes(_, run) => with_short_copier!(*run, L, lanes()),
         Row::Box { .. } => gather_entry::<L, Boxes>(),
     }
 }

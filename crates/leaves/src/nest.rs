@@ -1,106 +1,114 @@
 //! The loops around a leaf's inner kernel.
+//!
+//! The two innermost dimensions are loops of their own, with all that they need in registers; the
+//! others are an odometer, which most boxes do without.
 
 use std::mem::MaybeUninit;
 
-use crate::shape::{MAX_RANK, Step, Steps};
+use crate::shape::{MAX_RANK, Step};
 
 /// Dimensions to walk, and where the walk starts.
 #[derive(Clone, Debug)]
 pub(crate) struct Nest {
     dst: isize,
     src: isize,
-    outer: Steps,
-    inner: Step,
+    /// At most `MAX_RANK`.
+    outer: Box<[Step]>,
+    plane: [Step; 2],
     /// Whether anything is walked at all.
     empty: bool,
 }
 
 impl Nest {
-    /// Walks `steps`, outermost first, from so many bytes past the caller's addresses.
+    /// Walks `steps`, outermost first, from so many bytes past the caller's addresses. Shapes have
+    /// at most `MAX_RANK` of them.
     pub(crate) fn new(dst: isize, src: isize, steps: &[Step], empty: bool) -> Nest {
         let one = Step {
             extent: 1,
             dst: 0,
             src: 0,
         };
-        let (inner, outer) = match steps.split_last() {
-            Some((inner, outer)) => (*inner, outer),
-            None => (one, steps),
+        let (outer, plane) = match steps {
+            [] => (steps, [one; 2]),
+            [inner] => (&steps[1..], [one, *inner]),
+            [outer @ .., middle, inner] => (outer, [*middle, *inner]),
         };
         Nest {
             dst,
             src,
             outer: outer.into(),
-            inner,
-            empty,
+            plane,
+            empty: empty || outer.len() > MAX_RANK,
         }
     }
 
-    /// The innermost dimension; extent 1 when there is none.
+    /// The two innermost dimensions; extent 1 where there is none.
     #[inline(always)]
-    pub(crate) fn inner(&self) -> Step {
-        self.inner
+    pub(crate) fn plane(&self) -> [Step; 2] {
+        self.plane
     }
 
-    /// The first addresses of every walk of the innermost dimension. They are computed by wrapping
-    /// arithmetic, so nothing is claimed about memory.
+    /// A walk over the planes of the two innermost dimensions, not begun yet.
     #[inline(always)]
-    pub(crate) fn rows(&self, dst: *mut u8, src: *const u8) -> Rows<'_> {
-        let mut left = [MaybeUninit::uninit(); MAX_RANK];
-        for (left, step) in left.iter_mut().zip(&self.outer) {
-            left.write(step.extent);
-        }
-        Rows {
-            outer: self.outer.as_slice(),
+    pub(crate) fn walk(&self, dst: *mut u8, src: *const u8) -> Walk<'_> {
+        Walk {
+            nest: self,
             dst: dst.wrapping_offset(self.dst),
             src: src.wrapping_offset(self.src),
-            left,
-            more: !self.empty,
+            left: [MaybeUninit::uninit(); MAX_RANK],
         }
     }
 }
 
-/// The odometer of the outer dimensions.
-pub(crate) struct Rows<'a> {
-    outer: &'a [Step],
+/// The odometer of the outer dimensions. Addresses are computed by wrapping arithmetic, so nothing
+/// is claimed about memory.
+pub(crate) struct Walk<'a> {
+    nest: &'a Nest,
     dst: *mut u8,
     src: *const u8,
+    /// How many steps of each outer dimension are left; written by `first`, in place.
     left: [MaybeUninit<usize>; MAX_RANK],
-    more: bool,
 }
 
-impl Iterator for Rows<'_> {
-    type Item = (*mut u8, *const u8);
-
+impl Walk<'_> {
+    /// The first addresses of the first plane, unless there is none.
     #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        if !self.more {
-            return None;
+    pub(crate) fn first(&mut self) -> Option<(*mut u8, *const u8)> {
+        if !self.nest.outer.is_empty() {
+            start(&mut self.left, &self.nest.outer);
         }
-        let here = (self.dst, self.src);
-        let mut at = self.outer.len();
-        loop {
-            if at == 0 {
-                self.more = false;
-                break;
-            }
-            at = at.wrapping_sub(1);
-            let step = &self.outer[at];
-            // SAFETY: shapes have at most MAX_RANK dimensions, so `at < outer.len() <= MAX_RANK`,
-            // and the first `outer.len()` counters were written by `rows`.
-            let left = unsafe { self.left.get_unchecked_mut(at).assume_init_mut() };
+        (!self.nest.empty).then_some((self.dst, self.src))
+    }
+
+    /// Those of the next plane.
+    ///
+    /// # Safety
+    /// `first` was called.
+    #[inline(always)]
+    pub(crate) unsafe fn next(&mut self) -> Option<(*mut u8, *const u8)> {
+        for (step, left) in self.nest.outer.iter().zip(&mut self.left).rev() {
+            // SAFETY: written by `first` for every outer dimension.
+            let left = unsafe { left.assume_init_mut() };
             *left = left.wrapping_sub(1);
             if *left != 0 {
                 self.dst = self.dst.wrapping_offset(step.dst);
                 self.src = self.src.wrapping_offset(step.src);
-                break;
+                return Some((self.dst, self.src));
             }
             *left = step.extent;
             let back = (step.extent as isize).wrapping_sub(1).wrapping_neg();
             self.dst = self.dst.wrapping_offset(step.dst.wrapping_mul(back));
             self.src = self.src.wrapping_offset(step.src.wrapping_mul(back));
         }
-        Some(here)
+        None
+    }
+}
+
+/// Sets the counters. Apart, so that it is not made into vectors in every leaf.
+#[inline(never)]
+fn start(left: &mut [MaybeUninit<usize>; MAX_RANK], outer: &[Step]) {
+    for (left, step) in left.iter_mut().zip(outer) {
+        left.write(step.extent);
     }
 }
 
@@ -109,18 +117,34 @@ impl Iterator for Rows<'_> {
 macro_rules! walk {
     ($nest:expr, $dst:expr, $src:expr, |$d:ident, $s:ident| $body:expr) => {{
         let nest: &$crate::nest::Nest = $nest;
-        let inner = nest.inner();
-        for (mut $d, mut $s) in nest.rows($dst, $src) {
-            let mut left = inner.extent;
+        let [middle, inner] = nest.plane();
+        let mut walk = nest.walk($dst, $src);
+        let mut plane = walk.first();
+        while let Some((mut row_dst, mut row_src)) = plane {
+            let mut rows = middle.extent;
             loop {
-                $body;
-                left = left.wrapping_sub(1);
-                if left == 0 {
+                let (mut $d, mut $s) = (row_dst, row_src);
+                let mut left = inner.extent;
+                loop {
+                    $body;
+                    left = left.wrapping_sub(1);
+                    if left == 0 {
+                        break;
+                    }
+                    $d = $d.wrapping_offset(inner.dst);
+                    $s = $s.wrapping_offset(inner.src);
+                }
+                rows = rows.wrapping_sub(1);
+                if rows == 0 {
                     break;
                 }
-                $d = $d.wrapping_offset(inner.dst);
-                $s = $s.wrapping_offset(inner.src);
+                row_dst = row_dst.wrapping_offset(middle.dst);
+                row_src = row_src.wrapping_offset(middle.src);
             }
+            #[allow(unused_unsafe, reason = "some walks are within unsafe blocks")]
+            // SAFETY: the walk has begun.
+            let next = unsafe { walk.next() };
+            plane = next;
         }
     }};
 }

@@ -2,17 +2,41 @@
 
 use std::marker::PhantomData;
 
-use crate::copy::{Copier, STREAMED, Streamed, with_copier};
+use crate::copy::{Copier, LINE, STREAMED, Streamed, with_copier, with_short_copier, with_vectors};
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::{Nest, walk};
 use crate::shape::Shape;
-use crate::vector::fence;
+use crate::vector::{fence, prefetch};
 
 /// What rows need to know.
 pub(crate) struct RowParams {
     nest: Nest,
     run: usize,
+    /// How many bytes of the next row are asked for while one is copied.
+    early: usize,
+}
+
+/// What fits the smallest cache with room to spare is not asked for.
+const CACHED: usize = 24 << 10;
+
+/// The hardware finds the beginning of a short row, or of one that follows closely, by itself.
+const LONG_ROW: usize = 384;
+const GAP: usize = 256;
+
+/// The beginning of a row, until the hardware has noticed that it goes on.
+const EARLY: usize = 256;
+
+/// How much of the next row is worth asking for.
+fn early(shape: &Shape) -> usize {
+    let Some(inner) = shape.steps.last() else {
+        return 0;
+    };
+    let gap = inner.src.unsigned_abs().saturating_sub(shape.run);
+    match shape.run >= LONG_ROW && gap >= GAP && shape.bytes() >= CACHED {
+        true => EARLY,
+        false => 0,
+    }
 }
 
 struct Rows<L, C>(PhantomData<(L, C)>);
@@ -22,9 +46,17 @@ impl<L: Level, C: Copier> Body for Rows<L, C> {
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &RowParams) {
-        let run = params.run;
-        // SAFETY: every point of the nest is a run of the caller's box.
-        walk!(&params.nest, dst, src, |d, s| unsafe { C::copy(d, s, run) });
+        let (run, early) = (params.run, params.early);
+        let [_, inner] = params.nest.plane();
+        walk!(&params.nest, dst, src, |d, s| {
+            let mut at = 0;
+            while at < early {
+                prefetch(s.wrapping_offset(inner.src).wrapping_add(at));
+                at = at.wrapping_add(LINE);
+            }
+            // SAFETY: every point of the nest is a run of the caller's box.
+            unsafe { C::copy(d, s, run) }
+        });
     }
 }
 
@@ -65,6 +97,7 @@ fn params(shape: &Shape) -> RowParams {
     RowParams {
         nest: Nest::new(shape.dst, shape.src, &shape.steps, shape.empty),
         run: shape.run,
+        early: early(shape),
     }
 }
 
