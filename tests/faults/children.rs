@@ -7,7 +7,7 @@ pub(crate) fn child(body: impl FnOnce()) -> bool {
     assert!(pid >= 0, "fork failed");
     if pid == 0 {
         // SAFETY: a child that hangs is ended, and is then no success.
-        unsafe { libc::alarm(60) };
+        unsafe { libc::alarm(20) };
         // The usual hook takes locks that a thread left behind may have held.
         std::panic::set_hook(Box::new(|info| {
             let text = info.to_string();

@@ -20,8 +20,10 @@ mod isa;
 mod kernel;
 mod listing;
 mod memory;
+mod process;
 mod select;
 mod shape;
+mod sync;
 
 pub use compiler::{CompileOptions, Compiler};
 pub use cpu::Features;
@@ -32,6 +34,7 @@ pub use listing::Listing;
 pub use memory::CodeMemory;
 #[cfg(target_os = "linux")]
 pub use memory::{ArenaOptions, ArenaStats, CodeArena};
+pub use process::{Generation, Identity, PerProcess, watch_forks};
 
 const _: () = {
     const fn shared<T: Send + Sync>() {}

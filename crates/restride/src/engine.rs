@@ -4,19 +4,25 @@ use crate::cache::Cache;
 use crate::code::RunnableKernel;
 use crate::config::Code;
 use crate::jit::Jit;
+use crate::registry::Registry;
 use crate::template::{InputShape, Template};
 use crate::{CompileError, Config, Options, Program};
 use restride_graph::Graph;
+use restride_jit::{Generation, PerProcess, watch_forks};
 use restride_loops::Verified;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
+use std::convert::Infallible;
 use std::hash::BuildHasher as _;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Compiles and remembers. Cheap to clone; all clones share one cache. Two engines share nothing.
 ///
 /// No thread is started except under [`Code::Background`], nothing is printed and no environment
 /// variable is read. Memory stays within the bounds of the [`Config`], however many shapes pass.
+///
+/// After a `fork` the child's copy begins again with an empty cache, so that it never waits for a
+/// thread that only its parent has. Programs that it inherits run on.
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
@@ -25,16 +31,15 @@ pub struct Engine {
 struct Inner {
     config: Config,
     options: Options,
-    jit: Arc<Jit>,
-    programs: Cache<Program>,
-    kernels: Mutex<Kernels>,
+    shares: PerProcess<Generation, Share>,
 }
 
-/// Kernels that are alive, by their hash, so that equal ones share their code.
-struct Kernels {
-    alive: FxHashMap<u64, Weak<RunnableKernel>>,
-    /// The number of entries at which those that have died are swept out.
-    sweep_at: usize,
+/// What an engine has in one process.
+struct Share {
+    jit: Arc<Jit>,
+    programs: Cache<Program>,
+    /// Those that are alive, so that equal ones share their code.
+    kernels: Registry<RunnableKernel>,
 }
 
 /// What an engine has done and holds.
@@ -76,18 +81,39 @@ impl Engine {
             machine: config.machine.clone(),
             form: config.form,
         };
+        watch_forks();
         let inner = Inner {
-            jit: Arc::new(Jit::new(config.features, config.memory, config.verify)),
-            programs: Cache::new(config.cache_entries, config.cache_bytes),
-            kernels: Mutex::new(Kernels {
-                alive: FxHashMap::default(),
-                sweep_at: 64,
-            }),
+            shares: PerProcess::new(),
             options,
             config,
         };
         Self {
             inner: Arc::new(inner),
+        }
+    }
+
+    /// What this process has of it, begun if there is nothing yet.
+    #[inline]
+    fn share(&self) -> &Share {
+        match self.inner.shares.get() {
+            Some(share) => share,
+            None => self.begin(),
+        }
+    }
+
+    #[cold]
+    fn begin(&self) -> &Share {
+        let config = &self.inner.config;
+        let begun = self.inner.shares.get_or_begin(|| {
+            Ok::<_, Infallible>(Share {
+                jit: Arc::new(Jit::new(config.features, config.memory, config.verify)),
+                programs: Cache::new(config.cache_entries, config.cache_bytes),
+                kernels: Registry::new(),
+            })
+        });
+        match begun {
+            Ok(share) => share,
+            Err(never) => match never {},
         }
     }
 
@@ -121,7 +147,7 @@ impl Engine {
         inputs: &[InputShape<'_>],
     ) -> Result<Program, CompileError> {
         let key = template.key(inputs);
-        match self.inner.programs.get(&key) {
+        match self.share().programs.get(&key) {
             Some(program) => {
                 if program.asked() == self.inner.config.calls_to_settle {
                     self.make_code(&program, self.inner.config.code)?;
@@ -139,6 +165,7 @@ impl Engine {
         inputs: &[InputShape<'_>],
         key: &[i64],
     ) -> Result<Program, CompileError> {
+        let share = self.share();
         let make = || {
             let graph = template.specialised(inputs)?;
             let program = self.program(&graph)?;
@@ -148,38 +175,22 @@ impl Engine {
             } else {
                 // The count stays where it is, so that it cannot come round to 0 again.
                 template.inner.shapes.fetch_sub(1, Ordering::Relaxed);
-                self.inner
-                    .jit
-                    .counts
-                    .over_budget
-                    .fetch_add(1, Ordering::Relaxed);
+                let over_budget = &share.jit.counts.over_budget;
+                over_budget.fetch_add(1, Ordering::Relaxed);
                 Code::Generic
             };
             self.make_code(&program, code)?;
             Ok(program)
         };
-        self.inner.programs.get_or_make(key, make, Program::bytes)
+        share.programs.get_or_make(key, make, Program::bytes)
     }
 
     /// A kernel that can be given code: the one that is alive if there is an equal one.
-    pub(crate) fn runnable(&self, kernel: Verified) -> Result<Arc<RunnableKernel>, CompileError> {
-        let mut kernels = self
-            .inner
-            .kernels
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn runnable(&self, kernel: Verified) -> Arc<RunnableKernel> {
         let hash = FxBuildHasher.hash_one(&*kernel);
-        let known = kernels.alive.get(&hash).and_then(Weak::upgrade);
-        if let Some(alive) = known.filter(|known| **known.kernel() == *kernel) {
-            return Ok(alive);
-        }
-        if kernels.alive.len() >= kernels.sweep_at {
-            kernels.alive.retain(|_, weak| weak.strong_count() > 0);
-            kernels.sweep_at = kernels.alive.len() * 5 / 4 + 64;
-        }
-        let made = Arc::new(RunnableKernel::new(kernel));
-        kernels.alive.insert(hash, Arc::downgrade(&made));
-        Ok(made)
+        let same = |known: &RunnableKernel, kernel: &Verified| *known.kernel() == *kernel;
+        let kernels = &self.share().kernels;
+        kernels.find_or_add(hash, kernel, same, RunnableKernel::new)
     }
 
     fn make_code(&self, program: &Program, code: Code) -> Result<(), CompileError> {
@@ -190,11 +201,11 @@ impl Engine {
         let generic = || kernel.ensure_generic(self.inner.config.features.leaves());
         match code {
             Code::Generic => generic(),
-            Code::Native if self.inner.jit.compile(kernel) => Ok(()),
+            Code::Native if self.share().jit.compile(kernel) => Ok(()),
             Code::Native => generic(),
             Code::Background => {
                 generic()?;
-                self.inner.jit.clone().compile_later(kernel);
+                self.share().jit.compile_later(kernel);
                 Ok(())
             }
         }
@@ -203,15 +214,16 @@ impl Engine {
     /// The machine code that this engine makes for a program, as text: the intermediate code and
     /// the assembly. Works for programs that run generically, too.
     pub fn listing(&self, program: &Program) -> Result<restride_jit::Listing, CompileError> {
-        Ok(self.inner.jit.listing(&program.inner.kernel)?)
+        Ok(self.share().jit.listing(&program.inner.kernel)?)
     }
 
     /// What it has done and holds.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let count = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed);
-        let (entries, bytes) = self.inner.programs.size();
-        let (cache, jit) = (&self.inner.programs.counts, &self.inner.jit.counts);
+        let share = self.share();
+        let (entries, bytes) = share.programs.size();
+        let (cache, jit) = (&share.programs.counts, &share.jit.counts);
         Stats {
             hits: count(&cache.hits),
             misses: count(&cache.misses),
@@ -224,13 +236,13 @@ impl Engine {
             proved: count(&jit.proved),
             unproved: count(&jit.unproved),
             violations: count(&jit.violations),
-            code_bytes: self.inner.jit.code_bytes(),
+            code_bytes: share.jit.code_bytes(),
         }
     }
 
     /// Forgets every specialisation. Programs that somebody holds live on.
     pub fn clear(&self) {
-        self.inner.programs.clear();
+        self.share().programs.clear();
     }
 }
 
@@ -240,7 +252,7 @@ impl Default for Engine {
     }
 }
 
-impl Drop for Inner {
+impl Drop for Share {
     fn drop(&mut self) {
         self.jit.stop();
     }

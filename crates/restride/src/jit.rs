@@ -3,6 +3,7 @@
 use crate::code::RunnableKernel;
 use crate::config::Memory;
 use crate::guard::{Point, guarded, point};
+use crate::worker::Worker;
 use restride_check::{Limits, Subject, check};
 use restride_jit::{
     ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, Features, JitError, Listing,
@@ -10,9 +11,7 @@ use restride_jit::{
 };
 use restride_loops::Verified;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::thread::JoinHandle;
 
 /// Counts since the engine was made.
 #[derive(Debug, Default)]
@@ -62,13 +61,8 @@ pub(crate) struct Jit {
     space: CodeSpace,
     verify: Option<u64>,
     compiler: Mutex<Option<Compiler>>,
-    worker: Mutex<Option<Worker>>,
+    worker: Worker<Weak<RunnableKernel>>,
     pub(crate) counts: Counts,
-}
-
-struct Worker {
-    queue: Sender<Weak<RunnableKernel>>,
-    thread: JoinHandle<()>,
 }
 
 impl Jit {
@@ -78,7 +72,7 @@ impl Jit {
             space: CodeSpace::new(memory),
             verify,
             compiler: Mutex::new(None),
-            worker: Mutex::new(None),
+            worker: Worker::new(),
             counts: Counts::default(),
         }
     }
@@ -157,36 +151,20 @@ impl Jit {
     }
 
     /// Gives a kernel machine code by and by, if anybody still wants it then.
-    pub(crate) fn compile_later(self: Arc<Self>, kernel: &Arc<RunnableKernel>) {
-        let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
-        if worker.is_none() {
-            let (queue, work) = channel();
-            let jit = Arc::downgrade(&self);
-            let name = "restride-compile".to_owned();
-            let spawned = std::thread::Builder::new()
-                .name(name)
-                .spawn(move || serve(&jit, &work));
-            *worker = spawned.ok().map(|thread| Worker { queue, thread });
-        }
+    pub(crate) fn compile_later(self: &Arc<Self>, kernel: &Arc<RunnableKernel>) {
+        let jit = Arc::downgrade(self);
         // Without a thread the kernel stays generic, which is correct if slow.
-        if let Some(worker) = &*worker {
-            let _ = worker.queue.send(Arc::downgrade(kernel));
-        }
+        self.worker
+            .push(Arc::downgrade(kernel), move |kernel: Weak<_>| {
+                if let (Some(jit), Some(kernel)) = (jit.upgrade(), kernel.upgrade()) {
+                    jit.compile(&kernel);
+                }
+            });
     }
 
     /// Ends the thread, if there is one, after what it is compiling.
     pub(crate) fn stop(&self) {
-        let worker = self
-            .worker
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(Worker { queue, thread }) = worker {
-            drop(queue);
-            if thread.thread().id() != std::thread::current().id() {
-                let _ = thread.join();
-            }
-        }
+        self.worker.stop();
     }
 
     pub(crate) fn code_bytes(&self) -> usize {
@@ -194,14 +172,5 @@ impl Jit {
             .arena
             .as_ref()
             .map_or(0, |arena| arena.stats().live_bytes)
-    }
-}
-
-fn serve(jit: &Weak<Jit>, work: &Receiver<Weak<RunnableKernel>>) {
-    while let Ok(kernel) = work.recv() {
-        let Some(jit) = jit.upgrade() else { return };
-        if let Some(kernel) = kernel.upgrade() {
-            jit.compile(&kernel);
-        }
     }
 }

@@ -125,6 +125,8 @@
 //! the loops that run, [`Program::disassembly`] and [`Engine::listing`] their machine code.
 
 mod cache;
+#[cfg(test)]
+mod cache_tests;
 mod call;
 mod code;
 mod config;
@@ -135,8 +137,11 @@ mod jit;
 mod parallel;
 mod pipeline;
 mod program;
+mod registry;
+mod sync;
 mod template;
 mod tensor;
+mod worker;
 
 pub use call::Call;
 pub use config::{Code, Config, Memory};

@@ -438,7 +438,6 @@ impl Engine {
             Ok::<_, CompileError>((meta, stages.kernel))
         })
         .map_err(CompileError::Panicked)??;
-        let kernel = self.runnable(kernel)?;
-        Ok(Program::new(meta, kernel))
+        Ok(Program::new(meta, self.runnable(kernel)))
     }
 }

@@ -9,15 +9,15 @@
 //! A forked child finds no share of its own in the arena, so it starts one: it runs inherited
 //! code and never writes to it, since the writable views are not inherited.
 
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::CODE_ALIGN;
-use super::fork::{self, Era, Process};
+use super::barrier;
 use super::ranges::Ranges;
 use super::slab::Slab;
 use crate::error::CodeMemoryError;
+use crate::process::{Era, Identity as _, PerProcess, Process, forks, watch};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Quarantined bytes that are worth a barrier before the arena grows.
 const WORTH_A_BARRIER: usize = 16 << 10;
@@ -69,16 +69,7 @@ pub struct ArenaStats {
 #[derive(Debug)]
 pub struct CodeArena {
     options: ArenaOptions,
-    /// Shares of this process and of the ancestors it was forked from, newest first.
-    newest: AtomicPtr<Share>,
-}
-
-/// What one process owns of an arena.
-#[derive(Debug)]
-struct Share {
-    process: Process,
-    state: Mutex<State>,
-    older: *mut Share,
+    shares: PerProcess<Process, Mutex<State>>,
 }
 
 #[derive(Debug, Default)]
@@ -103,27 +94,22 @@ struct Range {
     len: usize,
 }
 
-// SAFETY: shares are only reached through the atomic list, are immutable but for their mutex, and
-// live as long as the arena.
-unsafe impl Send for CodeArena {}
-// SAFETY: as above.
-unsafe impl Sync for CodeArena {}
-
 impl CodeArena {
     /// An arena that maps nothing until code is installed.
     #[must_use]
     pub fn new(options: ArenaOptions) -> Self {
         Self {
             options,
-            newest: AtomicPtr::new(ptr::null_mut()),
+            shares: PerProcess::new(),
         }
     }
 
     /// What this process has in the arena.
     #[must_use]
     pub fn stats(&self) -> ArenaStats {
-        self.find(Process::current())
-            .map_or_else(ArenaStats::default, |share| share.lock().stats)
+        self.shares
+            .get()
+            .map_or_else(ArenaStats::default, |share| lock(share).stats)
     }
 
     /// Places code; it is freed when the result is dropped.
@@ -132,88 +118,36 @@ impl CodeArena {
             // Other machines need their instruction caches cleaned by hand.
             return Err(CodeMemoryError::Unsupported("code arena"));
         }
-        fork::watch()?;
-        let share = self.share()?;
+        watch()?;
+        let share = self
+            .shares
+            .get_or_begin(|| barrier::register().map(|()| Mutex::default()))?;
         let len = bytes.len().max(1).next_multiple_of(CODE_ALIGN);
-        let mut state = share.lock();
-        // Read under the lock and before the code exists: a fork after this retires the range.
-        let era = Era::current();
+        let mut state = lock(share);
+        // Asked for before the code exists: a fork after this retires the range.
+        let era = forks().era();
         let range = state.allocate(len, &self.options)?;
         let entry = state.occupy(range, bytes);
         drop(state);
         Ok(ArenaCode {
             arena: Arc::clone(self),
-            share: ptr::from_ref(share),
+            owner: Process::current(),
             range,
             era,
             entry,
         })
     }
-
-    fn find(&self, process: Process) -> Option<&Share> {
-        let mut at = self.newest.load(Ordering::Acquire);
-        loop {
-            // SAFETY: shares in the list are never freed before the arena.
-            let share = unsafe { at.as_ref() }?;
-            if share.process == process {
-                return Some(share);
-            }
-            at = share.older;
-        }
-    }
-
-    /// The share of this process, begun if there is none. Without a lock, because a lock might
-    /// have been held by another thread when this process was forked.
-    fn share(&self) -> Result<&Share, CodeMemoryError> {
-        let process = Process::current();
-        if let Some(share) = self.find(process) {
-            return Ok(share);
-        }
-        membarrier(
-            Membarrier::Register,
-            "membarrier(REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)",
-        )?;
-        let mut older = self.newest.load(Ordering::Acquire);
-        let fresh = Box::into_raw(Box::new(Share {
-            process,
-            state: Mutex::default(),
-            older,
-        }));
-        loop {
-            match self
-                .newest
-                .compare_exchange(older, fresh, Ordering::AcqRel, Ordering::Acquire)
-            {
-                // SAFETY: the share is in the list now and lives as long as the arena.
-                Ok(_) => return Ok(unsafe { &*fresh }),
-                Err(other) => {
-                    if let Some(share) = self.find(process) {
-                        // SAFETY: `fresh` never entered the list.
-                        drop(unsafe { Box::from_raw(fresh) });
-                        return Ok(share);
-                    }
-                    older = other;
-                    // SAFETY: `fresh` is not shared yet.
-                    unsafe { (*fresh).older = other };
-                }
-            }
-        }
-    }
 }
 
 impl Drop for CodeArena {
     fn drop(&mut self) {
-        let process = Process::current();
-        let mut at = *self.newest.get_mut();
-        while !at.is_null() {
-            // SAFETY: the list owns its shares, and no code is left that points at one.
-            let share = unsafe { Box::from_raw(at) };
-            at = share.older;
-            let own = share.process == process;
-            let state = share
-                .state
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner);
+        self.shares.drain(|own, share| {
+            // What an ancestor was changing when it forked stays as it is, and mapped.
+            if !own && share.try_lock().is_err() {
+                std::mem::forget(share);
+                return;
+            }
+            let state = share.into_inner().unwrap_or_else(PoisonError::into_inner);
             for slab in state.slabs.into_iter().flatten() {
                 // SAFETY: every kernel holds the arena, so none is left to run; the writable view
                 // exists only in the process that made it.
@@ -225,14 +159,12 @@ impl Drop for CodeArena {
                     }
                 }
             }
-        }
+        });
     }
 }
 
-impl Share {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(share: &Mutex<State>) -> MutexGuard<'_, State> {
+    share.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl State {
@@ -349,10 +281,7 @@ impl State {
         if self.quarantine.is_empty() {
             return Ok(());
         }
-        membarrier(
-            Membarrier::SyncCore,
-            "membarrier(PRIVATE_EXPEDITED_SYNC_CORE)",
-        )?;
+        barrier::synchronise()?;
         self.stats.barriers += 1;
         self.stats.quarantined_bytes = 0;
         for range in std::mem::take(&mut self.quarantine) {
@@ -395,13 +324,13 @@ impl State {
 #[derive(Debug)]
 pub(crate) struct ArenaCode {
     arena: Arc<CodeArena>,
-    share: *const Share,
+    owner: Process,
     range: Range,
     era: Era,
     entry: *const u8,
 }
 
-// SAFETY: the share is kept alive by the arena and guarded by its mutex; the code is immutable.
+// SAFETY: the code is immutable and kept alive by the arena, whose state is behind a mutex.
 unsafe impl Send for ArenaCode {}
 // SAFETY: as above.
 unsafe impl Sync for ArenaCode {}
@@ -414,32 +343,13 @@ impl ArenaCode {
 
 impl Drop for ArenaCode {
     fn drop(&mut self) {
-        // SAFETY: shares live as long as the arena, which `self` holds.
-        let share = unsafe { &*self.share };
         // In a child of the process that made it, the range is not this process's to free.
-        if share.process == Process::current() {
-            let forked = self.era != Era::current();
-            share
-                .lock()
-                .free(self.range, forked, self.arena.options.poison);
+        if self.owner != Process::current() {
+            return;
+        }
+        if let Some(share) = self.arena.shares.get() {
+            let forked = forks().may_have_copied(self.era);
+            lock(share).free(self.range, forked, self.arena.options.poison);
         }
     }
-}
-
-#[derive(Clone, Copy)]
-enum Membarrier {
-    SyncCore = 1 << 5,
-    Register = 1 << 6,
-}
-
-fn membarrier(command: Membarrier, call: &'static str) -> Result<(), CodeMemoryError> {
-    // SAFETY: the call takes integers only.
-    let status = unsafe { libc::syscall(libc::SYS_membarrier, command as libc::c_int, 0, 0) };
-    if status == 0 {
-        return Ok(());
-    }
-    Err(CodeMemoryError::Refused {
-        call,
-        errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(0),
-    })
 }

@@ -6,7 +6,7 @@
 #[cfg(target_os = "linux")]
 mod arena;
 #[cfg(target_os = "linux")]
-mod fork;
+mod barrier;
 mod module;
 #[cfg(target_os = "linux")]
 mod ranges;
