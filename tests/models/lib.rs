@@ -1,0 +1,1 @@
+//! Models of what threads share: see `main.rs`, the only thing here.
