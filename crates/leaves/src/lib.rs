@@ -27,6 +27,8 @@ mod lines;
 mod nest;
 mod picks;
 mod plan;
+#[cfg(target_arch = "x86_64")]
+mod ragged;
 mod rows;
 mod shape;
 mod transpose;

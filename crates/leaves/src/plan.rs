@@ -25,14 +25,27 @@ fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
             .or_else(|| lines::prepare(shape, L::CPU, rows::cost(shape)))
             .unwrap_or_else(|| rows::prepare::<L>(shape)),
         Form::Elements | Form::Rows | Form::Strided | Form::Lines => {
-            let tiles = tiled(false);
-            let limit = match tiles {
-                Some(_) => rows::cost(shape).min(transpose::cost(shape)),
-                None => rows::cost(shape),
-            };
+            let mut limit = rows::cost(shape);
+            let mut best = tiled(false);
+            if best.is_some() {
+                limit = limit.min(transpose::cost(shape));
+            }
+            if let Some((cost, leaf)) = ragged(shape, L::CPU).filter(|(cost, _)| *cost < limit) {
+                (limit, best) = (cost, Some(leaf));
+            }
             lines::prepare(shape, L::CPU, limit)
-                .or(tiles)
+                .or(best)
                 .unwrap_or_else(|| rows::prepare::<L>(shape))
         }
     }
+}
+
+/// Tiles with a short side, and their cost: masks are what AVX-512 has.
+fn ragged(shape: &Shape, cpu: CpuLevel) -> Option<(usize, Leaf)> {
+    #[cfg(target_arch = "x86_64")]
+    if cpu == CpuLevel::Avx512 {
+        return Some((crate::ragged::cost(shape)?, crate::ragged::prepare(shape)?));
+    }
+    let _ = (shape, cpu);
+    None
 }

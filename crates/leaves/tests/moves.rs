@@ -213,7 +213,7 @@ fn every_small_transpose() {
 fn channels() {
     let mut arena = Arena::new(1 << 17);
     for width in [1, 2, 4, 8] {
-        for channels in [2, 3, 4, 5, 6, 8, 12] {
+        for channels in [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 15] {
             for pixels in [1, 2, 3, 5, 10, 16, 21, 22, 64, 65, 100, 193] {
                 let low = pixels % 2 == 0;
                 // Planes to pixels, and back, and the channels of every pixel reversed.
@@ -224,6 +224,38 @@ fn channels() {
                 let half = [dim(pixels, channels + 1, channels), dim(channels, 1, 1)];
                 for dims in [to, from, flip, half] {
                     arena.check(&dims, width, Form::Lines, low, 1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_squares_side_by_side() {
+    let mut arena = Arena::new(1 << 17);
+    for width in [1, 2, 4] {
+        for rows in 2..=16 {
+            for columns in [2, 3, 5, 7, 8, 9, 11, 15, 16] {
+                let squares = (rows * 7 + columns) % 11 + 1;
+                // Dense, with gaps around every row, and with the squares along an inner side.
+                let size = rows * columns;
+                let dense = [
+                    dim(squares, size, size),
+                    dim(rows, columns, 1),
+                    dim(columns, 1, rows),
+                ];
+                let gaps = [
+                    dim(squares, (columns + 3) * rows + 5, (rows + 1) * columns),
+                    dim(rows, columns + 3, 1),
+                    dim(columns, 1, rows + 1),
+                ];
+                let inner = [
+                    dim(rows, columns * squares, 1),
+                    dim(squares, columns, rows),
+                    dim(columns, 1, rows * squares),
+                ];
+                for (shift, dims) in [dense, gaps, inner].into_iter().enumerate() {
+                    arena.check(&dims, width, Form::Lines, columns % 2 == 0, shift);
                 }
             }
         }
