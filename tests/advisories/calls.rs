@@ -204,3 +204,37 @@ fn one_buffer_may_be_read_twice() {
     }
     assert_eq!(indices(&[1]).len(), 8);
 }
+
+/// A few words asked for a loop without end. What a call does is bounded by what it was given:
+/// indices that are shown more often than once are looked at once, or the graph is refused.
+#[test]
+fn cve_2021_37686_a_call_takes_no_longer_than_its_buffers_are_large() {
+    let graph = |index: &str| {
+        graph(&format!(
+            "func @f(%x: u8[4], %i: {index}) {{ %g = gather %x, %i axis 0 out_of_range error
+                %y = slice %g start [0, 0] stop [1, 2] step [1, 1] return %y }}"
+        ))
+    };
+    for engine in engines() {
+        let broadcast = graph("i64[1099511627776, 2] strides [0, 1]").expect("a graph");
+        let program = engine.compile(&broadcast).expect("a program");
+        let mut y = [0u8; 2];
+        let mut run = |i: [i64; 2]| {
+            let inputs = [TensorRef::new(&[5u8, 6, 7, 8]), TensorRef::new(&i)];
+            let done = program.run(&inputs, &mut [TensorMut::new(&mut y)]);
+            (done.map_err(|error| error.to_string()), y)
+        };
+        assert_eq!(run([3, 1]), (Ok(()), [8, 6]));
+        says(
+            run([3, 4]).0.expect_err("4 is outside"),
+            "gather %g: index 4 at position 1 is outside an axis of 4",
+        );
+        let windows = graph("i8[1048576, 1048576] strides [1, 1]").expect("a graph");
+        says(
+            engine.compile(&windows).expect_err("refused").to_string(),
+            "the kernel was refused: checks look 1099509530625 times at indices they have seen, \
+             the limit is 268435456, in phase 0.0: \
+             `check 0: b0[0] box [(1048576, 1), (1048576, 1)] i8 limit 4 zero`",
+        );
+    }
+}

@@ -223,7 +223,9 @@ impl<'a> Machine<'a> {
         }
         let read = Hull::of(dims, width);
         self.memory.bounds(first, read.low, read.high)?;
-        let dims: Vec<(i64, [i64; 1])> = dims.iter().map(|d| (d.0, [d.1])).collect();
+        // A step of stride 0 looks at the same indices again.
+        let apart = dims.iter().filter(|d| d.1 != 0);
+        let dims: Vec<(i64, [i64; 1])> = apart.map(|d| (d.0, [d.1])).collect();
         let mut all = true;
         self.each(&dims, [0], &mut |machine, [at]| {
             let value = machine.index(moved(plain(first), at, width), norm)?;

@@ -134,7 +134,9 @@ impl Walk<'_> {
                 index, dims, norm, ..
             } => {
                 let first = self.address(&index.addr).ok_or(IMPOSSIBLE)?;
-                let dims: Vec<(i64, [i64; 1])> = dims.iter().map(|d| (d.0, [d.1])).collect();
+                // A step of stride 0 looks at the same indices again.
+                let apart = dims.iter().filter(|d| d.1 != 0);
+                let dims: Vec<(i64, [i64; 1])> = apart.map(|d| (d.0, [d.1])).collect();
                 self.each(&dims, [first], &mut |walk, [at]| {
                     let [first, ..] = walk.read(index.buffer, at)?;
                     walk.checked.insert(first);

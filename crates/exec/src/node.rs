@@ -39,11 +39,24 @@ pub(crate) enum Node {
 /// A check, and the loops around it, whose iterations count in the position it reports.
 pub(crate) struct Check {
     pub(crate) index: Address,
-    /// Extents and strides in bytes, outermost first.
-    pub(crate) dims: SmallVec<[(i64, isize); 6]>,
+    /// What it looks at, outermost first. Dimensions of stride 0 are left out: the indices are
+    /// the same again, and the first position of each is what counts.
+    pub(crate) dims: SmallVec<[CheckDim; 6]>,
+    /// How many positions there are, those of stride 0 among them.
+    pub(crate) count: u64,
     pub(crate) norm: Norm,
     pub(crate) code: u32,
     pub(crate) loops: Vec<(usize, i64)>,
+}
+
+/// One dimension of a check.
+#[derive(Clone, Copy)]
+pub(crate) struct CheckDim {
+    pub(crate) extent: i64,
+    /// In bytes.
+    pub(crate) stride: isize,
+    /// Positions per step.
+    pub(crate) weight: u64,
 }
 
 /// A gather.

@@ -5,7 +5,7 @@ use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
 
 use crate::frame::Address;
-use crate::node::{Check, GatherNode, Node};
+use crate::node::{Check, CheckDim, GatherNode, Node};
 
 /// The phases of a kernel, and how many slots a frame of it needs.
 pub(crate) fn prepare(
@@ -113,13 +113,27 @@ impl Preparer<'_> {
 
     fn check(&self, index: &Place, dims: &[(i64, i64)], norm: &Norm, code: u32) -> Node {
         let width = self.width(index);
-        let in_bytes = |&(extent, stride): &(i64, i64)| {
-            (extent, (stride as isize).wrapping_mul(width as isize))
-        };
+        let mut count = 1u64;
+        let mut dims: SmallVec<[CheckDim; 6]> = dims
+            .iter()
+            .rev()
+            .map(|&(extent, stride)| {
+                let weight = count;
+                count = count.wrapping_mul(extent as u64);
+                CheckDim {
+                    extent,
+                    stride: (stride as isize).wrapping_mul(width as isize),
+                    weight,
+                }
+            })
+            .filter(|dim| dim.stride != 0)
+            .collect();
+        dims.reverse();
         let loops = self.scope.iter().enumerate();
         Node::Check(Box::new(Check {
             index: self.address(index),
-            dims: dims.iter().map(in_bytes).collect(),
+            dims,
+            count,
             norm: *norm,
             code,
             loops: loops

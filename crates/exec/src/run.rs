@@ -4,7 +4,7 @@ use restride_loops::{IndexType, Norm, chunk_range};
 
 use crate::error::CheckFailure;
 use crate::frame::{Address, Frame, OUTSIDE};
-use crate::node::{Check, GatherNode, Node};
+use crate::node::{Check, CheckDim, GatherNode, Node};
 
 /// Where the buffers of a call are.
 #[derive(Clone, Copy)]
@@ -149,16 +149,18 @@ unsafe fn gather(g: &GatherNode, buffers: Buffers<'_>, frame: &Frame) {
 /// As [`chunk`].
 unsafe fn check(c: &Check, buffers: Buffers<'_>, frame: &Frame) -> Result<(), CheckFailure> {
     let Check {
-        dims, norm, code, ..
+        dims,
+        count,
+        norm,
+        code,
+        ..
     } = c;
     let start = buffers.at(&c.index, frame).cast_const();
     let mut position = c.loops.iter().fold(0u64, |n, &(slot, extent)| {
         n.wrapping_mul(extent as u64)
             .wrapping_add(frame[slot] as u64)
     });
-    for &(extent, _) in dims {
-        position = position.wrapping_mul(extent as u64);
-    }
+    position = position.wrapping_mul(*count);
     // SAFETY: the box of the check lies in its buffer.
     unsafe { check_box(start, dims, norm, &mut position) }.map_err(|value| CheckFailure {
         code: *code,
@@ -173,7 +175,7 @@ unsafe fn check(c: &Check, buffers: Buffers<'_>, frame: &Frame) -> Result<(), Ch
 /// The box is readable.
 unsafe fn check_box(
     start: *const u8,
-    dims: &[(i64, isize)],
+    dims: &[CheckDim],
     norm: &Norm,
     position: &mut u64,
 ) -> Result<(), i128> {
@@ -191,16 +193,21 @@ unsafe fn check_box(
                 return Ok(());
             }
             dim -= 1;
-            let (extent, stride) = dims[dim];
+            let CheckDim {
+                extent,
+                stride,
+                weight,
+            } = dims[dim];
             counts[dim] += 1;
             if counts[dim] < extent {
                 at = at.wrapping_offset(stride);
+                *position = position.wrapping_add(weight);
                 break;
             }
             counts[dim] = 0;
             at = at.wrapping_offset(stride.wrapping_mul(1 - extent as isize));
+            *position = position.wrapping_sub(weight.wrapping_mul(extent as u64 - 1));
         }
-        *position = position.wrapping_add(1);
     }
 }
 

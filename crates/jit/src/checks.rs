@@ -8,28 +8,48 @@ use smallvec::SmallVec;
 
 use crate::error::{BadIndex, RunError};
 
-type Dims = SmallVec<[(i64, i64); 4]>;
-
-/// A box of indices, in bytes, and what they must satisfy.
+/// A box of indices, in bytes, and what they must satisfy. Dimensions of stride 0 are left out:
+/// they show the same indices again, and the first position of each is the one that counts.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckBox {
     /// In the order of the statement, which is the order of positions.
-    dims: Dims,
-    /// The same box with as long rows as possible.
-    joined: Dims,
+    dims: SmallVec<[Dim; 4]>,
+    /// The same box with as long rows as possible: extents and strides.
+    joined: SmallVec<[(i64, i64); 4]>,
+    /// How many positions it has, those of stride 0 among them.
+    positions: u64,
     norm: Norm,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Dim {
+    extent: i64,
+    stride: i64,
+    /// Positions per step.
+    weight: u64,
 }
 
 impl CheckBox {
     pub(crate) fn new(dims: &[(i64, i64)], norm: Norm) -> Self {
         let width = norm.ty.width().bytes() as i64;
-        let dims: Dims = dims
+        let mut positions = 1u64;
+        let mut dims: SmallVec<[Dim; 4]> = dims
             .iter()
-            .filter(|(extent, _)| *extent != 1)
-            .map(|(extent, stride)| (*extent, stride.wrapping_mul(width)))
+            .rev()
+            .map(|&(extent, stride)| {
+                let weight = positions;
+                positions = positions.wrapping_mul(extent as u64);
+                Dim {
+                    extent,
+                    stride: stride.wrapping_mul(width),
+                    weight,
+                }
+            })
+            .filter(|dim| dim.extent != 1 && dim.stride != 0)
             .collect();
-        let mut joined = Dims::new();
-        for &(extent, stride) in &dims {
+        dims.reverse();
+        let mut joined = SmallVec::<[(i64, i64); 4]>::new();
+        for &Dim { extent, stride, .. } in &dims {
             match joined.last_mut() {
                 Some(last) if extent.checked_mul(stride) == Some(last.1) => {
                     *last = (last.0.saturating_mul(extent), stride);
@@ -37,27 +57,36 @@ impl CheckBox {
                 _ => joined.push((extent, stride)),
             }
         }
-        Self { dims, joined, norm }
+        Self {
+            dims,
+            joined,
+            positions,
+            norm,
+        }
     }
 
-    /// How many indices it has.
-    pub(crate) fn count(&self) -> i64 {
+    /// How many indices it looks at.
+    pub(crate) fn looks(&self) -> i64 {
         self.dims
             .iter()
-            .fold(1, |n, (extent, _)| n.saturating_mul(*extent))
+            .fold(1, |n, dim| n.saturating_mul(dim.extent))
     }
 
-    /// Byte offsets of all of them, in order.
-    pub(crate) fn offsets(&self) -> impl Iterator<Item = i64> + '_ {
-        (0..self.count()).map(|position| {
-            let mut rest = position;
+    /// The position and the byte offset of each of them, in order.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (u64, i64)> + '_ {
+        (0..self.looks()).map(|number| {
+            let mut rest = number;
+            let start = (0u64, 0i64);
             self.dims
                 .iter()
                 .rev()
-                .fold(0i64, |offset, (extent, stride)| {
-                    let at = rest % extent;
-                    rest /= extent;
-                    offset.wrapping_add(at.wrapping_mul(*stride))
+                .fold(start, |(position, offset), dim| {
+                    let at = rest % dim.extent;
+                    rest /= dim.extent;
+                    (
+                        position.wrapping_add(dim.weight.wrapping_mul(at as u64)),
+                        offset.wrapping_add(dim.stride.wrapping_mul(at)),
+                    )
                 })
         })
     }
@@ -96,7 +125,7 @@ impl CheckBox {
     /// # Safety
     /// As [`CheckBox::holds`].
     unsafe fn first_bad(&self, first: *const u8) -> Option<(u64, i128)> {
-        (0u64..).zip(self.offsets()).find_map(|(position, offset)| {
+        self.places().find_map(|(position, offset)| {
             let at = first.wrapping_offset(offset as isize);
             // SAFETY: the caller vouches for every index of the box.
             let value = unsafe { read(self.norm.ty, at) };
@@ -234,7 +263,7 @@ impl Checks {
             let first = base.wrapping_offset(check.offset(iteration) as isize);
             // SAFETY: the check itself read these indices, or would have.
             let (at, value) = unsafe { check.indices.first_bad(first) }?;
-            let before = iteration.wrapping_mul(check.indices.count() as u64);
+            let before = iteration.wrapping_mul(check.indices.positions);
             let position = before.wrapping_add(at);
             Some(BadIndex::At { position, value })
         });
@@ -339,13 +368,30 @@ mod tests {
                     }
                 })
                 .collect();
-            let dims = [&[(3, 4), (4, 1)][..], &[(12, 1)], &[(4, 3)], &[(1, 9)], &[]];
-            let checked = CheckBox::new(dims[(seed >> 20) as usize % 5], norm);
-            let expected = checked.offsets().all(|at| {
+            let boxes = [
+                &[(3, 4), (4, 1)][..],
+                &[(12, 1)],
+                &[(4, 3)],
+                &[(1, 9)],
+                &[],
+                &[(3, 0), (2, 5), (2, 0), (3, 2)],
+            ];
+            let dims = boxes[(seed >> 20) as usize % boxes.len()];
+            let checked = CheckBox::new(dims, norm);
+            let count: i64 = dims.iter().map(|d| d.0).product();
+            let expected = (0..count).find_map(|position| {
+                let mut rest = position;
+                let at = dims.iter().rev().fold(0, |at, (extent, stride)| {
+                    let digit = rest % extent;
+                    rest /= extent;
+                    at + digit * stride
+                });
                 let mut stored = [0; 8];
                 let width = ty.width().bytes();
-                stored[..width].copy_from_slice(&bytes[at as usize..][..width]);
-                norm.within(ty.widen(u64::from_le_bytes(stored))).is_some()
+                stored[..width].copy_from_slice(&bytes[at as usize * width..][..width]);
+                let value = ty.widen(u64::from_le_bytes(stored));
+                let bad = norm.within(value).is_none();
+                bad.then_some((position as u64, value))
             });
             // SAFETY: the largest box is 12 indices of at most 8 bytes.
             let (bad, first) = unsafe {
@@ -355,8 +401,8 @@ mod tests {
                 )
             };
             assert_eq!(
-                (bad == 0, first.is_none()),
-                (expected, expected),
+                (bad == 0, first),
+                (expected.is_none(), expected),
                 "{checked:?}"
             );
         }

@@ -4,7 +4,8 @@ use restride_graph::ElementType;
 use thiserror::Error;
 
 /// Why a graph could not be compiled. A graph that was built is valid, so except for a size that
-/// nothing could address these are defects of the compiler, reported instead of raised.
+/// nothing could address, and for checked indices whose layout shows each of them millions of
+/// times, these are defects of the compiler, reported instead of raised.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum CompileError {

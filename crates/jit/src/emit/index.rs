@@ -3,7 +3,6 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use restride_loops::{IndexType, Norm, Place, Stmt, Var};
-use smallvec::SmallVec;
 
 use super::{At, Emitter};
 use crate::checks::{CheckBox, check_box};
@@ -135,10 +134,9 @@ impl Emitter<'_, '_> {
         let status = *self.checks;
         let at = self.at(index)?;
         let checked = CheckBox::new(dims, *norm);
-        let bad = if checked.count() <= SHORT_CHECK {
-            let offsets: SmallVec<[i64; 8]> = checked.offsets().collect();
+        let bad = if checked.looks() <= SHORT_CHECK {
             let mut any = None;
-            for offset in offsets {
+            for (_, offset) in checked.places() {
                 let value = self.wrapped(at.plus(offset), norm);
                 let bad = self.code.ins().icmp_imm_s(
                     IntCC::UnsignedGreaterThanOrEqual,

@@ -284,27 +284,33 @@ impl Run<'_> {
             n.wrapping_mul(b.extent as u64)
                 .wrapping_add(b.value.unwrap_or(0) as u64)
         });
-        let mut odometer = Odometer::new([address]);
-        let mut count = 1u64;
+        let mut weight = dims.iter().fold(1i64, |n, d| n.wrapping_mul(d.0));
+        let first = iteration.wrapping_mul(weight as u64);
+        let mut odometer = Odometer::new([address, 0]);
         for &(extent, stride) in dims {
-            odometer.push(extent, [stride])?;
-            count = count.wrapping_mul(extent as u64);
+            // A step of stride 0 looks at the same indices again; the first of them counts.
+            if extent < 1 {
+                return Err(Fault::Extent { extent });
+            }
+            weight = weight.wrapping_div(extent);
+            if stride != 0 {
+                odometer.push(extent, [stride, weight])?;
+            }
         }
-        let mut position = iteration.wrapping_mul(count);
         loop {
             self.step()?;
-            let value = self.load_integer(index, odometer.at()[0], norm)?;
+            let [at, position] = odometer.at();
+            let value = self.load_integer(index, at, norm)?;
             if norm.within(value).is_none() {
                 return Err(Fault::CheckFailed {
                     code,
-                    position,
+                    position: first.wrapping_add(position as u64),
                     value,
                 });
             }
             if !odometer.step() {
                 return Ok(());
             }
-            position = position.wrapping_add(1);
         }
     }
 

@@ -118,6 +118,10 @@ pub enum Reason {
     CheckInWritingLoop,
     #[error("a check in a phase that has a parallel loop which writes an output")]
     CheckBesideParallel,
+    #[error("a loop that neither writes nor checks anything")]
+    Idle,
+    #[error("checks look {again} times at indices they have seen, the limit is {limit}")]
+    LooksAgain { again: i128, limit: i128 },
     #[error("addresses from {low} to {high} in buffer {buffer}, outside 0..{len}")]
     OutOfBounds {
         buffer: BufferId,

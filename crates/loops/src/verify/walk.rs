@@ -5,7 +5,7 @@ use std::mem::take;
 
 use smallvec::SmallVec;
 
-use super::{Reason, bounds, checks, forms, scratch::Access, strided::Strided, structure};
+use super::{Reason, bounds, checks, effort, forms, scratch::Access, strided::Strided, structure};
 use crate::ir::{Addr, BufferId, Kernel, Place, Role, Stmt, Var};
 
 /// The deepest nest of loops.
@@ -43,6 +43,8 @@ pub(super) struct Walker<'k> {
     /// The statement of the top level that the walk is in.
     pub(super) outermost: Option<&'k Stmt>,
     pub(super) output_written: bool,
+    /// How often checks look at an index that they have looked at.
+    pub(super) looks_again: i128,
     pub(super) around: checks::Around,
     pub(super) writes: SmallVec<[Write; 2]>,
     /// Accesses of scratch, in program order.
@@ -62,6 +64,7 @@ impl<'k> Walker<'k> {
             phase: 0,
             outermost: None,
             output_written: false,
+            looks_again: 0,
             around: checks::Around::default(),
             writes: SmallVec::new(),
             accesses: Vec::new(),
@@ -93,6 +96,7 @@ impl<'k> Walker<'k> {
         forms::stmt(stmt)?;
         checks::stmt(self, stmt)?;
         bounds::stmt(self, stmt)?;
+        effort::stmt(self, stmt)?;
         self.record(stmt);
         match stmt {
             Stmt::For {
