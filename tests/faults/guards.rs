@@ -32,15 +32,6 @@ extern "C" fn tell(signal: i32) {
 fn random_graphs_stay_inside_of_their_buffers() {
     // SAFETY: the handler only writes and goes back to the default.
     unsafe { libc::signal(libc::SIGSEGV, tell as *const () as libc::sighandler_t) };
-    let cramped = Machine {
-        l1: 512,
-        l1_way: 128,
-        l2: 2048,
-        last: 8192,
-        parallel_from: 64,
-        grain: 32,
-        ..Machine::default()
-    };
     let engine = |code, machine| {
         Engine::new(Config {
             code,
@@ -52,9 +43,9 @@ fn random_graphs_stay_inside_of_their_buffers() {
     };
     let engines = [
         engine(Code::Native, Machine::default()),
-        engine(Code::Native, cramped.clone()),
+        engine(Code::Native, Machine::cramped()),
         engine(Code::Generic, Machine::default()),
-        engine(Code::Generic, cramped),
+        engine(Code::Generic, Machine::cramped()),
     ];
     let (mut ran, mut refused) = (0, 0);
     for number in 0..3_000u64 {

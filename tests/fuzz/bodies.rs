@@ -19,16 +19,7 @@ const BEFORE: u8 = 0xa5;
 
 /// Engines for [`native`]: as they come, for tiny caches, and as views are copied.
 static ENGINES: LazyLock<[Engine; 2]> = LazyLock::new(|| {
-    let cramped = Machine {
-        l1: 512,
-        l1_way: 128,
-        l2: 2048,
-        last: 8192,
-        parallel_from: 64,
-        grain: 32,
-        ..Machine::default()
-    };
-    [Machine::default(), cramped].map(|machine| {
+    [Machine::default(), Machine::cramped()].map(|machine| {
         Engine::new(Config {
             machine,
             copy_views: true,

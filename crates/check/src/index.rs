@@ -2,6 +2,8 @@
 
 use restride_loops::{Kernel, Norm, Role, Stmt};
 
+use crate::meaning::copies;
+
 /// Contents of the inputs that hold indices, by buffer.
 pub(crate) type Contents = Vec<(usize, Vec<u8>)>;
 
@@ -27,15 +29,7 @@ fn readers(kernel: &Kernel, numeric: &[bool]) -> Vec<Vec<Reader>> {
     // What is only copied to where indices are read is read the same way.
     for _ in 0..kernel.buffers.len() {
         let before = readers.clone();
-        kernel.visit(|stmt| {
-            let (dst, src) = match stmt {
-                Stmt::Move(m) => (&m.dst, &m.src),
-                Stmt::Gather(g) => (&g.dst, &g.src),
-                Stmt::For { .. } | Stmt::Check { .. } | Stmt::Index { .. } | Stmt::Fill { .. } => {
-                    return;
-                }
-            };
-            let [dst, src] = [dst, src].map(|place| place.buffer.0 as usize);
+        copies(kernel, |dst, src| {
             if numeric.get(dst) != Some(&true) {
                 return;
             }

@@ -296,6 +296,20 @@ impl Walk<'_> {
     }
 }
 
+/// Visits what is copied: from which buffer each statement moves data to which, destination first.
+pub(crate) fn copies(kernel: &Kernel, mut each: impl FnMut(usize, usize)) {
+    kernel.visit(|stmt| {
+        let (dst, src) = match stmt {
+            Stmt::Move(m) => (&m.dst, &m.src),
+            Stmt::Gather(g) => (&g.dst, &g.src),
+            Stmt::For { .. } | Stmt::Check { .. } | Stmt::Index { .. } | Stmt::Fill { .. } => {
+                return;
+            }
+        };
+        each(dst.buffer.0 as usize, src.buffer.0 as usize);
+    });
+}
+
 /// The buffers that hold indices, themselves or by way of others.
 pub(crate) fn numeric(kernel: &Kernel) -> Vec<bool> {
     let mut numeric = vec![false; kernel.buffers.len()];
@@ -312,15 +326,7 @@ pub(crate) fn numeric(kernel: &Kernel) -> Vec<bool> {
     });
     for _ in 0..kernel.buffers.len() {
         let before = numeric.clone();
-        kernel.visit(|stmt| {
-            let (dst, src) = match stmt {
-                Stmt::Move(m) => (&m.dst, &m.src),
-                Stmt::Gather(g) => (&g.dst, &g.src),
-                Stmt::For { .. } | Stmt::Check { .. } | Stmt::Index { .. } | Stmt::Fill { .. } => {
-                    return;
-                }
-            };
-            let [dst, src] = [dst, src].map(|place| place.buffer.0 as usize);
+        copies(kernel, |dst, src| {
             if numeric.get(dst) == Some(&true)
                 && let Some(slot) = numeric.get_mut(src)
             {

@@ -5,30 +5,8 @@ mod support;
 
 use std::sync::Arc;
 
-use restride_jit::{
-    ArenaOptions, CodeArena, CodeMemory, CodeMemoryError, CompileOptions, Compiler, JitError,
-    NativeKernel,
-};
-use support::{fill_kernel, run_fill};
-
-fn arena(change: impl FnOnce(&mut ArenaOptions)) -> Arc<CodeArena> {
-    let mut options = ArenaOptions::default();
-    options.poison = true;
-    change(&mut options);
-    Arc::new(CodeArena::new(options))
-}
-
-fn compiler(memory: CodeMemory) -> Compiler {
-    let mut options = CompileOptions::default();
-    options.memory = memory;
-    Compiler::new(options).expect("this machine has a code generator")
-}
-
-fn compile(compiler: &mut Compiler, tag: u64) -> NativeKernel {
-    compiler
-        .compile(&fill_kernel(tag))
-        .expect("executable memory")
-}
+use restride_jit::{CodeMemory, CodeMemoryError, JitError, NativeKernel};
+use support::{arena, compile, compiler, fill_kernel, run_fill};
 
 /// Lines of the process's memory map.
 fn maps() -> usize {

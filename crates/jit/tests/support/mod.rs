@@ -4,7 +4,9 @@
 pub(crate) mod guarded;
 pub(crate) mod ladder;
 
-use restride_jit::NativeKernel;
+use std::sync::Arc;
+
+use restride_jit::{ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, NativeKernel};
 use restride_loops::{Buffer, BufferId, Image, Kernel, Place, Role, Stmt, Verified, Width, verify};
 
 /// A kernel that writes `tag` to its only output.
@@ -39,6 +41,28 @@ pub(crate) fn run_fill(kernel: &NativeKernel) -> u64 {
     // SAFETY: fill kernels have one output of at most 16 elements.
     unsafe { kernel.call_raw(table.as_ptr()) }.expect("a fill has no checks");
     out[0]
+}
+
+/// Code memory that is poisoned when it is freed.
+pub(crate) fn arena(change: impl FnOnce(&mut ArenaOptions)) -> Arc<CodeArena> {
+    let mut options = ArenaOptions::default();
+    options.poison = true;
+    change(&mut options);
+    Arc::new(CodeArena::new(options))
+}
+
+/// A compiler into this memory.
+pub(crate) fn compiler(memory: CodeMemory) -> Compiler {
+    let mut options = CompileOptions::default();
+    options.memory = memory;
+    Compiler::new(options).expect("this machine has a code generator")
+}
+
+/// Compiles a kernel that writes `tag`.
+pub(crate) fn compile(compiler: &mut Compiler, tag: u64) -> NativeKernel {
+    compiler
+        .compile(&fill_kernel(tag))
+        .expect("executable memory")
 }
 
 /// A process forked from this one.

@@ -40,6 +40,21 @@ impl Default for Machine {
 }
 
 impl Machine {
+    /// Caches so small that the smallest shapes overflow them, and work so fine that it is always
+    /// shared out: what a test takes to see parallel loops, tiles and staging in small graphs.
+    #[must_use]
+    pub fn cramped() -> Self {
+        Self {
+            l1: 512,
+            l1_way: 128,
+            l2: 2048,
+            last: 8192,
+            parallel_from: 64,
+            grain: 32,
+            ..Self::default()
+        }
+    }
+
     /// Elements of `width` bytes in a line.
     #[must_use]
     pub fn per_line(&self, width: i64) -> i64 {

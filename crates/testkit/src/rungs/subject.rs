@@ -103,17 +103,7 @@ impl<'a> Subject<'a> {
     /// The kernel for a machine with caches so small that even these graphs fill them: parallel
     /// loops, tiles and staging as in big ones.
     pub fn cramped_kernel(&self) -> Result<&Verified, RungError> {
-        let make = || {
-            self.scheduled(&Machine {
-                l1: 512,
-                l1_way: 128,
-                l2: 2048,
-                last: 8192,
-                parallel_from: 64,
-                grain: 32,
-                ..Machine::default()
-            })
-        };
+        let make = || self.scheduled(&Machine::cramped());
         self.cramped
             .get_or_init(make)
             .as_ref()

@@ -14,17 +14,8 @@ pub(super) struct Native;
 
 static USUAL: LazyLock<Engine> = LazyLock::new(|| Engine::new(config()));
 static CRAMPED: LazyLock<Engine> = LazyLock::new(|| {
-    let machine = Machine {
-        l1: 512,
-        l1_way: 128,
-        l2: 2048,
-        last: 8192,
-        parallel_from: 64,
-        grain: 32,
-        ..Machine::default()
-    };
     Engine::new(Config {
-        machine,
+        machine: Machine::cramped(),
         copy_views: true,
         ..config()
     })

@@ -244,6 +244,17 @@ impl<'a> Call<'a> {
         self.output(value)
     }
 
+    /// Spells a concatenation of every input.
+    pub(super) fn concat(&mut self) -> Result<(), SpellError> {
+        let arrays = &self.case.inputs;
+        let parts = arrays
+            .iter()
+            .map(|array| self.array_operand(array))
+            .collect::<Result<_, _>>()?;
+        let axis = self.attr_int("axis", None)?;
+        self.result(Op::Concat { parts, axis })
+    }
+
     /// Adds a split into these lengths and hands all parts out.
     pub(super) fn split(&mut self, x: ValueId, axis: i64, lengths: Ints) -> Result<(), SpellError> {
         let lengths: std::sync::Arc<[i64]> = lengths.as_slice().into();

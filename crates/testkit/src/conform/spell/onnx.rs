@@ -30,7 +30,7 @@ pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
         "Flatten" => flatten(call),
         "Expand" => expand(call),
         "Tile" => tile(call),
-        "Concat" => concat(call),
+        "Concat" => call.concat(),
         "Split" => split(call),
         "Pad" => pad(call),
         "CenterCropPad" => center_crop_pad(call),
@@ -201,19 +201,6 @@ fn tile(call: &mut Call<'_>) -> Result<(), SpellError> {
     let op = Op::Tile {
         x: call.operand("data")?,
         repeats,
-    };
-    call.result(op)
-}
-
-fn concat(call: &mut Call<'_>) -> Result<(), SpellError> {
-    let arrays = &call.case.inputs;
-    let parts = arrays
-        .iter()
-        .map(|array| call.array_operand(array))
-        .collect::<Result<_, _>>()?;
-    let op = Op::Concat {
-        parts,
-        axis: call.attr_int("axis", None)?,
     };
     call.result(op)
 }

@@ -16,7 +16,7 @@ pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
         "Tile" => tile(call),
         "Reverse" => reverse(call),
         "Roll" => roll(call),
-        "Concat" => concat(call),
+        "Concat" => call.concat(),
         "Split" => split(call),
         "VariadicSplit" => variadic_split(call),
         "Pad" => pad(call),
@@ -126,19 +126,6 @@ fn roll(call: &mut Call<'_>) -> Result<(), SpellError> {
         x: call.operand("data")?,
         shift,
         axes,
-    };
-    call.result(op)
-}
-
-fn concat(call: &mut Call<'_>) -> Result<(), SpellError> {
-    let arrays = &call.case.inputs;
-    let parts = arrays
-        .iter()
-        .map(|array| call.array_operand(array))
-        .collect::<Result<_, _>>()?;
-    let op = Op::Concat {
-        parts,
-        axis: call.attr_int("axis", None)?,
     };
     call.result(op)
 }
