@@ -157,12 +157,20 @@ impl Compiler {
             attachments: Attachments::new(self.features.leaves(), self.contracts),
         };
         let mut checks = 0;
+        let shuffles = self.features.shuffles(self.isa.triple().architecture);
         for stmts in &kernel.phases {
             self.context.clear();
             self.context.set_disasm(listing.is_some());
             self.context.func.signature = signature(&*self.isa);
             let builder = FunctionBuilder::new(&mut self.context.func, &mut self.functions);
-            Emitter::new(builder, kernel, &mut blob.attachments, &mut checks).phase(stmts)?;
+            Emitter::new(
+                builder,
+                kernel,
+                &mut blob.attachments,
+                shuffles,
+                &mut checks,
+            )
+            .phase(stmts)?;
             if let Some(listing) = listing {
                 listing.add_clif(&self.context.func);
             }

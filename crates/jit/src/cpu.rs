@@ -1,6 +1,9 @@
 //! How much of an x86-64 inline code may use.
 
 use restride_leaves::CpuLevel;
+use target_lexicon::Architecture;
+
+use crate::vectors::Shuffles;
 
 /// A level of x86-64 that inline code is restricted to. Other architectures have one level only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,6 +70,14 @@ impl Features {
             Self::Avx512 => CpuLevel::Avx512,
         }
         .available()
+    }
+
+    /// Which shuffles inline code has.
+    pub(crate) fn shuffles(self, architecture: Architecture) -> Shuffles {
+        match (architecture, self) {
+            (Architecture::X86_64, Self::Sse2) => Shuffles::Words,
+            _ => Shuffles::Bytes,
+        }
     }
 
     /// The code generator's names for everything the level has.

@@ -24,6 +24,7 @@ mod process;
 mod select;
 mod shape;
 mod sync;
+mod vectors;
 
 pub use compiler::{CompileOptions, Compiler};
 pub use cpu::Features;

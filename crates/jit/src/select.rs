@@ -10,42 +10,49 @@
 
 use restride_loops::Form;
 
-use crate::emit::has_lanes;
 use crate::shape::{Shape, run_cost};
+use crate::vectors::{Shuffles, Vectors};
 
 /// The decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Inline(Inline),
     Leaf,
 }
 
 /// Ways to move a box without a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Inline {
     /// Run by run.
     Runs,
-    /// Step `at` is a row of single elements, `stride` of them apart in the source.
-    Lanes { at: usize, stride: i64 },
+    /// Vector by vector of the destination.
+    Vectors(Box<Vectors>),
     /// Steps `line` (contiguous in the destination) and `column` (in the source) in square tiles.
     Tiles { line: usize, column: usize },
 }
 
+/// Runs that take so few loads and stores are not looked at for shuffles.
+const WORTH: i64 = 8;
+/// Nor are boxes of more bytes than that.
+const LARGEST: i64 = 2048;
 /// Loads, stores and shuffles of a straight line that is worth its compilation, since a call
 /// would take longer than running it.
 const SHORT: i64 = 64;
 /// The same for one contiguous run, where leaves gain most from their wider vectors.
 const SHORT_RUN: i64 = 32;
+/// The same for vectors with shuffles, which move sixteen bytes where a leaf has still to find out
+/// what it is to do.
+const SHORT_VECTORS: i64 = 128;
 /// Bytes of a row that a loop of plain loads and stores moves as fast as a leaf.
 const SHORT_ROW: i64 = 16;
 
 /// Decides for one box.
-pub(crate) fn for_move(shape: &Shape, form: Form) -> Choice {
-    let (inline, instructions) = best_inline(shape);
-    let short = if shape.steps.is_empty() {
-        SHORT_RUN
-    } else {
-        SHORT
+pub(crate) fn for_move(shape: &Shape, form: Form, shuffles: Shuffles) -> Choice {
+    let (inline, instructions) = best_inline(shape, shuffles);
+    let short = match inline {
+        Inline::Vectors(_) => SHORT_VECTORS,
+        Inline::Runs if shape.steps.is_empty() => SHORT_RUN,
+        Inline::Runs | Inline::Tiles { .. } => SHORT,
     };
     if instructions <= short {
         return Choice::Inline(inline);
@@ -65,12 +72,20 @@ pub(crate) fn for_move(shape: &Shape, form: Form) -> Choice {
 }
 
 /// The inline way with the fewest instructions, and how many.
-fn best_inline(shape: &Shape) -> (Inline, i64) {
+fn best_inline(shape: &Shape, shuffles: Shuffles) -> (Inline, i64) {
     let runs = shape
         .runs()
         .saturating_mul(run_cost(shape.run))
         .saturating_mul(2);
     let mut best = (Inline::Runs, runs);
+    if runs > WORTH
+        && shape.runs().saturating_mul(shape.run) <= LARGEST
+        && let Some(vectors) = Vectors::of(shape, shuffles)
+        && vectors.cost < best.1
+    {
+        let cost = vectors.cost;
+        best = (Inline::Vectors(Box::new(vectors)), cost);
+    }
     if !matches!(shape.run, 1 | 2 | 4 | 8) {
         return best;
     }
@@ -95,21 +110,6 @@ fn best_inline(shape: &Shape) -> (Inline, i64) {
             best = (Inline::Tiles { line, column }, tiles);
         }
     }
-    if let Some(at) = line {
-        let step = shape.steps[at];
-        let stride = step.src / shape.run;
-        if step.src % shape.run == 0 && has_lanes(shape.run, stride) {
-            let rows = shape.runs() / step.extent;
-            // A reversal takes one load a vector, the others two.
-            let each = if stride == -1 { 3 } else { 4 };
-            let lanes = rows
-                .saturating_mul(vectors(step.extent))
-                .saturating_mul(each);
-            if lanes < best.1 {
-                best = (Inline::Lanes { at, stride }, lanes);
-            }
-        }
-    }
     best
 }
 
@@ -118,8 +118,8 @@ const INDEX: i64 = 8;
 
 /// Decides for a gather of `extent` rows. A leaf knows the rows ahead and fetches them early, so
 /// only a handful of small rows is worth code of its own.
-pub(crate) fn for_gather(row: &Shape, extent: i64) -> Choice {
-    let (inline, instructions) = best_inline(row);
+pub(crate) fn for_gather(row: &Shape, extent: i64, shuffles: Shuffles) -> Choice {
+    let (inline, instructions) = best_inline(row, shuffles);
     if extent.saturating_mul(instructions.saturating_add(INDEX)) <= SHORT {
         Choice::Inline(inline)
     } else {
@@ -131,6 +131,7 @@ pub(crate) fn for_gather(row: &Shape, extent: i64) -> Choice {
 mod tests {
     use super::{Choice, Inline, for_gather, for_move};
     use crate::shape::Shape;
+    use crate::vectors::Shuffles;
     use restride_loops::{Dim, Form};
 
     fn choice(dims: &[(i64, i64, i64)], width: i64, form: Form) -> Choice {
@@ -138,7 +139,7 @@ mod tests {
             .iter()
             .map(|&(extent, dst, src)| Dim { extent, dst, src })
             .collect();
-        for_move(&Shape::of(&dims, width), form)
+        for_move(&Shape::of(&dims, width), form, Shuffles::Bytes)
     }
 
     #[test]
@@ -158,15 +159,17 @@ mod tests {
 
     #[test]
     fn shuffles_are_found_and_bounded() {
-        let lanes = |at, stride| Choice::Inline(Inline::Lanes { at, stride });
-        assert_eq!(choice(&[(30, 1, -1)], 4, Form::Strided), lanes(0, -1));
+        let in_vectors = |dims: &[_], width| {
+            let choice = choice(dims, width, Form::Strided);
+            matches!(choice, Choice::Inline(Inline::Vectors(_)))
+        };
+        assert!(in_vectors(&[(30, 1, -1)], 4));
+        assert!(in_vectors(&[(32, 2, 2), (2, 1, -1)], 4));
+        assert!(in_vectors(&[(40, 3, 3), (3, 1, -1)], 1));
+        assert!(in_vectors(&[(2, 9, 40), (9, 1, -1)], 8));
         assert_eq!(
             choice(&[(3, 1, -1)], 4, Form::Strided),
             Choice::Inline(Inline::Runs)
-        );
-        assert_eq!(
-            choice(&[(2, 9, 40), (9, 1, -1)], 8, Form::Strided),
-            lanes(1, -1)
         );
         assert_eq!(choice(&[(1000, 1, 2)], 4, Form::Strided), Choice::Leaf);
         let tiles = Choice::Inline(Inline::Tiles { line: 0, column: 1 });
@@ -180,7 +183,10 @@ mod tests {
     #[test]
     fn only_a_handful_of_indices_is_inline() {
         let row = Shape::of(&[], 4);
-        assert_eq!(for_gather(&row, 6), Choice::Inline(Inline::Runs));
-        assert_eq!(for_gather(&row, 7), Choice::Leaf);
+        assert_eq!(
+            for_gather(&row, 6, Shuffles::Bytes),
+            Choice::Inline(Inline::Runs)
+        );
+        assert_eq!(for_gather(&row, 7, Shuffles::Bytes), Choice::Leaf);
     }
 }

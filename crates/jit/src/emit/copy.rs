@@ -37,23 +37,16 @@ pub(super) fn chunks(run: i64) -> impl Iterator<Item = (i64, Type)> {
 
 impl Emitter<'_, '_> {
     /// Moves a box without a call.
-    pub(super) fn inline(&mut self, dst: At, src: At, shape: &Shape, plan: Inline) {
+    pub(super) fn inline(&mut self, dst: At, src: At, shape: &Shape, plan: &Inline) {
         let steps = &shape.steps;
-        match plan {
+        match *plan {
             Inline::Runs => {
                 let run = shape.run;
                 self.nest(dst, src, steps, run_cost(run), &mut |emit, dst, src| {
                     emit.run(dst, src, run);
                 });
             }
-            Inline::Lanes { at, stride } => {
-                let (step, outer) = without(steps, at);
-                let (lanes, element) = (step.extent, shape.run);
-                let cost = lanes * element / 16 * 2;
-                self.nest(dst, src, &outer, cost, &mut |emit, dst, src| {
-                    emit.lanes(dst, src, element, lanes, stride);
-                });
-            }
+            Inline::Vectors(ref vectors) => self.vectors(dst, src, vectors),
             Inline::Tiles { line, column } => {
                 let (down, across) = (steps[line], steps[column]);
                 let outer: SmallVec<[Step; 4]> = steps
@@ -86,7 +79,7 @@ impl Emitter<'_, '_> {
     }
 
     /// `cell` at every point of `steps`, in a straight line where that is short.
-    fn nest(
+    pub(super) fn nest(
         &mut self,
         dst: At,
         src: At,
@@ -131,13 +124,6 @@ impl Emitter<'_, '_> {
         );
         repeat(self, dst, src, step.extent - done, cell);
     }
-}
-
-/// Takes one step out.
-fn without(steps: &[Step], at: usize) -> (Step, SmallVec<[Step; 4]>) {
-    let mut rest = SmallVec::from_slice(steps);
-    let step = rest.remove(at);
-    (step, rest)
 }
 
 #[cfg(test)]

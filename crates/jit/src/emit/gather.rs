@@ -41,13 +41,13 @@ impl Emitter<'_, '_> {
         let (dst, src) = (self.at(&g.dst)?, self.at(&g.src)?);
         let index = self.at(&g.index)?;
         let shape = Shape::of(&g.dims, width);
-        match select::for_gather(&shape, g.extent) {
+        match select::for_gather(&shape, g.extent, self.shuffles) {
             select::Choice::Inline(plan) => {
                 let index_step = self.index_bytes(&g.index, g.index_stride);
                 for row in 0..g.extent {
                     let dst = dst.plus(row.wrapping_mul(g.dst_stride.wrapping_mul(width)));
                     let index = index.plus(row.wrapping_mul(index_step));
-                    self.gather_row(g, dst, src, index, &shape, plan)?;
+                    self.gather_row(g, dst, src, index, &shape, &plan)?;
                 }
                 Ok(())
             }
@@ -69,7 +69,7 @@ impl Emitter<'_, '_> {
         src: At,
         index: At,
         shape: &Shape,
-        plan: select::Inline,
+        plan: &select::Inline,
     ) -> Result<(), JitError> {
         let width = self.width(&g.dst);
         let selected = self.select(index, &g.norm);

@@ -9,9 +9,9 @@ mod copy;
 mod fill;
 mod gather;
 mod index;
-mod lanes;
 mod pointers;
 mod tiles;
+mod vectors;
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use restride_loops::{BufferId, Kernel, Move, Place, Role, Stmt, Var};
@@ -21,11 +21,11 @@ use crate::attach::Attachments;
 use crate::error::JitError;
 use crate::select;
 use crate::shape::Shape;
+use crate::vectors::Shuffles;
 use code::{Code, Trips};
 use pointers::{Key, Pointers};
 
 pub(crate) use code::signature;
-pub(crate) use lanes::has_lanes;
 
 /// A byte address: a pointer and a displacement known now.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +51,8 @@ pub(crate) struct Emitter<'a, 'f> {
     pointers: Pointers,
     /// For index variables that may be out of range: whether they are in it.
     in_range: SmallVec<[(Var, Value); 4]>,
+    /// What vectors can be put together.
+    shuffles: Shuffles,
     /// The checks of this kernel met so far, which is the number of the last one.
     checks: &'a mut i64,
 }
@@ -60,6 +62,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         builder: cranelift_frontend::FunctionBuilder<'f>,
         kernel: &'a Kernel,
         attachments: &'a mut Attachments,
+        shuffles: Shuffles,
         checks: &'a mut i64,
     ) -> Self {
         Self {
@@ -68,6 +71,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             attachments,
             pointers: Pointers::default(),
             in_range: SmallVec::new(),
+            shuffles,
             checks,
         }
     }
@@ -243,9 +247,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Moves a box whose addresses are known to be in range.
     fn transfer(&mut self, dst: At, src: At, m: &Move, width: i64) -> Result<(), JitError> {
         let shape = Shape::of(&m.dims, width);
-        match select::for_move(&shape, m.form) {
+        match select::for_move(&shape, m.form, self.shuffles) {
             select::Choice::Inline(plan) => {
-                self.inline(dst, src, &shape, plan);
+                self.inline(dst, src, &shape, &plan);
                 Ok(())
             }
             select::Choice::Leaf => {

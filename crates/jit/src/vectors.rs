@@ -1,0 +1,383 @@
+//! Small boxes as vectors of the destination, each put together from one or two of the source.
+//!
+//! A cell is a handful of such vectors that repeats. It reads nothing outside the hull of its own
+//! source, so a window at the edge begins earlier than it needs to, and it writes nothing but its
+//! own destination, so its last vector may overlap the one before; both hold the same bytes there.
+
+use smallvec::SmallVec;
+
+use crate::shape::{Shape, Step};
+
+/// Bytes of a vector.
+const VECTOR: i64 = 16;
+
+/// Sixteen consecutive bytes of the destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vector {
+    pub(crate) dst: i64,
+    /// Where it is loaded from; twice the same place if once will do.
+    pub(crate) windows: [i64; 2],
+    /// Which byte of the two windows each of its bytes is.
+    pub(crate) lanes: [u8; 16],
+}
+
+impl Vector {
+    /// Whether it is what one load brings.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.lanes.iter().zip(0u8..).all(|(lane, at)| *lane == at)
+    }
+
+    /// Whether it takes one instruction of the first x86-64: words of one window, or two of one
+    /// followed by two of the other.
+    fn is_words(&self) -> bool {
+        let words = self.lanes.chunks(4);
+        let starts = words
+            .clone()
+            .all(|word| word[0] % 4 == 0 && word.windows(2).all(|two| two[0] + 1 == two[1]));
+        let mut windows = words.map(|word| word[0] / 16);
+        let [a, b, c, d] = std::array::from_fn(|_| windows.next().unwrap_or_default());
+        starts && a == b && c == d
+    }
+}
+
+/// The vectors of a cell, and so many steps between one cell and the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cells {
+    pub(crate) dst: i64,
+    pub(crate) src: i64,
+    pub(crate) steps: SmallVec<[Step; 4]>,
+    pub(crate) cell: Vec<Vector>,
+}
+
+/// A box in cells: the whole ones, and those that end where a dimension does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Vectors {
+    pub(crate) parts: SmallVec<[Cells; 2]>,
+    /// Loads, shuffles and stores of all of them.
+    pub(crate) cost: i64,
+}
+
+/// What can be shuffled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shuffles {
+    /// Words of 32 bits.
+    Words,
+    /// Any bytes of two vectors.
+    Bytes,
+}
+
+/// Bytes of destination that a cell should have: a few vectors that are loaded at once.
+const CELL: i64 = 64;
+/// And at most.
+const LARGEST: i64 = 256;
+
+impl Vectors {
+    /// A box in vectors, if that is possible; nothing for runs that are vectors by themselves.
+    pub(crate) fn of(shape: &Shape, shuffles: Shuffles) -> Option<Self> {
+        if shape.run >= VECTOR {
+            return None;
+        }
+        let mut outer = shape.steps.clone();
+        outer.sort_by_key(|step| std::cmp::Reverse(step.dst.unsigned_abs()));
+        let mut inner: SmallVec<[Step; 4]> = SmallVec::new();
+        let mut bytes = shape.run;
+        while bytes < CELL
+            && let Some(step) = outer.last().copied()
+            && step.dst.unsigned_abs() == bytes.unsigned_abs()
+        {
+            outer.pop();
+            let Some(taken) = steps_of_cell(bytes, step.extent) else {
+                bytes *= step.extent;
+                inner.push(step);
+                continue;
+            };
+            return Self::split(shape.run, &outer, inner, step, taken, bytes, shuffles);
+        }
+        let parts = [Cells::new((0, 0), outer, &inner, shape.run, shuffles)?];
+        Some(Self::from_parts(parts.into_iter().collect()))
+    }
+
+    /// `taken` steps of `step` are part of the cell; the others repeat it. Cells that end with the
+    /// dimension overlap those before if it does not divide.
+    fn split(
+        run: i64,
+        outer: &[Step],
+        inner: SmallVec<[Step; 4]>,
+        step: Step,
+        taken: i64,
+        bytes: i64,
+        shuffles: Shuffles,
+    ) -> Option<Self> {
+        let part = |first: i64, repeated: i64, taken: i64| {
+            let mut steps: SmallVec<[Step; 4]> = SmallVec::from_slice(outer);
+            if repeated > 1 {
+                steps.push(Step {
+                    extent: repeated,
+                    dst: step.dst.checked_mul(taken)?,
+                    src: step.src.checked_mul(taken)?,
+                });
+            }
+            let mut within = inner.clone();
+            within.push(Step {
+                extent: taken,
+                ..step
+            });
+            let at = (step.dst.checked_mul(first)?, step.src.checked_mul(first)?);
+            Cells::new(at, steps, &within, run, shuffles)
+        };
+        let mut parts: SmallVec<[Cells; 2]> = SmallVec::new();
+        parts.push(part(0, step.extent / taken, taken)?);
+        let rest = step.extent % taken;
+        if rest > 0 {
+            let rest = rest.max((VECTOR + bytes - 1) / bytes);
+            parts.push(part(step.extent - rest, 1, rest)?);
+        }
+        Some(Self::from_parts(parts))
+    }
+
+    fn from_parts(parts: SmallVec<[Cells; 2]>) -> Self {
+        let cost = parts
+            .iter()
+            .fold(0i64, |sum, part| sum.saturating_add(part.cost()));
+        Self { parts, cost }
+    }
+}
+
+/// How many steps of a dimension of `extent` cells of `bytes` bytes are one cell; nothing if all.
+fn steps_of_cell(bytes: i64, extent: i64) -> Option<i64> {
+    let least = (CELL + bytes - 1) / bytes;
+    let whole = (least..=LARGEST / bytes).find(|steps| steps * bytes % VECTOR == 0);
+    let steps = whole.unwrap_or(least);
+    (steps < extent).then_some(steps)
+}
+
+impl Cells {
+    fn new(
+        (dst, src): (i64, i64),
+        steps: SmallVec<[Step; 4]>,
+        inner: &[Step],
+        run: i64,
+        shuffles: Shuffles,
+    ) -> Option<Self> {
+        let cell = cell(inner, run, shuffles)?;
+        Some(Self {
+            dst,
+            src,
+            steps,
+            cell,
+        })
+    }
+
+    /// Loads, shuffles and stores.
+    fn cost(&self) -> i64 {
+        let mut loads: SmallVec<[i64; 16]> = SmallVec::new();
+        let mut others = 0;
+        for vector in &self.cell {
+            loads.extend(vector.windows);
+            others += match vector.windows {
+                _ if vector.is_copy() => 1,
+                [a, b] if a == b => 2,
+                _ => 3,
+            };
+        }
+        loads.sort_unstable();
+        loads.dedup();
+        self.steps
+            .iter()
+            .fold(loads.len() as i64 + others, |n, step| {
+                n.saturating_mul(step.extent)
+            })
+    }
+}
+
+/// The vectors of a small box, unless one of them takes more than two windows.
+fn cell(steps: &[Step], run: i64, shuffles: Shuffles) -> Option<Vec<Vector>> {
+    // Every byte, by its place in the destination.
+    let mut bytes: Vec<(i64, i64)> = (0..run).map(|at| (at, at)).collect();
+    for step in steps {
+        let one = bytes.len();
+        for at in 1..step.extent {
+            for byte in 0..one {
+                let (dst, src) = bytes[byte];
+                bytes.push((dst + at * step.dst, src + at * step.src));
+            }
+        }
+    }
+    bytes.sort_unstable();
+    let low = bytes.iter().map(|(_, src)| *src).min()?;
+    let high = bytes.iter().map(|(_, src)| *src).max()? + 1;
+    if high - low < VECTOR {
+        return None;
+    }
+    let mut vectors = Vec::new();
+    let mut rest = &bytes[..];
+    while let Some((first, _)) = rest.first() {
+        // The bytes that follow each other, as many vectors as it takes.
+        let len = rest
+            .iter()
+            .zip(*first..)
+            .take_while(|((dst, _), at)| dst == at)
+            .count();
+        let (together, others) = rest.split_at(len);
+        rest = others;
+        let last = len.checked_sub(VECTOR as usize)?;
+        let mut at = 0;
+        while at < last + VECTOR as usize {
+            let start = at.min(last);
+            let vector = vector(&together[start..start + VECTOR as usize], low, high)?;
+            if shuffles == Shuffles::Words && !vector.is_words() {
+                return None;
+            }
+            vectors.push(vector);
+            at += VECTOR as usize;
+        }
+    }
+    Some(vectors)
+}
+
+/// A vector of these bytes from one or two windows between `low` and `high`.
+fn vector(bytes: &[(i64, i64)], low: i64, high: i64) -> Option<Vector> {
+    let (dst, source) = *bytes.first()?;
+    let least = bytes.iter().fold(source, |least, (_, src)| least.min(*src));
+    let most = bytes.iter().fold(source, |most, (_, src)| most.max(*src));
+    let inside = |start: i64| start.clamp(low, high - VECTOR);
+    // Windows at multiples of a vector are shared by more vectors.
+    let even = |src: i64| inside(src - (src - low) % VECTOR);
+    [
+        [even(least); 2],
+        [inside(least); 2],
+        [even(least), even(most)],
+        [inside(least), inside(most + 1 - VECTOR)],
+    ]
+    .into_iter()
+    .find_map(|windows| within(dst, bytes, windows))
+}
+
+/// The same from two given windows. The first byte is the first window's: shuffles are cheaper so.
+fn within(dst: i64, bytes: &[(i64, i64)], windows: [i64; 2]) -> Option<Vector> {
+    let place = |[a, b]: [i64; 2], src: i64| match (src - a, src - b) {
+        (at @ 0..VECTOR, _) => Some(at as u8),
+        (_, at @ 0..VECTOR) => Some(at as u8 + VECTOR as u8),
+        _ => None,
+    };
+    let [a, b] = windows;
+    let first = bytes.first()?.1;
+    let windows = match place([a; 2], first) {
+        Some(_) => [a, b],
+        None => [b, a],
+    };
+    let mut lanes = [0; 16];
+    for (lane, (_, src)) in lanes.iter_mut().zip(bytes) {
+        *lane = place(windows, *src)?;
+    }
+    Some(Vector {
+        dst,
+        windows,
+        lanes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Shuffles, Vectors};
+    use crate::shape::{Shape, Step};
+    use restride_loops::Dim;
+
+    fn points(steps: &[Step]) -> Vec<(i64, i64)> {
+        steps.iter().fold(vec![(0, 0)], |points, step| {
+            let at = |(dst, src): &(i64, i64)| {
+                let (dst, src) = (*dst, *src);
+                (0..step.extent).map(move |i| (dst + i * step.dst, src + i * step.src))
+            };
+            points.iter().flat_map(at).collect()
+        })
+    }
+
+    /// Which byte of the source every byte of the destination is, by the definition of a box.
+    fn moved(shape: &Shape) -> BTreeMap<i64, i64> {
+        let bytes = |(dst, src)| (0..shape.run).map(move |at| (dst + at, src + at));
+        points(&shape.steps).into_iter().flat_map(bytes).collect()
+    }
+
+    /// The same by its vectors; also that none leaves the hull of the source.
+    fn by_vectors(vectors: &Vectors, shape: &Shape) -> BTreeMap<i64, i64> {
+        let wanted = moved(shape);
+        let (low, high) = (wanted.values().min(), wanted.values().max());
+        let mut bytes = BTreeMap::new();
+        for part in &vectors.parts {
+            for (dst, src) in points(&part.steps) {
+                for vector in &part.cell {
+                    let windows = vector.windows.map(|at| part.src + src + at);
+                    for at in windows {
+                        assert!(low <= Some(&at) && Some(&(at + 15)) <= high, "{vector:?}");
+                    }
+                    for (to, lane) in (0..).zip(vector.lanes) {
+                        let to = part.dst + dst + vector.dst + to;
+                        let from = windows[usize::from(lane / 16)] + i64::from(lane % 16);
+                        assert_eq!(*bytes.entry(to).or_insert(from), from, "{vector:?}");
+                    }
+                }
+            }
+        }
+        bytes
+    }
+
+    fn shape(dims: &[(i64, i64, i64)], width: i64) -> Shape {
+        let dim = |&(extent, dst, src): &(i64, i64, i64)| Dim { extent, dst, src };
+        Shape::of(&dims.iter().map(dim).collect::<Vec<_>>(), width)
+    }
+
+    #[test]
+    fn vectors_move_what_the_box_does() {
+        let mut found = [0; 2];
+        for width in [1, 2, 4, 8] {
+            for (n, m) in (1..24).flat_map(|n| (1..10).map(move |m| (n, m))) {
+                for s in [-3, -2, -1, 0, 1, 2, 3, 7] {
+                    for dims in [
+                        [(n, 1, s), (m, n, s * n)],
+                        [(n, m, m), (m, 1, s)],
+                        [(n, m, s), (m, 1, 20)],
+                        [(n, -m, m), (m, 1, s)],
+                        [(n, 40, s), (m, 1, 1)],
+                    ] {
+                        let shape = shape(&dims, width);
+                        for (at, shuffles) in [Shuffles::Words, Shuffles::Bytes].iter().enumerate()
+                        {
+                            if let Some(vectors) = Vectors::of(&shape, *shuffles) {
+                                found[at] += 1;
+                                assert_eq!(
+                                    by_vectors(&vectors, &shape),
+                                    moved(&shape),
+                                    "{shape:?}"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(found[0] > 200 && found[1] > found[0], "{found:?}");
+    }
+
+    #[test]
+    fn swapped_pairs_are_a_load_a_shuffle_and_a_store() {
+        let shape = shape(&[(32, 2, 2), (2, 1, -1)], 4);
+        let vectors = Vectors::of(&shape, Shuffles::Words).expect("words of one window");
+        assert_eq!(vectors.cost, 16 * 3);
+        assert_eq!((vectors.parts.len(), vectors.parts[0].cell.len()), (1, 4));
+    }
+
+    #[test]
+    fn some_boxes_are_none() {
+        let none =
+            |dims: &[_], width| assert_eq!(Vectors::of(&shape(dims, width), Shuffles::Bytes), None);
+        // A transpose takes more windows, a hole in the destination ends a vector, three bytes are
+        // no window.
+        none(&[(8, 1, 8), (8, 8, 1)], 4);
+        none(&[(20, 2, 1)], 4);
+        none(&[(20, 1, 0)], 2);
+        none(&[(3, 1, -1)], 4);
+    }
+}
