@@ -9,7 +9,6 @@ use crate::ir::{Canonical, Coordinate, Gather, Node, Type};
 use crate::trace::Trace;
 use restride_graph::ValueId;
 use restride_layout::{Axes, Sizes};
-use smallvec::SmallVec;
 
 /// How often a graph with cut chains is gone over again.
 const ROUNDS: usize = 4;
@@ -110,6 +109,6 @@ fn pending(gather: &Gather, ty: &Type, values: &[Value]) -> PendingGather {
         data: values[gather.data.index()].clone(),
         coordinates: gather.coordinates.iter().map(coordinate).collect(),
         shape: ty.shape.clone(),
-        after: SmallVec::new(),
+        after: Vec::new(),
     }
 }

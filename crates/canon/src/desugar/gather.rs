@@ -8,7 +8,6 @@ use crate::engine::{
 use crate::ir::Axes;
 use restride_graph::resolve::GatherAxes;
 use restride_graph::{IndexRule, OutOfRange, ValueId};
-use smallvec::SmallVec;
 
 pub(super) fn desugar(
     engine: &mut Engine<'_>,
@@ -51,7 +50,7 @@ pub(super) fn desugar(
         data: x.clone(),
         coordinates: (0..x.shape().len()).map(coordinate).collect(),
         shape,
-        after: SmallVec::new(),
+        after: Vec::new(),
     })
 }
 

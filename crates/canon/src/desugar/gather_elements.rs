@@ -39,6 +39,6 @@ pub(super) fn desugar(
         data,
         coordinates: (0..rank).map(coordinate).collect(),
         shape: Shape::from_slice(indices.shape()),
-        after: SmallVec::new(),
+        after: Vec::new(),
     })
 }

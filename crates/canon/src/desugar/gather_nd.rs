@@ -56,7 +56,7 @@ pub(super) fn desugar(
         data: x.clone(),
         coordinates,
         shape: axes.shape.clone(),
-        after: SmallVec::new(),
+        after: Vec::new(),
     })
 }
 

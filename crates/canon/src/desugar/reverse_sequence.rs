@@ -100,6 +100,6 @@ fn by_table(
         data: x.clone(),
         coordinates,
         shape: Shape::from_slice(x.shape()),
-        after: SmallVec::new(),
+        after: Vec::new(),
     })
 }

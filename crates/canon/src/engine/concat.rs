@@ -1,7 +1,9 @@
 //! Making a concat: its rules, then its node.
 
-use super::{Engine, Result, Value};
+use super::{Base, Engine, Result, Value};
+use crate::ir::IrError;
 use crate::rules;
+use restride_graph::Shape;
 use smallvec::SmallVec;
 
 /// How often parts are joined and rewritten again.
@@ -34,12 +36,26 @@ impl Engine<'_> {
             self.note(rules::concat_one::RULE.name, || "one part is left".into());
             return Ok(only);
         }
-        let mut nodes: SmallVec<[_; 4]> = SmallVec::new();
-        for part in &parts {
-            nodes.push(self.settle(part)?);
+        self.make_concat(parts, axis)
+    }
+
+    fn make_concat(&mut self, mut parts: Parts, axis: usize) -> Result<Value> {
+        let Some(first) = parts.first() else {
+            return Err(IrError::NoParts.into());
+        };
+        let (element, mut shape) = (first.element, Shape::from_slice(first.shape()));
+        let mut lengths = parts.iter().map(|part| part.shape().get(axis));
+        let total = lengths.try_fold(0i64, |sum, n| sum.checked_add(*n?));
+        match (shape.get_mut(axis), total) {
+            (Some(size), Some(total)) => *size = total,
+            (Some(_) | None, _) => return Err(IrError::TooLarge { op: "concat" }.into()),
         }
-        // An axis of a tensor: below 32.
-        let node = self.cons(|builder| builder.concat(&nodes, axis as u8))?;
-        self.whole(node)
+        for part in &mut parts {
+            if let Some(rewritten) = self.rewrite(part)? {
+                *part = rewritten;
+            }
+        }
+        let base = self.made(Base::Concat { parts, axis }, element, shape);
+        self.whole(base)
     }
 }

@@ -1,136 +1,274 @@
-//! The end: what nobody uses is dropped, and nodes are numbered in the one order.
+//! The end: values become nodes.
 //!
 //! Inputs come first, in their order. Then each node as late as its first user allows: depth
-//! first, operands in order, from the obligations and then the outputs.
+//! first, operands in order, from the obligations and then the outputs. What none of them needs
+//! is never printed.
 
-use super::{Engine, Result};
-use crate::ir::{Builder, Canonical, Check, Coordinate, Gather, Index, IrError, Node, NodeId};
-use crate::rules::dead_nodes;
+use super::base::{Base, BaseId, Held};
+use super::{Engine, PendingCoordinate, PendingGather, Result, Source, Value, chain_of};
+use crate::CanonError;
+use crate::ir::{Builder, Canonical, Check, Coordinate, Index, IrError, NodeId, Span};
+use crate::rules::{dead_nodes, view_chain};
+use restride_graph::ValueId;
+use restride_layout::View;
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+/// What is left to do for a root, last first: a stack instead of recursion, for chains may be as
+/// long as the graph.
+enum Task<'v> {
+    /// The base of a value if it has no node yet, then its chain.
+    Value(&'v Value),
+    /// The operands of a base, then its node.
+    Base(BaseId),
+    /// The node of a base, of the operands that came last.
+    Node(BaseId),
+    /// The chain of a value whose base has its node.
+    Chain(&'v Value),
+}
+
+struct Printer<'e, 't> {
+    engine: &'e mut Engine<'t>,
+    bases: &'e [Held],
+    builder: Builder,
+    /// The node of each base that has one.
+    nodes: Vec<Option<NodeId>>,
+    /// Nodes by the hash of their kind and type.
+    memo: FxHashMap<u64, NodeId>,
+    /// Nodes of operands that wait for their user.
+    operands: SmallVec<[NodeId; 8]>,
+}
 
 impl Engine<'_> {
     /// The finished graph, and whether a chain was cut on the way.
     pub(crate) fn finish(mut self) -> Result<(Canonical, bool)> {
+        let bases = std::mem::take(&mut self.bases);
+        let inputs = std::mem::take(&mut self.inputs);
+        let checks = std::mem::take(&mut self.checks);
+        let outputs = std::mem::take(&mut self.outputs);
         let cuts = self.cuts;
-        Ok((self.numbered()?, cuts))
-    }
-
-    fn numbered(&mut self) -> Result<Canonical> {
-        let builder = std::mem::take(&mut self.builder);
-        let draft = builder.finish();
-        let order = order(&draft);
-        let dead = draft.len() - order.len();
-        if dead > 0 {
-            let (before, after) = (draft.len() as u64, order.len() as u64);
-            self.fired(&dead_nodes::RULE, [before, 0, 0], [after, 0, 0], || {
-                format!("{dead} nodes are used by no output and no obligation")
+        let mut printer = Printer {
+            engine: &mut self,
+            bases: &bases,
+            builder: Builder::new(),
+            nodes: vec![None; bases.len()],
+            memo: FxHashMap::default(),
+            operands: SmallVec::new(),
+        };
+        for (base, layout) in inputs {
+            let ty = &bases[base.index()].ty;
+            let node = printer.builder.input(ty.element, &ty.shape, layout)?;
+            printer.nodes[base.index()] = Some(node);
+        }
+        for (value, demand) in &checks {
+            let node = printer.root(value, ValueId::from_u32(demand.op))?;
+            printer.builder.check(Check {
+                node,
+                limit: demand.limit,
+                wrap: demand.wrap,
+                op: demand.op,
+                column: demand.column,
+                columns: demand.columns,
             })?;
         }
-        let sorted = order
-            .iter()
-            .enumerate()
-            .all(|(at, node)| node.index() == at);
-        if dead == 0 && sorted {
-            return Ok(draft);
+        for (value, layout, on) in &outputs {
+            let node = printer.root(value, *on)?;
+            printer.builder.output(node, layout.clone())?;
         }
-        Ok(renumber(&draft, &order)?)
+        Ok((printer.finished()?, cuts))
     }
 }
 
-fn order(draft: &Canonical) -> Vec<NodeId> {
-    let mut order = Vec::with_capacity(draft.len());
-    let mut seen = vec![false; draft.len()];
-    for input in draft.inputs() {
-        seen[input.node.index()] = true;
-        order.push(input.node);
-    }
-    let checks = draft.checks().iter().map(|check| check.node);
-    let outputs = draft.outputs().iter().map(|output| output.node);
-    // A stack instead of recursion: chains may be as long as the graph. A node is pushed once to
-    // be opened and once more, below its operands, to be numbered.
-    let mut stack: SmallVec<[(NodeId, bool); 16]> = SmallVec::new();
-    for root in checks.chain(outputs) {
-        stack.push((root, false));
-        while let Some((node, opened)) = stack.pop() {
-            if opened {
-                order.push(node);
-            } else if !seen[node.index()] {
-                seen[node.index()] = true;
-                stack.push((node, true));
-                let first = stack.len();
-                draft.node(node).operands(|operand| {
-                    if !seen[operand.index()] {
-                        stack.push((operand, false));
+impl<'e> Printer<'e, '_> {
+    /// The node that holds a value.
+    fn root(&mut self, value: &'e Value, on: ValueId) -> Result<NodeId> {
+        let mut tasks: SmallVec<[Task<'e>; 8]> = SmallVec::new();
+        tasks.push(Task::Value(value));
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Value(value) => {
+                    tasks.push(Task::Chain(value));
+                    if let Source::View { base, .. } = &value.source
+                        && self.nodes[base.index()].is_none()
+                    {
+                        tasks.push(Task::Base(*base));
                     }
-                });
-                stack[first..].reverse();
+                }
+                Task::Base(base) => {
+                    tasks.push(Task::Node(base));
+                    let first = tasks.len();
+                    self.bases[base.index()].base.operands(|value| {
+                        tasks.push(Task::Value(value));
+                    });
+                    tasks[first..].reverse();
+                }
+                Task::Node(base) => {
+                    self.engine.turn_to(self.bases[base.index()].on);
+                    let node = self.base(base)?;
+                    self.nodes[base.index()] = Some(node);
+                }
+                Task::Chain(value) => {
+                    let user = tasks.iter().rev().find_map(|task| match task {
+                        Task::Node(base) => Some(self.bases[base.index()].on),
+                        Task::Value(_) | Task::Base(_) | Task::Chain(_) => None,
+                    });
+                    self.engine.turn_to(user.unwrap_or(on));
+                    let node = self.chain(value)?;
+                    self.operands.push(node);
+                }
             }
         }
+        self.operands.pop().ok_or(CanonError::Operator {
+            op: "output",
+            what: "it has no node",
+        })
     }
-    order
-}
 
-fn renumber(draft: &Canonical, order: &[NodeId]) -> std::result::Result<Canonical, IrError> {
-    let mut builder = Builder::new();
-    let mut new: Vec<Option<NodeId>> = vec![None; draft.len()];
-    let of = |new: &[Option<NodeId>], node: NodeId| {
-        new[node.index()].ok_or(IrError::NoSuchNode { node })
-    };
-    for &node in order {
-        let ty = draft.ty(node);
-        let made = match draft.node(node) {
-            Node::Input { ordinal } => {
-                let layout = draft.inputs()[*ordinal as usize].layout.clone();
-                builder.input(ty.element, &ty.shape, layout)
+    /// The node of a base.
+    fn base(&mut self, id: BaseId) -> Result<NodeId> {
+        let Held { base, ty, .. } = &self.bases[id.index()];
+        let mut count = 0;
+        base.operands(|_| count += 1);
+        let first = self.operands.len().saturating_sub(count);
+        let operands: SmallVec<[NodeId; 8]> = self.operands.drain(first..).collect();
+        match base {
+            Base::Input(_) => self.nodes[id.index()].ok_or(CanonError::Operator {
+                op: "input",
+                what: "it is not among the graph's inputs",
+            }),
+            Base::Constant(bytes) => {
+                self.cons(|b| b.constant(ty.element, &ty.shape, bytes.clone()))
             }
-            Node::Constant { bytes } => builder.constant(ty.element, &ty.shape, bytes.clone()),
-            Node::Slice { x, spans } => builder.slice(of(&new, *x)?, spans),
-            Node::Permute { x, perm } => builder.permute(of(&new, *x)?, perm),
-            Node::Collapse { x, groups } => builder.collapse(of(&new, *x)?, groups),
-            Node::Expand { x, groups } => builder.expand(of(&new, *x)?, groups, &ty.shape),
-            Node::Broadcast { x } => builder.broadcast(of(&new, *x)?, &ty.shape),
-            Node::Gather(gather) => {
-                let (data, coordinates) = renamed(gather, |node| of(&new, node))?;
-                builder.gather(data, &coordinates)
+            Base::Gather(gather) => {
+                let (data, coordinates) = named(gather, &operands)?;
+                self.cons(|b| b.gather(data, &coordinates))
             }
-            Node::Concat { parts, axis } => {
-                let parts: std::result::Result<SmallVec<[_; 4]>, _> =
-                    parts.iter().map(|part| of(&new, *part)).collect();
-                builder.concat(&parts?, *axis)
+            // An axis of a tensor: below 32.
+            Base::Concat { axis, .. } => self.cons(|b| b.concat(&operands, *axis as u8)),
+            Base::Cut(_) => Ok(*operands.first().ok_or(IrError::NoParts)?),
+        }
+    }
+
+    /// The one chain of a value over the node of its base.
+    fn chain(&mut self, value: &Value) -> Result<NodeId> {
+        let (base, layout) = match &value.source {
+            Source::Fill { shape, bits } => {
+                return self.cons(|b| b.fill(value.element, shape, *bits));
             }
-            Node::Fill { bits } => builder.fill(ty.element, &ty.shape, *bits),
+            Source::View { base, layout } => (*base, layout),
         };
-        new[node.index()] = Some(made?);
+        let Some(mut node) = self.nodes[base.index()] else {
+            return Err(CanonError::Operator {
+                op: "view",
+                what: "its base has no node",
+            });
+        };
+        let chain = chain_of(layout, &self.bases[base.index()].ty.shape)?;
+        if !chain.is_empty() {
+            self.engine.note(view_chain::RULE.name, || {
+                format!("{layout} over {node} is {} views", chain.len())
+            });
+        }
+        for step in &chain {
+            node = self.cons(|b| emit(b, node, step))?;
+        }
+        Ok(node)
     }
-    for check in draft.checks() {
-        let node = of(&new, check.node)?;
-        builder.check(Check {
-            node,
-            ..check.clone()
-        })?;
+
+    /// Makes a node, or finds the equal one that exists.
+    fn cons(
+        &mut self,
+        make: impl FnOnce(&mut Builder) -> std::result::Result<NodeId, IrError>,
+    ) -> Result<NodeId> {
+        let node = make(&mut self.builder)?;
+        let graph = self.builder.graph();
+        let (kind, ty) = (graph.node(node), graph.ty(node));
+        let mut hasher = FxHasher::default();
+        (kind, ty).hash(&mut hasher);
+        let mut key = hasher.finish();
+        while let Some(&known) = self.memo.get(&key) {
+            if graph.node(known) == kind && graph.ty(known) == ty {
+                self.builder.undo();
+                return Ok(known);
+            }
+            key = key.wrapping_add(1);
+        }
+        self.memo.insert(key, node);
+        Ok(node)
     }
-    for output in draft.outputs() {
-        builder.output(of(&new, output.node)?, output.layout.clone())?;
+
+    fn finished(self) -> Result<Canonical> {
+        let dead = self.nodes.iter().filter(|node| node.is_none()).count() as u64;
+        if dead > 0 {
+            let all = self.nodes.len() as u64;
+            self.engine
+                .fired(&dead_nodes::RULE, [all, 0, 0], [all - dead, 0, 0], || {
+                    format!("{dead} values are used by no output and no obligation")
+                })?;
+        }
+        Ok(self.builder.finish())
     }
-    Ok(builder.finish())
 }
 
-type Renamed = (NodeId, SmallVec<[Coordinate; 3]>);
+impl Base {
+    /// Calls `see` with every operand, in order.
+    fn operands<'b>(&'b self, mut see: impl FnMut(&'b Value)) {
+        match self {
+            Self::Input(_) | Self::Constant(_) => {}
+            Self::Gather(gather) => {
+                see(&gather.data);
+                gather.indices().for_each(|index| see(&index.value));
+            }
+            Self::Concat { parts, .. } => parts.iter().for_each(see),
+            Self::Cut(value) => see(value),
+        }
+    }
+}
 
-fn renamed(
-    gather: &Gather,
-    of: impl Fn(NodeId) -> std::result::Result<NodeId, IrError>,
-) -> std::result::Result<Renamed, IrError> {
-    let rename = |coordinate: &Coordinate| {
+type Named = (NodeId, SmallVec<[Coordinate; 3]>);
+
+/// A gather of nodes: the data, then the indices in order.
+fn named(gather: &PendingGather, operands: &[NodeId]) -> std::result::Result<Named, IrError> {
+    let mut operands = operands.iter().copied();
+    let data = operands.next().ok_or(IrError::GatherWithoutIndex)?;
+    let coordinate = |coordinate: &PendingCoordinate| {
         Ok(match coordinate {
-            Coordinate::Output(output) => Coordinate::Output(*output),
-            Coordinate::Index(index) => Coordinate::Index(Index {
-                node: of(index.node)?,
-                ..index.clone()
+            PendingCoordinate::Output(output) => Coordinate::Output(*output),
+            PendingCoordinate::Index(index) => Coordinate::Index(Index {
+                node: operands.next().ok_or(IrError::GatherWithoutIndex)?,
+                outputs: index.outputs.clone(),
+                wrap: index.wrap,
+                policy: index.policy,
             }),
         })
     };
     let coordinates: std::result::Result<_, IrError> =
-        gather.coordinates.iter().map(rename).collect();
-    Ok((of(gather.data)?, coordinates?))
+        gather.coordinates.iter().map(coordinate).collect();
+    Ok((data, coordinates?))
+}
+
+/// The node of one view step.
+fn emit(builder: &mut Builder, x: NodeId, step: &View) -> std::result::Result<NodeId, IrError> {
+    // Ranks are at most 32, so axis numbers and counts fit a byte.
+    let bytes = |list: &[usize]| -> SmallVec<[u8; 8]> { list.iter().map(|&n| n as u8).collect() };
+    match step {
+        View::Slice(spans) => {
+            let spans: SmallVec<[Span; 6]> = spans.iter().map(|s| one_spelling(*s)).collect();
+            builder.slice(x, &spans)
+        }
+        View::Permute(perm) => builder.permute(x, &bytes(perm)),
+        View::Collapse { groups } => builder.collapse(x, &bytes(groups)),
+        View::Expand { groups, sizes } => builder.expand(x, &bytes(groups), sizes),
+        View::Broadcast { sizes } => builder.broadcast(x, sizes),
+    }
+}
+
+/// Spans that take nothing or one element have step 1.
+fn one_spelling(span: Span) -> Span {
+    match span.len {
+        0 => Span::whole(0),
+        1 => Span { step: 1, ..span },
+        _ => span,
+    }
 }

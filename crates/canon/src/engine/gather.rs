@@ -1,22 +1,20 @@
 //! Making a gather: its rules until none fires, then its node.
 
-use super::{Engine, PendingCoordinate, PendingGather, Result, Value};
-use crate::ir::{Coordinate, Index};
+use super::{After, Base, Engine, PendingGather, Result, Value};
 use crate::rules::{self, Outcome};
-use smallvec::SmallVec;
 
 impl Engine<'_> {
     /// The value of a gather.
     pub(crate) fn gather(&mut self, mut pending: PendingGather) -> Result<Value> {
-        let mut value = loop {
+        let (mut value, mut after) = loop {
             self.rewrite_operands(&mut pending)?;
             match self.first_rule(&mut pending)? {
-                Outcome::Unchanged => break self.make_gather(&pending)?,
+                Outcome::Unchanged => break self.make_gather(pending)?,
                 Outcome::Changed => {}
-                Outcome::Done(value) => break value,
+                Outcome::Done(value) => break (value, pending.after),
             }
         };
-        while let Some(step) = pending.after.pop() {
+        while let Some(step) = after.pop() {
             value = self.view(&value, &step)?;
         }
         Ok(value)
@@ -44,21 +42,10 @@ impl Engine<'_> {
         Ok(Outcome::Unchanged)
     }
 
-    fn make_gather(&mut self, pending: &PendingGather) -> Result<Value> {
-        let data = self.settle(&pending.data)?;
-        let mut coordinates: SmallVec<[Coordinate; 3]> = SmallVec::new();
-        for coordinate in &pending.coordinates {
-            coordinates.push(match coordinate {
-                PendingCoordinate::Output(output) => Coordinate::Output(*output),
-                PendingCoordinate::Index(index) => Coordinate::Index(Index {
-                    node: self.settle(&index.value)?,
-                    outputs: index.outputs.clone(),
-                    wrap: index.wrap,
-                    policy: index.policy,
-                }),
-            });
-        }
-        let node = self.cons(|builder| builder.gather(data, &coordinates))?;
-        self.whole(node)
+    fn make_gather(&mut self, mut pending: PendingGather) -> Result<(Value, After)> {
+        let after = std::mem::take(&mut pending.after);
+        let (element, shape) = (pending.data.element, pending.shape.clone());
+        let base = self.made(Base::Gather(Box::new(pending)), element, shape);
+        Ok((self.whole(base)?, after))
     }
 }

@@ -1,14 +1,15 @@
-//! The machine that canonicalises: values as views of bases, bases as hash-consed nodes.
+//! The machine that canonicalises: values as views of bases, bases made once.
 //!
-//! Views never become nodes on the way. A value is a base node and one
-//! [layout](restride_layout::Layout) over it; view operations compose into the layout, and only
-//! when a value is an operand of a gather or concat, an obligation or an output is the layout
-//! printed back as the one chain of nodes that it stands for ([`Engine::settle`]). Before that,
-//! the [rules](crate::rules) see it.
+//! Nothing becomes a node on the way. A value is a base and one
+//! [layout](restride_layout::Layout) over it; view operations compose into the layout. When a
+//! value is an operand of a gather or concat, an obligation or an output, the
+//! [rules](crate::rules) see it first. At the end ([`Engine::finish`]) what is needed is printed:
+//! each layout as the one chain of nodes that it stands for.
 //!
 //! Everything that can repeat is bounded: rules nest at most [`MAX_DEPTH`] deep and fire at most
 //! `fuel` times; what is past the bound stays as it is, correct but not canonical.
 
+mod base;
 mod concat;
 mod digits;
 mod finish;
@@ -17,18 +18,19 @@ mod settle;
 mod value;
 mod views;
 
+pub(crate) use base::{Base, BaseId};
 pub(crate) use concat::Parts;
 pub(crate) use digits::{AxisDigits, Digits, flat};
 pub(crate) use settle::chain_of;
-pub(crate) use value::{PendingCoordinate, PendingGather, PendingIndex, Source, Value, count};
+pub(crate) use value::{
+    After, PendingCoordinate, PendingGather, PendingIndex, Source, Value, count,
+};
 
 use crate::CanonError;
-use crate::ir::{Builder, Check, IrError, NodeId, Type};
 use crate::trace::{Measure, Rewrite, Rule, Trace};
-use restride_graph::{ElementType, Strided, ValueId};
-use restride_layout::Layout;
+use base::Held;
+use restride_graph::{Strided, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::Arc;
 
 pub(crate) type Result<T> = std::result::Result<T, CanonError>;
 
@@ -43,13 +45,14 @@ const FUEL_PER_VALUE: u64 = 256;
 
 /// The state of one canonicalisation.
 pub(crate) struct Engine<'t> {
-    builder: Builder,
-    /// Nodes by the hash of their kind and type.
-    memo: FxHashMap<u64, NodeId>,
+    bases: Vec<Held>,
+    /// Bases by the hash of what they are.
+    memo: FxHashMap<u64, BaseId>,
+    inputs: Vec<(BaseId, Option<Strided>)>,
+    checks: Vec<(Value, Demand)>,
     /// What is demanded already: index tensor, limit, wrap.
-    demanded: FxHashSet<(NodeId, i64, bool)>,
-    /// What the node at this place is a view of, if it ends a chain.
-    views: Vec<Option<Value>>,
+    demanded: FxHashSet<(Value, i64, bool)>,
+    outputs: Vec<(Value, Option<Strided>, ValueId)>,
     trace: Option<&'t mut dyn Trace>,
     /// The value of the spelled graph that is being worked on.
     on: ValueId,
@@ -62,10 +65,12 @@ pub(crate) struct Engine<'t> {
 impl<'t> Engine<'t> {
     pub(crate) fn new(values: usize, trace: Option<&'t mut dyn Trace>) -> Self {
         Self {
-            builder: Builder::new(),
+            bases: Vec::with_capacity(4),
             memo: FxHashMap::default(),
+            inputs: Vec::with_capacity(1),
+            checks: Vec::new(),
             demanded: FxHashSet::default(),
-            views: Vec::with_capacity(8),
+            outputs: Vec::with_capacity(1),
             trace,
             on: ValueId::from_u32(0),
             depth: 0,
@@ -77,6 +82,11 @@ impl<'t> Engine<'t> {
     /// Says which value of the spelled graph comes next.
     pub(crate) fn turn_to(&mut self, value: ValueId) {
         self.on = value;
+    }
+
+    /// Whether somebody wants to be told.
+    pub(crate) fn traces(&self) -> bool {
+        self.trace.is_some()
     }
 
     /// Tells the trace, if there is one.
@@ -112,67 +122,11 @@ impl<'t> Engine<'t> {
         self.fuel > 0 && self.depth < MAX_DEPTH
     }
 
-    /// The type of a base.
-    pub(crate) fn ty(&self, node: NodeId) -> &Type {
-        self.builder.graph().ty(node)
-    }
-
-    /// The node of a base.
-    pub(crate) fn node(&self, node: NodeId) -> &crate::ir::Node {
-        self.builder.graph().node(node)
-    }
-
-    /// The next input.
-    pub(crate) fn input(
-        &mut self,
-        element: ElementType,
-        shape: &[i64],
-        layout: Option<&Strided>,
-    ) -> Result<Value> {
-        let node = self.builder.input(element, shape, layout.cloned())?;
-        self.views.push(None);
-        self.whole(node)
-    }
-
-    /// A constant; one element repeated is a fill.
-    pub(crate) fn constant(
-        &mut self,
-        element: ElementType,
-        shape: &[i64],
-        bytes: &Arc<[u8]>,
-    ) -> Result<Value> {
-        if let Some(bits) = crate::rules::constant_fill::uniform(element, bytes) {
-            let rule = crate::rules::constant_fill::RULE.name;
-            self.note(rule, || format!("every element is {bits:#x}"));
-            return Ok(Value::fill(element, shape, bits));
-        }
-        let node = self.cons(|builder| builder.constant(element, shape, Arc::clone(bytes)))?;
-        self.whole(node)
-    }
-
-    /// All of a node.
-    pub(crate) fn whole(&self, node: NodeId) -> Result<Value> {
-        let ty = self.ty(node);
-        let layout = Layout::dense(&ty.shape)?;
-        Ok(Value::view(ty.element, node, layout))
-    }
-
-    /// What a node that has been settled stands for.
-    pub(crate) fn value_of(&self, node: NodeId) -> Result<Value> {
-        if let Some(Some(value)) = self.views.get(node.index()) {
-            return Ok(value.clone());
-        }
-        if let crate::ir::Node::Fill { bits } = self.node(node) {
-            let ty = self.ty(node);
-            return Ok(Value::fill(ty.element, &ty.shape, *bits));
-        }
-        self.whole(node)
-    }
-
     /// One more output.
     pub(crate) fn output(&mut self, value: &Value, layout: Option<&Strided>) -> Result<()> {
-        let node = self.settle(value)?;
-        Ok(self.builder.output(node, layout.cloned())?)
+        let value = self.normal(value.clone())?;
+        self.outputs.push((value, layout.cloned(), self.on));
+        Ok(())
     }
 
     /// One more obligation, on the indices of this value.
@@ -186,16 +140,17 @@ impl<'t> Engine<'t> {
     }
 
     /// Adds an obligation, unless an earlier one says the same.
-    pub(crate) fn push_check(&mut self, check: Check) -> std::result::Result<bool, IrError> {
-        let new = self.demanded.insert((check.node, check.limit, check.wrap));
+    pub(crate) fn push_check(&mut self, value: Value, demand: Demand) -> bool {
+        let key = (value.clone(), demand.limit, demand.wrap);
+        let new = self.demanded.insert(key);
         if new {
-            self.builder.check(check)?;
+            self.checks.push((value, demand));
         }
-        Ok(new)
+        new
     }
 }
 
-/// What an obligation asks of an index tensor; see [`Check`].
+/// What an obligation asks of an index tensor; see [`Check`](crate::ir::Check).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
     pub(crate) limit: i64,

@@ -1,6 +1,7 @@
 //! Values while they are being canonicalised: a base and one view of it.
 
-use crate::ir::{Axes, NodeId, Policy};
+use super::BaseId;
+use crate::ir::{Axes, Policy};
 use restride_graph::{ElementType, Shape};
 use restride_layout::{Layout, View};
 use smallvec::SmallVec;
@@ -11,31 +12,31 @@ use std::rc::Rc;
 /// However long the chain of views that led here, it is one layout over one base. This is what
 /// makes equal chains equal: nodes are printed from the layout at the end. Layouts are some
 /// hundred bytes and are handed on more often than changed, so they are shared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Value {
     pub(crate) element: ElementType,
     pub(crate) source: Source,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     /// The same bits everywhere. Every empty value is a fill of 0.
-    Fill { shape: Shape, bits: u128 },
-    /// Elements of a node, at addresses of its dense row-major order.
-    View { base: NodeId, layout: Rc<Layout> },
+    Fill { shape: Rc<Shape>, bits: u128 },
+    /// Elements of a base, at addresses of its dense row-major order.
+    View { base: BaseId, layout: Rc<Layout> },
 }
 
 impl Value {
     pub(crate) fn fill(element: ElementType, shape: &[i64], bits: u128) -> Self {
         let bits = if shape.contains(&0) { 0 } else { bits };
-        let shape = Shape::from_slice(shape);
+        let shape = Rc::new(Shape::from_slice(shape));
         Self {
             element,
             source: Source::Fill { shape, bits },
         }
     }
 
-    pub(crate) fn view(element: ElementType, base: NodeId, layout: Layout) -> Self {
+    pub(crate) fn view(element: ElementType, base: BaseId, layout: Layout) -> Self {
         if layout.is_empty() {
             return Self::fill(element, layout.shape(), 0);
         }
@@ -80,7 +81,7 @@ pub(crate) fn count(shape: &[i64]) -> u64 {
 }
 
 /// An index operand of a gather that has not been made yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PendingIndex {
     pub(crate) value: Value,
     pub(crate) outputs: Axes,
@@ -89,21 +90,24 @@ pub(crate) struct PendingIndex {
 }
 
 /// Where one coordinate of the data comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PendingCoordinate {
     Output(u8),
     Index(Box<PendingIndex>),
 }
 
 /// A gather that has not been made yet, and the views to apply to what it gives.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PendingGather {
     pub(crate) data: Value,
     pub(crate) coordinates: SmallVec<[PendingCoordinate; 3]>,
     pub(crate) shape: Shape,
     /// Applied from the last to the first.
-    pub(crate) after: SmallVec<[View; 1]>,
+    pub(crate) after: After,
 }
+
+/// Views that wait for what they are views of, last first.
+pub(crate) type After = Vec<View>;
 
 impl PendingGather {
     pub(crate) fn indices(&self) -> impl Iterator<Item = &PendingIndex> {

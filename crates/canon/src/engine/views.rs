@@ -1,7 +1,6 @@
 //! View operations on values: they compose into the layout, or cut the chain where it breaks.
 
-use super::{Engine, Result, Source, Value};
-use crate::ir::NodeId;
+use super::{BaseId, Engine, Result, Source, Value};
 use crate::rules;
 use restride_graph::MAX_RANK;
 use restride_layout::{Axes, Break, Layout, Piece, Sizes, Span, View};
@@ -29,7 +28,7 @@ impl Engine<'_> {
     /// layouts of so many digits that their chain may need more axes than a tensor has.
     pub(crate) fn compose(
         &self,
-        base: NodeId,
+        base: BaseId,
         layout: &Layout,
         step: &View,
     ) -> std::result::Result<Layout, Break> {

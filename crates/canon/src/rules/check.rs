@@ -1,7 +1,6 @@
 //! Obligations that are known to hold, or are demanded already, are not demanded.
 
 use crate::engine::{Demand, Engine, Result, Value};
-use crate::ir::Check;
 use crate::rules::table;
 use crate::scalar;
 use crate::trace::Rule;
@@ -15,13 +14,7 @@ pub(crate) const RULE: Rule = Rule {
 
 /// Adds the obligation unless it can be dropped.
 pub(crate) fn demand(engine: &mut Engine<'_>, value: &Value, demand: Demand) -> Result<()> {
-    let Demand {
-        limit,
-        wrap,
-        op,
-        column,
-        columns,
-    } = demand;
+    let Demand { limit, wrap, .. } = demand;
     let dropped = |engine: &mut Engine<'_>, why: &'static str| {
         engine.fired(&RULE, [1, 0, 0], [0, 0, 0], || why.to_owned())
     };
@@ -37,16 +30,7 @@ pub(crate) fn demand(engine: &mut Engine<'_>, value: &Value, demand: Demand) -> 
     if known.is_some_and(holds) {
         return dropped(engine, "the indices are constant and in range");
     }
-    let node = engine.settle(&value)?;
-    let new = engine.push_check(Check {
-        node,
-        limit,
-        wrap,
-        op,
-        column,
-        columns,
-    })?;
-    if new {
+    if engine.push_check(value, demand) {
         return Ok(());
     }
     dropped(engine, "an earlier obligation says the same")

@@ -1,7 +1,6 @@
 //! A concat among the parts of a concat along the same axis gives its parts to it.
 
-use crate::engine::{Engine, MAX_PARTS, Result, Source, Value};
-use crate::ir::{Node, NodeId};
+use crate::engine::{Base, BaseId, Engine, MAX_PARTS, Result, Source, Value};
 use crate::trace::Rule;
 use smallvec::SmallVec;
 
@@ -18,7 +17,7 @@ pub(crate) fn flatten(
     parts: SmallVec<[Value; 4]>,
     axis: usize,
 ) -> Result<SmallVec<[Value; 4]>> {
-    let mut inner: SmallVec<[Option<NodeId>; 4]> = SmallVec::new();
+    let mut inner: SmallVec<[Option<BaseId>; 4]> = SmallVec::new();
     let mut total = 0;
     for part in &parts {
         let (node, count) = match whole_concat(engine, part, axis) {
@@ -38,10 +37,8 @@ pub(crate) fn flatten(
             flat.push(part);
             continue;
         };
-        if let Node::Concat { parts, .. } = engine.node(node).clone() {
-            for part in parts {
-                flat.push(engine.value_of(part)?);
-            }
+        if let Base::Concat { parts, .. } = engine.base(node) {
+            flat.extend(parts.iter().cloned());
         }
     }
     engine.fired(&RULE, [nested, 0, 0], [0, 0, 0], || {
@@ -50,24 +47,19 @@ pub(crate) fn flatten(
     Ok(flat)
 }
 
-fn whole_concat(engine: &Engine<'_>, part: &Value, axis: usize) -> Option<(NodeId, usize)> {
+fn whole_concat(engine: &Engine<'_>, part: &Value, axis: usize) -> Option<(BaseId, usize)> {
     let Source::View { base, layout } = &part.source else {
         return None;
     };
-    match engine.node(*base) {
-        Node::Concat { parts, axis: along } if usize::from(*along) == axis => {
-            let same = engine.ty(*base).shape.as_slice() == layout.shape() && layout.is_dense();
-            same.then_some((*base, parts.len()))
+    match engine.base(*base) {
+        Base::Concat { parts, axis: along } if *along == axis => {
+            let whole = layout.is_dense_over(&engine.ty(*base).shape);
+            whole.then_some((*base, parts.len()))
         }
-        Node::Concat { .. }
-        | Node::Input { .. }
-        | Node::Constant { .. }
-        | Node::Slice { .. }
-        | Node::Permute { .. }
-        | Node::Collapse { .. }
-        | Node::Expand { .. }
-        | Node::Broadcast { .. }
-        | Node::Gather(_)
-        | Node::Fill { .. } => None,
+        Base::Concat { .. }
+        | Base::Input(_)
+        | Base::Constant(_)
+        | Base::Gather(_)
+        | Base::Cut(_) => None,
     }
 }

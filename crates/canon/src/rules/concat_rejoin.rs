@@ -43,7 +43,7 @@ pub(crate) fn rejoin(
 fn join(engine: &Engine<'_>, a: &Value, b: &Value, axis: usize) -> Result<Option<Value>> {
     match (&a.source, &b.source) {
         (Source::Fill { bits, shape }, Source::Fill { bits: other, .. }) if bits == other => {
-            let mut shape = shape.clone();
+            let mut shape = restride_graph::Shape::clone(shape);
             if let (Some(size), Some(more)) = (shape.get_mut(axis), b.shape().get(axis)) {
                 *size += more;
             }

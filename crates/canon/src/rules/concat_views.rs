@@ -1,7 +1,6 @@
 //! Views of a concat become a concat of views.
 
-use crate::engine::{Engine, MAX_PARTS, Parts, Result, Value, count};
-use crate::ir::{Node, NodeId};
+use crate::engine::{Base, BaseId, Engine, MAX_PARTS, Parts, Result, Value, count};
 use crate::trace::Rule;
 use restride_layout::{Sizes, Span, View};
 use smallvec::SmallVec;
@@ -16,35 +15,24 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 /// Moves the leading views of a chain below its concat.
-pub(crate) fn sink(engine: &mut Engine<'_>, value: &Value, base: NodeId) -> Result<Option<Value>> {
+pub(crate) fn sink(engine: &mut Engine<'_>, value: &Value, base: BaseId) -> Result<Option<Value>> {
     let chain = engine.chain(value)?;
-    let Node::Concat { parts, axis } = engine.node(base) else {
+    let Base::Concat { parts, axis } = engine.base(base) else {
         return Ok(None);
     };
     if chain.is_empty() || parts.len() > MAX_PARTS {
         return Ok(None);
     }
-    let (parts, mut axis) = (parts.clone(), usize::from(*axis));
+    let (mut values, mut axis) = (parts.clone(), *axis);
+    let had = values.len();
     let mut shape = Sizes::from_slice(&engine.ty(base).shape);
     let before = [count(&shape), chain.len() as u64, 0];
-    let mut values: Parts = SmallVec::new();
     let mut taken = 0;
     for step in chain.iter() {
-        let sizes: Sizes = match taken {
-            0 => parts
-                .iter()
-                .map(|&part| engine.ty(part).shape[axis])
-                .collect(),
-            _ => values.iter().map(|part| part.shape()[axis]).collect(),
-        };
+        let sizes: Sizes = values.iter().map(|part| part.shape()[axis]).collect();
         let Some(sunk) = sink_step(step, &shape, axis, &sizes) else {
             break;
         };
-        if taken == 0 {
-            for &part in &parts {
-                values.push(engine.value_of(part)?);
-            }
-        }
         let mut next = Parts::new();
         for (part, view) in &sunk.parts {
             next.push(engine.view(&values[*part], view)?);
@@ -58,7 +46,7 @@ pub(crate) fn sink(engine: &mut Engine<'_>, value: &Value, base: NodeId) -> Resu
         return Ok(None);
     }
     let after = [count(&shape), (chain.len() - taken) as u64, 0];
-    let (had, has) = (parts.len(), values.len());
+    let has = values.len();
     engine.fired(&RULE, before, after, || {
         format!("{taken} views move below the concat, of whose {had} parts {has} stay")
     })?;

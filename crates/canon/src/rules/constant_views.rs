@@ -1,7 +1,6 @@
 //! Views of constants are constants.
 
-use crate::engine::{Engine, Result, Value, count};
-use crate::ir::{Node, NodeId};
+use crate::engine::{Base, BaseId, Engine, Result, Value, count};
 use crate::scalar;
 use crate::trace::Rule;
 use restride_layout::{Layout, Sizes, Span};
@@ -22,7 +21,7 @@ pub(crate) const RULE: Rule = Rule {
 pub(crate) fn fold(
     engine: &mut Engine<'_>,
     value: &Value,
-    base: NodeId,
+    base: BaseId,
     layout: &Layout,
 ) -> Result<Option<Value>> {
     let ty = engine.ty(base);
@@ -36,12 +35,12 @@ pub(crate) fn fold(
         })
         .collect();
     let kept = layout.slice(&spans)?;
-    if kept.shape() == ty.shape.as_slice() && kept.is_dense() {
+    if kept.is_dense_over(&ty.shape) {
         return Ok(None);
     }
     let width = value.element.width();
     let bytes = count(kept.shape()).saturating_mul(width as u64);
-    let Node::Constant { bytes: table } = engine.node(base) else {
+    let Base::Constant(table) = engine.base(base) else {
         return Ok(None);
     };
     if bytes > FOLD_BYTES.max(table.len() as u64) {

@@ -43,14 +43,19 @@ fn materialise(engine: &mut Engine<'_>, x: &Value, step: &View, why: Break) -> R
     if let Source::Fill { bits, .. } = between.source {
         return Ok(Value::fill(x.element, &step.shape(x.shape())?, bits));
     }
-    let node = engine.settle(&between)?;
     engine.has_cut();
-    engine.note(RULE.name, || {
-        format!("{node} is a value between, {layout} over {base}: {why}")
-    });
+    if engine.traces() {
+        let over = engine.base(*base).to_string();
+        engine.note(RULE.name, || {
+            format!("{layout} over {over} is a value between: {why}")
+        });
+    }
     let dense = Layout::dense(between.shape())?;
-    let layout = engine.compose(node, &dense.reshape(x.shape())?, step)?;
-    Ok(Value::view(x.element, node, layout))
+    let Source::View { base, .. } = engine.between(&between)?.source else {
+        return Err(why.into());
+    };
+    let layout = engine.compose(base, &dense.reshape(x.shape())?, step)?;
+    Ok(Value::view(x.element, base, layout))
 }
 
 /// The elements of a value over the base that rules leave it, with one axis for each digit.

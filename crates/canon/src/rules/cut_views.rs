@@ -1,9 +1,7 @@
 //! Views above a cut move below it as far as they compose there.
 
 use super::cut::flattened;
-use crate::engine::Source;
-use crate::engine::{Engine, Result, Value, count};
-use crate::ir::NodeId;
+use crate::engine::{Base, BaseId, Engine, Result, Source, Value, count};
 use crate::trace::Rule;
 use restride_layout::Layout;
 
@@ -18,15 +16,15 @@ pub(crate) const RULE: Rule = Rule {
 pub(crate) fn lower(
     engine: &mut Engine<'_>,
     value: &Value,
-    between: NodeId,
+    between: BaseId,
 ) -> Result<Option<Value>> {
-    let below = engine.value_of(between)?;
+    let Base::Cut(below) = engine.base(between) else {
+        return Ok(None);
+    };
+    let below = below.clone();
     let Source::View { base, layout } = &below.source else {
         return Ok(None);
     };
-    if *base == between {
-        return Ok(None);
-    }
     let chain = engine.chain(value)?;
     let mut replayed = Layout::clone(layout);
     let mut taken = 0;
@@ -48,7 +46,9 @@ pub(crate) fn lower(
     let Some(flat) = flattened(engine, &composed)? else {
         return Ok(None);
     };
-    let node = engine.settle(&flat)?;
+    let Source::View { base: node, .. } = engine.between(&flat)?.source else {
+        return Ok(None);
+    };
     let mut layout = Layout::dense(flat.shape())?.reshape(shape)?;
     for step in &chain[taken..] {
         let Ok(next) = engine.compose(node, &layout, step) else {
@@ -62,7 +62,7 @@ pub(crate) fn lower(
         return Ok(None);
     }
     engine.fired(&RULE, before, after, || {
-        format!("{taken} views compose below {between}, which becomes {node}")
+        format!("{taken} views compose below the value between, which becomes another")
     })?;
     Ok(Some(lowered))
 }

@@ -2,8 +2,7 @@
 
 use super::constant_views::FOLD_BYTES;
 use super::{Outcome, table};
-use crate::engine::{Engine, PendingCoordinate, PendingGather, Result, Source, count};
-use crate::ir::Node;
+use crate::engine::{Base, Engine, PendingCoordinate, PendingGather, Result, Source, count};
 use crate::scalar;
 use crate::trace::Rule;
 use restride_layout::Sizes;
@@ -35,7 +34,7 @@ fn evaluate(engine: &Engine<'_>, pending: &PendingGather) -> Option<Vec<u8>> {
     let Source::View { base, layout } = &pending.data.source else {
         return None;
     };
-    let Node::Constant { bytes } = engine.node(*base) else {
+    let Base::Constant(bytes) = engine.base(*base) else {
         return None;
     };
     let width = pending.data.element.width();

@@ -1,7 +1,7 @@
 //! Views of a gather become a gather of views, so that less is moved.
 
-use crate::engine::{Engine, PendingCoordinate, PendingGather, PendingIndex, Result, Value, count};
-use crate::ir::{Axes as Labels, Coordinate, Node, NodeId};
+use crate::engine::{Base, BaseId, Engine, PendingCoordinate, PendingGather, Result, Value, count};
+use crate::ir::Axes as Labels;
 use crate::trace::Rule;
 use restride_graph::{MAX_RANK, Shape};
 use restride_layout::{Axes, Sizes, Span, View};
@@ -20,15 +20,16 @@ pub(crate) const RULE: Rule = Rule {
 pub(crate) fn absorb(
     engine: &mut Engine<'_>,
     value: &Value,
-    base: NodeId,
+    base: BaseId,
 ) -> Result<Option<Value>> {
     let chain = engine.chain(value)?;
     let Some(first) = chain.first() else {
         return Ok(None);
     };
-    let Some(mut pending) = opened(engine, base)? else {
+    let Base::Gather(pending) = engine.base(base) else {
         return Ok(None);
     };
+    let mut pending = PendingGather::clone(pending);
     if !absorbs(&pending, first) {
         return Ok(None);
     }
@@ -50,31 +51,6 @@ pub(crate) fn absorb(
         value = engine.view(&value, step)?;
     }
     Ok(Some(value))
-}
-
-/// The gather of a node, to be made anew.
-fn opened(engine: &Engine<'_>, base: NodeId) -> Result<Option<PendingGather>> {
-    let Node::Gather(gather) = engine.node(base) else {
-        return Ok(None);
-    };
-    let mut coordinates: SmallVec<[PendingCoordinate; 3]> = SmallVec::new();
-    for coordinate in &gather.coordinates {
-        coordinates.push(match coordinate {
-            Coordinate::Output(output) => PendingCoordinate::Output(*output),
-            Coordinate::Index(index) => PendingCoordinate::Index(Box::new(PendingIndex {
-                value: engine.value_of(index.node)?,
-                outputs: index.outputs.clone(),
-                wrap: index.wrap,
-                policy: index.policy,
-            })),
-        });
-    }
-    Ok(Some(PendingGather {
-        data: engine.value_of(gather.data)?,
-        coordinates,
-        shape: engine.ty(base).shape.clone(),
-        after: SmallVec::new(),
-    }))
 }
 
 fn absorbs(pending: &PendingGather, step: &View) -> bool {

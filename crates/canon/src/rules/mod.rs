@@ -27,8 +27,7 @@ mod gather_views;
 mod table;
 pub(crate) mod view_chain;
 
-use crate::engine::{Engine, PendingGather, Result, Source, Value};
-use crate::ir::Node;
+use crate::engine::{Base, Engine, PendingGather, Result, Source, Value};
 use crate::trace::Rule;
 
 /// Every rule, for documentation and for tests.
@@ -89,15 +88,11 @@ pub(crate) fn below(engine: &mut Engine<'_>, value: &Value) -> Result<Option<Val
     let Source::View { base, layout } = &value.source else {
         return Ok(None);
     };
-    match engine.node(*base) {
-        Node::Input { .. } | Node::Fill { .. } => Ok(None),
-        Node::Constant { .. } => constant_views::fold(engine, value, *base, layout),
-        Node::Concat { .. } => concat_views::sink(engine, value, *base),
-        Node::Gather(_) => gather_views::absorb(engine, value, *base),
-        Node::Slice { .. }
-        | Node::Permute { .. }
-        | Node::Collapse { .. }
-        | Node::Expand { .. }
-        | Node::Broadcast { .. } => cut_views::lower(engine, value, *base),
+    match engine.base(*base) {
+        Base::Input(_) => Ok(None),
+        Base::Constant(_) => constant_views::fold(engine, value, *base, layout),
+        Base::Concat { .. } => concat_views::sink(engine, value, *base),
+        Base::Gather(_) => gather_views::absorb(engine, value, *base),
+        Base::Cut(_) => cut_views::lower(engine, value, *base),
     }
 }

@@ -1,7 +1,7 @@
 //! Constant index tensors as numbers.
 
-use crate::engine::{Engine, PendingIndex, Source, Value};
-use crate::ir::{Node, Policy};
+use crate::engine::{Base, Engine, PendingIndex, Source, Value};
+use crate::ir::Policy;
 use crate::scalar;
 
 /// The longest index table that rules look into.
@@ -21,10 +21,10 @@ pub(crate) fn numbers(engine: &Engine<'_>, value: &Value) -> Option<Vec<i64>> {
             Some(vec![nearest; count as usize])
         }
         Source::View { base, layout } => {
-            let Node::Constant { bytes } = engine.node(*base) else {
+            let Base::Constant(bytes) = engine.base(*base) else {
                 return None;
             };
-            if !layout.is_dense() || layout.shape() != engine.ty(*base).shape.as_slice() {
+            if !layout.is_dense_over(&engine.ty(*base).shape) {
                 return None;
             }
             Some(value.element.integers(bytes))
