@@ -15,12 +15,23 @@ use std::fmt;
 /// offset 0. The form is unique: the innermost digit of an axis must end exactly where the map
 /// first departs from linear, the next one likewise, and so on. So derived equality and hash are
 /// equality of functions.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     shape: Sizes,
     /// `None` when there is no point.
     piece: Option<Piece>,
     columns: usize,
+}
+
+/// By hand, for the derived one would copy the shape element by element.
+impl Clone for Layout {
+    fn clone(&self) -> Self {
+        Layout {
+            shape: Sizes::from_slice(&self.shape),
+            piece: self.piece.clone(),
+            columns: self.columns,
+        }
+    }
 }
 
 impl Layout {
@@ -128,7 +139,10 @@ impl Layout {
     pub fn view(&self, view: &View) -> Result<Layout, Break> {
         let shape = view.shape(&self.shape)?;
         let piece = match &self.piece {
-            Some(piece) if !shape.contains(&0) => Some(one(piece.view(&self.shape, view)?)?),
+            Some(piece) if !shape.contains(&0) => Some(match piece.plain(&self.shape, view)? {
+                Some(piece) => piece,
+                None => one(piece.view(&self.shape, view)?)?,
+            }),
             Some(_) | None => None,
         };
         Ok(Layout {

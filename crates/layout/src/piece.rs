@@ -32,8 +32,8 @@ mod ops;
 pub use columns::Nested;
 pub use join::{Operand, join};
 
+use crate::Break;
 use crate::math::{add, mul, product};
-use crate::{Break, Sizes};
 use smallvec::SmallVec;
 
 /// The most pieces one operation may make of one.
@@ -58,13 +58,25 @@ struct Axis {
 }
 
 /// A partial affine map, in normal form.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
     axes: SmallVec<[Axis; 6]>,
     digits: SmallVec<[Digit; 6]>,
     /// One row of strides per digit, one entry per column.
     strides: SmallVec<[i64; 8]>,
     offset: SmallVec<[i64; 2]>,
+}
+
+/// By hand, for the derived one would copy element by element.
+impl Clone for Piece {
+    fn clone(&self) -> Self {
+        Piece {
+            axes: SmallVec::from_slice(&self.axes),
+            digits: SmallVec::from_slice(&self.digits),
+            strides: SmallVec::from_slice(&self.strides),
+            offset: SmallVec::from_slice(&self.offset),
+        }
+    }
 }
 
 /// One axis of a piece.
@@ -86,12 +98,26 @@ impl Piece {
 
     /// Every point of `shape`, addressed row-major. `None` if there is no point.
     pub fn dense(shape: &[i64]) -> Result<Option<Piece>, Break> {
-        product(shape)?;
-        let mut strides: Sizes = SmallVec::from_elem(1, shape.len());
-        for a in (1..shape.len()).rev() {
-            strides[a - 1] = strides[a].saturating_mul(shape[a]);
+        if let Some(axis) = shape.iter().position(|&n| n < 0) {
+            let extent = shape[axis];
+            return Err(Break::Extent { axis, extent });
         }
-        Self::strided(shape, &[0], &strides)
+        let mut row = product(shape)?;
+        if row == 0 {
+            return Ok(None);
+        }
+        let mut piece = Piece::empty(&[0]);
+        for &n in shape {
+            row /= n;
+            let digits = usize::from(n > 1);
+            piece.axes.push(Axis { start: 0, digits });
+            if n > 1 {
+                let (extent, coord) = (n, 1);
+                piece.digits.push(Digit { extent, coord });
+                piece.strides.push(row);
+            }
+        }
+        Ok(Some(piece))
     }
 
     /// Every point of `shape` at `offset[c] + sum(x[a] * strides[a * columns + c])`: strides are
@@ -295,6 +321,11 @@ impl Piece {
 }
 
 impl AxisView<'_> {
+    /// Whether one digit steps through exactly the coordinates `0..extent`.
+    pub(crate) fn is_plain(&self, extent: i64) -> bool {
+        self.start == 0 && matches!(self.digits, [d] if d.extent == extent && d.coord == 1)
+    }
+
     /// Whether its coordinates are exactly `0..extent`.
     pub fn is_total(&self, extent: i64) -> bool {
         let mut inside = 1i64;

@@ -16,11 +16,12 @@
 //!    makes room where its size does not allow that: see [`rows`](self::rows).
 //! 3. What is left is to put the axes in order, insert unit axes, repeat and join.
 
+mod plain;
 mod rows;
 
 use crate::math::product;
 use crate::piece::axis::{Run, refined, span};
-use crate::{Axes, Break, Layout, Sizes, Span, View};
+use crate::{Axes, Break, Layout, Piece, Sizes, Span, View};
 use rows::{Cut, Script};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -65,7 +66,11 @@ impl Layout {
         if self.is_dense_over(source) {
             return Ok(Chain::new());
         }
-        let (base, mut runs) = self.nested(total)?;
+        let (piece, base) = self.inside(total)?;
+        if let Some(chain) = plain::chain(piece, base, source, total) {
+            return Ok(chain);
+        }
+        let mut runs = nested(piece)?;
         let mut chain = Chain::new();
         let (groups, mut domains) = domains(base, &mut runs, source, total)?;
         if groups.iter().any(|&g| g > 1) {
@@ -95,38 +100,18 @@ impl Layout {
         Ok(chain)
     }
 
-    /// The least address and the digits that move, if they are nested and stay below `total`.
-    fn nested(&self, total: i64) -> Result<(i64, Runs), Break> {
+    /// The digits and the least address, if all addresses are those of a source of `total`
+    /// elements.
+    fn inside(&self, total: i64) -> Result<(&Piece, i64), Break> {
         let piece = self.piece().ok_or(Break::NoChain)?;
         if piece.columns() != 1 {
             return Err(Break::NoChain);
         }
         let (low, high) = piece.range(0)?;
-        if low < 0 || high >= total {
-            return Err(Break::NoChain);
+        match low >= 0 && high < total {
+            true => Ok((piece, low)),
+            false => Err(Break::NoChain),
         }
-        let mut runs = Runs::new();
-        for (d, digit) in piece.digits().iter().enumerate() {
-            let stride = piece.strides(d)[0];
-            if stride != 0 {
-                // Its whole reach lies inside the source, so it has an absolute value.
-                runs.push(Run {
-                    digit: d,
-                    by: stride.signum(),
-                    extent: digit.extent,
-                    coord: stride.abs(),
-                });
-            }
-        }
-        runs.sort_unstable_by_key(|r| std::cmp::Reverse(r.coord));
-        let mut reach = 0;
-        for run in runs.iter().rev() {
-            if run.coord <= reach {
-                return Err(Break::NoChain);
-            }
-            reach += (run.extent - 1) * run.coord;
-        }
-        Ok((low, runs))
     }
 
     /// Step 3: from the legs in source order to the shape.
@@ -234,6 +219,32 @@ impl Layout {
             });
         }
     }
+}
+
+/// The digits that move, if they are nested. All their addresses lie inside the source, so that
+/// strides have an absolute value and reaches a sum.
+fn nested(piece: &Piece) -> Result<Runs, Break> {
+    let mut runs = Runs::new();
+    for (d, digit) in piece.digits().iter().enumerate() {
+        let stride = piece.strides(d)[0];
+        if stride != 0 {
+            runs.push(Run {
+                digit: d,
+                by: stride.signum(),
+                extent: digit.extent,
+                coord: stride.abs(),
+            });
+        }
+    }
+    runs.sort_unstable_by_key(|r| std::cmp::Reverse(r.coord));
+    let mut reach = 0;
+    for run in runs.iter().rev() {
+        if run.coord <= reach {
+            return Err(Break::NoChain);
+        }
+        reach += (run.extent - 1) * run.coord;
+    }
+    Ok(runs)
 }
 
 /// Collapses the legs so that `joined[k]` moving ones make axis `k` and the unit ones go.

@@ -1,7 +1,7 @@
 //! The view operations on a piece. Their arguments have been checked against the value's shape.
 
 use super::axis::{self, Coords, Parts, Run, TooMany};
-use super::{AxisView, MAX_PIECES, Piece, Pieces};
+use super::{Axis, AxisView, Digit, MAX_PIECES, Piece, Pieces};
 use crate::math::{add, mul};
 use crate::{Break, Span, View};
 use smallvec::{SmallVec, smallvec};
@@ -9,13 +9,98 @@ use smallvec::{SmallVec, smallvec};
 impl Piece {
     /// Any view step that fits the shape.
     pub(crate) fn view(&self, shape: &[i64], view: &View) -> Result<Pieces, Break> {
+        if let Some(piece) = self.plain(shape, view)? {
+            return Ok(smallvec![piece]);
+        }
         match view {
             View::Slice(spans) => self.slice(shape, spans),
-            View::Permute(perm) => self.permute(perm).map(|p| smallvec![p]),
-            View::Collapse { groups } => self.collapse(shape, groups).map(|p| smallvec![p]),
             View::Expand { groups, sizes } => self.expand(shape, groups, sizes),
-            View::Broadcast { sizes } => self.broadcast(shape, sizes).map(|p| smallvec![p]),
+            View::Permute(_) | View::Collapse { .. } | View::Broadcast { .. } => Ok(Pieces::new()),
         }
+    }
+
+    /// A view step that cannot split a piece, or that plainly does not split this one.
+    pub(crate) fn plain(&self, shape: &[i64], view: &View) -> Result<Option<Piece>, Break> {
+        match view {
+            View::Slice(spans) => self.plain_slice(shape, spans),
+            View::Permute(perm) => self.permute(perm).map(Some),
+            View::Collapse { groups } => self.collapse(shape, groups).map(Some),
+            View::Expand { groups, sizes } => self.plain_expand(shape, groups, sizes),
+            View::Broadcast { sizes } => self.broadcast(shape, sizes).map(Some),
+        }
+    }
+
+    /// [`slice`](Self::slice) where every axis that is cut is whole and owns one digit.
+    fn plain_slice(&self, shape: &[i64], spans: &[Span]) -> Result<Option<Piece>, Break> {
+        let plain = |((axis, &n), span): ((AxisView<'_>, &i64), &Span)| {
+            span.is_whole(n) || span.len > 0 && axis.is_plain(n)
+        };
+        if !self.axes().zip(shape).zip(spans).all(plain) {
+            return Ok(None);
+        }
+        let columns = self.columns();
+        let mut out = self.clone();
+        let mut d = 0;
+        for (axis, (&n, span)) in out.axes.iter_mut().zip(shape.iter().zip(spans)) {
+            if span.is_whole(n) {
+                d += axis.digits;
+                continue;
+            }
+            let row = &mut out.strides[d * columns..(d + 1) * columns];
+            for (stride, offset) in row.iter_mut().zip(&mut out.offset) {
+                *offset = add(*offset, mul(span.start, *stride)?)?;
+                if span.len > 1 {
+                    *stride = mul(*stride, span.step)?;
+                }
+            }
+            if span.len > 1 {
+                out.digits[d].extent = span.len;
+                d += 1;
+            } else {
+                axis.digits = 0;
+                out.digits.remove(d);
+                out.strides.drain(d * columns..(d + 1) * columns);
+            }
+        }
+        Ok(Some(out))
+    }
+
+    /// [`expand`](Self::expand) where every axis that is cut is whole and owns one digit.
+    fn plain_expand(
+        &self,
+        shape: &[i64],
+        groups: &[usize],
+        sizes: &[i64],
+    ) -> Result<Option<Piece>, Break> {
+        let plain = |((axis, &n), &count): ((AxisView<'_>, &i64), &usize)| {
+            count == 1 || n == 1 || axis.is_plain(n)
+        };
+        if groups.is_empty() || !self.axes().zip(shape).zip(groups).all(plain) {
+            return Ok(None);
+        }
+        let mut out = Piece::empty(&self.offset);
+        let mut next = 0;
+        for ((axis, &n), &count) in self.axes().zip(shape).zip(groups) {
+            let sizes = &sizes[next..next + count];
+            next += count;
+            if count == 1 {
+                out.copy_axis(self, axis, axis.start);
+                continue;
+            }
+            let mut row = n;
+            for &extent in sizes {
+                row /= extent;
+                let digits = usize::from(extent > 1);
+                out.axes.push(Axis { start: 0, digits });
+                if extent > 1 {
+                    out.digits.push(Digit { extent, coord: 1 });
+                    for &stride in self.strides(axis.first) {
+                        out.strides.push(mul(stride, row)?);
+                    }
+                }
+            }
+        }
+        Ok(Some(out))
     }
 
     /// Post-condition: `r.at(x permuted) == self.at(x)`.
