@@ -69,8 +69,13 @@ impl<B: Clone + PartialEq> Cover<B> {
         let mut parts: SmallVec<[(Piece, B); 1]> = SmallVec::new();
         if !shape.contains(&0) {
             for (piece, body) in &self.parts {
-                for piece in piece.view(&self.shape, view)? {
-                    parts.push((piece, body.clone()));
+                match piece.plain(&self.shape, view)? {
+                    Some(piece) => parts.push((piece, body.clone())),
+                    None => {
+                        for piece in piece.view(&self.shape, view)? {
+                            parts.push((piece, body.clone()));
+                        }
+                    }
                 }
                 if parts.len() > MAX_PIECES {
                     return Err(Break::TooManyPieces { axis: 0 });
@@ -133,22 +138,24 @@ impl<B: Clone + PartialEq> Cover<B> {
 
 /// Joins pieces that continue one another and read alike, until none does.
 pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Result<(), Break> {
-    let mut i = 0;
+    // Those before `first` are known not to continue part `i`.
+    let (mut i, mut first) = (0, 1);
     while i < parts.len() {
         let (piece, body) = &parts[i];
         let found = parts
             .iter()
             .enumerate()
+            .skip(first)
             .filter(|(j, (_, other))| *j != i && other == body)
             .find_map(|(j, (other, _))| Some((j, piece.followed_by(other)?)));
         match found {
             Some((j, joined)) => {
                 parts[i].0 = joined?;
                 parts.remove(j);
-                // What it is now may continue another one.
-                i -= usize::from(j < i);
+                // What it is now may continue any other one.
+                (i, first) = (i - usize::from(j < i), 0);
             }
-            None => i += 1,
+            None => (i, first) = (i + 1, i + 2),
         }
     }
     Ok(())

@@ -237,6 +237,28 @@ impl Layout {
         })
     }
 
+    /// This layout and behind it, along an axis, another one, if one layout shows both. Their
+    /// other sizes are equal.
+    ///
+    /// Post-condition: `r.at(x)` is `self.at(x)`, or `other.at(x with x[axis] - self.shape[axis])`
+    /// where that is not negative.
+    pub fn followed_by(&self, other: &Layout, axis: usize) -> Option<Layout> {
+        let (mine, theirs) = (self.piece.as_ref()?, other.piece.as_ref()?);
+        let mut shape = Sizes::from_slice(&self.shape);
+        let alike = |a: usize| a == axis || self.shape[a] == other.shape[a];
+        if shape.len() != other.shape.len() || !(0..shape.len()).all(alike) {
+            return None;
+        }
+        let size = shape.get_mut(axis)?;
+        let piece = mine.followed_along(axis, theirs, *size)?.ok()?;
+        *size = size.checked_add(other.shape[axis])?;
+        Some(Layout {
+            shape,
+            piece: Some(piece),
+            columns: self.columns,
+        })
+    }
+
     /// The addresses of a point, one per column; `None` outside the shape.
     pub fn at(&self, point: &[i64]) -> Option<SmallVec<[i64; 2]>> {
         self.piece.as_ref().and_then(|p| p.at(point))

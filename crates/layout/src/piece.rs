@@ -58,8 +58,15 @@ struct Axis {
 }
 
 /// A partial affine map, in normal form.
-#[derive(Debug, PartialEq, Eq, Hash)]
+///
+/// A handle: what it holds is some hundred bytes, and pieces are handed on more often than made.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
+    body: Box<Body>,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Body {
     axes: SmallVec<[Axis; 6]>,
     digits: SmallVec<[Digit; 6]>,
     /// One row of strides per digit, one entry per column.
@@ -68,9 +75,9 @@ pub struct Piece {
 }
 
 /// By hand, for the derived one would copy element by element.
-impl Clone for Piece {
+impl Clone for Body {
     fn clone(&self) -> Self {
-        Piece {
+        Body {
             axes: SmallVec::from_slice(&self.axes),
             digits: SmallVec::from_slice(&self.digits),
             strides: SmallVec::from_slice(&self.strides),
@@ -110,11 +117,11 @@ impl Piece {
         for &n in shape {
             row /= n;
             let digits = usize::from(n > 1);
-            piece.axes.push(Axis { start: 0, digits });
+            piece.body.axes.push(Axis { start: 0, digits });
             if n > 1 {
                 let (extent, coord) = (n, 1);
-                piece.digits.push(Digit { extent, coord });
-                piece.strides.push(row);
+                piece.body.digits.push(Digit { extent, coord });
+                piece.body.strides.push(row);
             }
         }
         Ok(Some(piece))
@@ -153,16 +160,17 @@ impl Piece {
 
     /// No axes yet.
     fn empty(offset: &[i64]) -> Piece {
-        Piece {
+        let body = Box::new(Body {
             axes: SmallVec::new(),
             digits: SmallVec::new(),
             strides: SmallVec::new(),
             offset: SmallVec::from_slice(offset),
-        }
+        });
+        Piece { body }
     }
 
     fn push_axis(&mut self, start: i64) {
-        self.axes.push(Axis { start, digits: 0 });
+        self.body.axes.push(Axis { start, digits: 0 });
     }
 
     /// Appends a digit to the last axis, inside those it has, and keeps the normal form.
@@ -170,17 +178,17 @@ impl Piece {
         if extent == 1 {
             return Ok(());
         }
-        let columns = self.offset.len();
-        let Some(axis) = self.axes.last_mut() else {
+        let columns = self.body.offset.len();
+        let Some(axis) = self.body.axes.last_mut() else {
             return Err(Break::Rank {
                 given: 0,
                 expected: 1,
             });
         };
         if axis.digits > 0 {
-            let last = self.digits.len() - 1;
-            let outer = &mut self.digits[last];
-            let row = &mut self.strides[last * columns..];
+            let last = self.body.digits.len() - 1;
+            let outer = &mut self.body.digits[last];
+            let row = &mut self.body.strides[last * columns..];
             let merges = extent.checked_mul(coord) == Some(outer.coord)
                 && row
                     .iter()
@@ -194,45 +202,45 @@ impl Piece {
             }
         }
         axis.digits += 1;
-        self.digits.push(Digit { extent, coord });
-        self.strides.extend_from_slice(strides);
+        self.body.digits.push(Digit { extent, coord });
+        self.body.strides.extend_from_slice(strides);
         Ok(())
     }
 
     /// How many columns it has.
     pub fn columns(&self) -> usize {
-        self.offset.len()
+        self.body.offset.len()
     }
 
     /// How many axes it has.
     pub fn rank(&self) -> usize {
-        self.axes.len()
+        self.body.axes.len()
     }
 
     /// Address of a column at digit values 0.
     pub fn offset(&self, column: usize) -> i64 {
-        self.offset[column]
+        self.body.offset[column]
     }
 
     /// All digits, axis by axis, outermost first.
     pub fn digits(&self) -> &[Digit] {
-        &self.digits
+        &self.body.digits
     }
 
     /// The strides of digit `d`, one per column.
     pub fn strides(&self, d: usize) -> &[i64] {
-        let columns = self.offset.len();
-        &self.strides[d * columns..(d + 1) * columns]
+        let columns = self.body.offset.len();
+        &self.body.strides[d * columns..(d + 1) * columns]
     }
 
     /// The axes in order.
     pub fn axes(&self) -> impl Iterator<Item = AxisView<'_>> {
-        self.axes.iter().scan(0, |first, axis| {
+        self.body.axes.iter().scan(0, |first, axis| {
             let at = *first;
             *first += axis.digits;
             Some(AxisView {
                 start: axis.start,
-                digits: &self.digits[at..*first],
+                digits: &self.body.digits[at..*first],
                 first: at,
             })
         })
@@ -240,17 +248,18 @@ impl Piece {
 
     /// One axis.
     pub fn axis(&self, a: usize) -> AxisView<'_> {
-        let first = self.axes[..a].iter().map(|x| x.digits).sum();
+        let first = self.body.axes[..a].iter().map(|x| x.digits).sum();
         AxisView {
-            start: self.axes[a].start,
-            digits: &self.digits[first..first + self.axes[a].digits],
+            start: self.body.axes[a].start,
+            digits: &self.body.digits[first..first + self.body.axes[a].digits],
             first,
         }
     }
 
     /// How many points it has.
     pub fn count(&self) -> i64 {
-        self.digits
+        self.body
+            .digits
             .iter()
             .fold(1, |n, d| n.saturating_mul(d.extent))
     }
@@ -258,10 +267,10 @@ impl Piece {
     /// The least and the greatest address of a column, exactly.
     pub fn range(&self, column: usize) -> Result<(i64, i64), Break> {
         let (mut low, mut high) = (
-            i128::from(self.offset[column]),
-            i128::from(self.offset[column]),
+            i128::from(self.body.offset[column]),
+            i128::from(self.body.offset[column]),
         );
-        for (d, digit) in self.digits.iter().enumerate() {
+        for (d, digit) in self.body.digits.iter().enumerate() {
             let reach = i128::from(self.strides(d)[column]) * i128::from(digit.extent - 1);
             if reach < 0 {
                 low += reach;
@@ -277,7 +286,7 @@ impl Piece {
 
     /// The addresses of a point, one per column; `None` if the point is not in the piece.
     pub fn at(&self, point: &[i64]) -> Option<SmallVec<[i64; 2]>> {
-        let mut address = self.offset.clone();
+        let mut address: SmallVec<[i64; 2]> = SmallVec::from_slice(&self.body.offset);
         for (axis, &x) in self.axes().zip(point) {
             let mut rest = x - axis.start;
             for (k, digit) in axis.digits.iter().enumerate() {
@@ -315,17 +324,12 @@ impl Piece {
 
     /// Sets one column's offset to what it is plus `delta`.
     pub fn move_column(&mut self, column: usize, delta: i64) -> Result<(), Break> {
-        self.offset[column] = add(self.offset[column], delta)?;
+        self.body.offset[column] = add(self.body.offset[column], delta)?;
         self.range(column).map(|_| ())
     }
 }
 
 impl AxisView<'_> {
-    /// Whether one digit steps through exactly the coordinates `0..extent`.
-    pub(crate) fn is_plain(&self, extent: i64) -> bool {
-        self.start == 0 && matches!(self.digits, [d] if d.extent == extent && d.coord == 1)
-    }
-
     /// Whether its coordinates are exactly `0..extent`.
     pub fn is_total(&self, extent: i64) -> bool {
         let mut inside = 1i64;

@@ -127,8 +127,11 @@ impl Layout {
                 if piece.strides(d)[0] == 0 {
                     targets.push((digit.extent, None));
                 }
-                let own = legs.iter().enumerate().filter(|(_, l)| l.digit == Some(d));
-                targets.extend(own.map(|(at, leg)| (leg.extent, Some(at))));
+                for (at, leg) in legs.iter().enumerate() {
+                    if leg.digit == Some(d) {
+                        targets.push((leg.extent, Some(at)));
+                    }
+                }
             }
             if targets.len() == before {
                 targets.push((1, None));

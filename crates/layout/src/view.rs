@@ -37,6 +37,9 @@ impl Span {
     }
 
     fn fits(&self, extent: i64) -> bool {
+        if *self == Span::whole(extent) {
+            return extent >= 0;
+        }
         let last = || add(self.start, mul(self.len - 1, self.step).ok()?).ok();
         let inside = |x: i64| (0..extent).contains(&x);
         self.step != 0
@@ -46,7 +49,7 @@ impl Span {
 }
 
 /// One view step. Its operand's shape is known from the context.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub enum View {
     /// One span per axis.
     Slice(SmallVec<[Span; 6]>),
@@ -69,6 +72,26 @@ pub enum View {
         /// The result's sizes.
         sizes: Sizes,
     },
+}
+
+/// By hand, for the derived one would copy element by element.
+impl Clone for View {
+    fn clone(&self) -> Self {
+        match self {
+            View::Slice(spans) => View::Slice(SmallVec::from_slice(spans)),
+            View::Permute(perm) => View::Permute(Axes::from_slice(perm)),
+            View::Collapse { groups } => View::Collapse {
+                groups: Axes::from_slice(groups),
+            },
+            View::Expand { groups, sizes } => View::Expand {
+                groups: Axes::from_slice(groups),
+                sizes: Sizes::from_slice(sizes),
+            },
+            View::Broadcast { sizes } => View::Broadcast {
+                sizes: Sizes::from_slice(sizes),
+            },
+        }
+    }
 }
 
 impl View {
@@ -96,16 +119,22 @@ impl View {
                         });
                     }
                 }
-                Ok(spans.iter().map(|s| s.len).collect())
+                let mut out = Sizes::from_slice(shape);
+                out.iter_mut().zip(spans).for_each(|(n, s)| *n = s.len);
+                Ok(out)
             }
             View::Permute(perm) => {
                 rank(perm.len())?;
-                for axis in 0..shape.len() {
-                    if !perm.contains(&axis) {
-                        return Err(Break::Permutation { axis });
-                    }
+                let mut seen: SmallVec<[bool; 16]> = SmallVec::from_elem(false, shape.len());
+                for &axis in perm {
+                    seen.get_mut(axis).into_iter().for_each(|s| *s = true);
                 }
-                Ok(perm.iter().map(|&a| shape[a]).collect())
+                if let Some(axis) = seen.iter().position(|s| !s) {
+                    return Err(Break::Permutation { axis });
+                }
+                let mut out = Sizes::from_slice(shape);
+                out.iter_mut().zip(perm).for_each(|(n, &a)| *n = shape[a]);
+                Ok(out)
             }
             View::Collapse { groups } => {
                 if groups.is_empty() {
@@ -130,7 +159,7 @@ impl View {
                 }
                 if groups.is_empty() {
                     rank(0)?;
-                    return no_groups(sizes).map(|()| sizes.clone());
+                    return no_groups(sizes).map(|()| Sizes::from_slice(sizes));
                 }
                 rank(groups.len())?;
                 cover(groups, sizes.len())?;
@@ -147,7 +176,7 @@ impl View {
                     }
                     rest = after;
                 }
-                Ok(sizes.clone())
+                Ok(Sizes::from_slice(sizes))
             }
             View::Broadcast { sizes } => {
                 rank(sizes.len())?;
@@ -160,7 +189,7 @@ impl View {
                     }
                 }
                 product(sizes)?;
-                Ok(sizes.clone())
+                Ok(Sizes::from_slice(sizes))
             }
         }
     }

@@ -4,8 +4,6 @@ use super::{Engine, Parts, PendingGather, Result, Value};
 use crate::ir::Type;
 use restride_graph::{ElementType, Shape, Strided, ValueId};
 use restride_layout::Layout;
-use rustc_hash::FxHasher;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The place of a base among those that were made.
@@ -103,19 +101,19 @@ impl Engine<'_> {
 
     /// A base that is new, or the equal one that exists.
     pub(super) fn made(&mut self, base: Base, element: ElementType, shape: Shape) -> BaseId {
-        let mut hasher = FxHasher::default();
-        (&base, element, &shape).hash(&mut hasher);
-        let mut key = hasher.finish();
-        while let Some(&known) = self.memo.get(&key) {
-            let held = &self.bases[known.index()];
-            if held.base == base && held.ty.element == element && held.ty.shape == shape {
-                return known;
+        let new = self.push(base, element, shape);
+        let bases = &self.bases;
+        let what = |place: u32| {
+            let Held { base, ty, .. } = &bases[place as usize];
+            (base, ty)
+        };
+        match self.memo.find(new.0, what) {
+            Some(known) => {
+                self.bases.pop();
+                BaseId(known)
             }
-            key = key.wrapping_add(1);
+            None => new,
         }
-        let id = self.push(base, element, shape);
-        self.memo.insert(key, id);
-        id
     }
 
     fn push(&mut self, base: Base, element: ElementType, shape: Shape) -> BaseId {

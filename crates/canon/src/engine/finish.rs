@@ -5,15 +5,14 @@
 //! is never printed.
 
 use super::base::{Base, BaseId, Held};
+use super::memo::Memo;
 use super::{Engine, PendingCoordinate, PendingGather, Result, Source, Value, chain_of};
 use crate::CanonError;
-use crate::ir::{Builder, Canonical, Check, Coordinate, Index, IrError, NodeId, Span};
+use crate::ir::{Builder, Canonical, Check, Coordinate, Index, IrError, NodeId};
 use crate::rules::{dead_nodes, view_chain};
 use restride_graph::ValueId;
 use restride_layout::View;
-use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 
 /// What is left to do for a root, last first: a stack instead of recursion, for chains may be as
 /// long as the graph.
@@ -34,8 +33,7 @@ struct Printer<'e, 't> {
     builder: Builder,
     /// The node of each base that has one.
     nodes: Vec<Option<NodeId>>,
-    /// Nodes by the hash of their kind and type.
-    memo: FxHashMap<u64, NodeId>,
+    memo: Memo,
     /// Nodes of operands that wait for their user.
     operands: SmallVec<[NodeId; 8]>,
 }
@@ -53,7 +51,7 @@ impl Engine<'_> {
             bases: &bases,
             builder: Builder::new(),
             nodes: vec![None; bases.len()],
-            memo: FxHashMap::default(),
+            memo: Memo::default(),
             operands: SmallVec::new(),
         };
         for (base, layout) in inputs {
@@ -153,8 +151,8 @@ impl<'e> Printer<'e, '_> {
     /// The one chain of a value over the node of its base.
     fn chain(&mut self, value: &Value) -> Result<NodeId> {
         let (base, layout) = match &value.source {
-            Source::Fill { shape, bits } => {
-                return self.cons(|b| b.fill(value.element, shape, *bits));
+            Source::Fill(fill) => {
+                return self.cons(|b| b.fill(value.element, &fill.shape, fill.bits));
             }
             Source::View { base, layout } => (*base, layout),
         };
@@ -183,19 +181,17 @@ impl<'e> Printer<'e, '_> {
     ) -> Result<NodeId> {
         let node = make(&mut self.builder)?;
         let graph = self.builder.graph();
-        let (kind, ty) = (graph.node(node), graph.ty(node));
-        let mut hasher = FxHasher::default();
-        (kind, ty).hash(&mut hasher);
-        let mut key = hasher.finish();
-        while let Some(&known) = self.memo.get(&key) {
-            if graph.node(known) == kind && graph.ty(known) == ty {
+        let what = |place: u32| {
+            let id = NodeId::from_u32(place);
+            (graph.node(id), graph.ty(id))
+        };
+        match self.memo.find(node.index() as u32, what) {
+            Some(known) => {
                 self.builder.undo();
-                return Ok(known);
+                Ok(NodeId::from_u32(known))
             }
-            key = key.wrapping_add(1);
+            None => Ok(node),
         }
-        self.memo.insert(key, node);
-        Ok(node)
     }
 
     fn finished(self) -> Result<Canonical> {
@@ -253,22 +249,10 @@ fn emit(builder: &mut Builder, x: NodeId, step: &View) -> std::result::Result<No
     // Ranks are at most 32, so axis numbers and counts fit a byte.
     let bytes = |list: &[usize]| -> SmallVec<[u8; 8]> { list.iter().map(|&n| n as u8).collect() };
     match step {
-        View::Slice(spans) => {
-            let spans: SmallVec<[Span; 6]> = spans.iter().map(|s| one_spelling(*s)).collect();
-            builder.slice(x, &spans)
-        }
+        View::Slice(spans) => builder.slice(x, spans),
         View::Permute(perm) => builder.permute(x, &bytes(perm)),
         View::Collapse { groups } => builder.collapse(x, &bytes(groups)),
         View::Expand { groups, sizes } => builder.expand(x, &bytes(groups), sizes),
         View::Broadcast { sizes } => builder.broadcast(x, sizes),
-    }
-}
-
-/// Spans that take nothing or one element have step 1.
-fn one_spelling(span: Span) -> Span {
-    match span.len {
-        0 => Span::whole(0),
-        1 => Span { step: 1, ..span },
-        _ => span,
     }
 }

@@ -14,6 +14,7 @@ mod concat;
 mod digits;
 mod finish;
 mod gather;
+mod memo;
 mod settle;
 mod value;
 mod views;
@@ -29,8 +30,9 @@ pub(crate) use value::{
 use crate::CanonError;
 use crate::trace::{Measure, Rewrite, Rule, Trace};
 use base::Held;
+use memo::Memo;
 use restride_graph::{Strided, ValueId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 pub(crate) type Result<T> = std::result::Result<T, CanonError>;
 
@@ -46,8 +48,7 @@ const FUEL_PER_VALUE: u64 = 256;
 /// The state of one canonicalisation.
 pub(crate) struct Engine<'t> {
     bases: Vec<Held>,
-    /// Bases by the hash of what they are.
-    memo: FxHashMap<u64, BaseId>,
+    memo: Memo,
     inputs: Vec<(BaseId, Option<Strided>)>,
     checks: Vec<(Value, Demand)>,
     /// What is demanded already: index tensor, limit, wrap.
@@ -66,7 +67,7 @@ impl<'t> Engine<'t> {
     pub(crate) fn new(values: usize, trace: Option<&'t mut dyn Trace>) -> Self {
         Self {
             bases: Vec::with_capacity(4),
-            memo: FxHashMap::default(),
+            memo: Memo::default(),
             inputs: Vec::with_capacity(1),
             checks: Vec::new(),
             demanded: FxHashSet::default(),

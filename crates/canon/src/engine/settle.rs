@@ -45,7 +45,7 @@ impl Engine<'_> {
     /// The chain of views that a value is, over its base.
     pub(crate) fn chain(&self, value: &Value) -> Result<Chain> {
         match &value.source {
-            Source::Fill { .. } => Ok(Chain::new()),
+            Source::Fill(_) => Ok(Chain::new()),
             Source::View { base, layout } => Ok(chain_of(layout, &self.ty(*base).shape)?),
         }
     }

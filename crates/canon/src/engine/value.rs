@@ -21,18 +21,25 @@ pub(crate) struct Value {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     /// The same bits everywhere. Every empty value is a fill of 0.
-    Fill { shape: Rc<Shape>, bits: u128 },
+    Fill(Rc<Fill>),
     /// Elements of a base, at addresses of its dense row-major order.
     View { base: BaseId, layout: Rc<Layout> },
+}
+
+/// A shape, and the bits of every element.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Fill {
+    pub(crate) shape: Shape,
+    pub(crate) bits: u128,
 }
 
 impl Value {
     pub(crate) fn fill(element: ElementType, shape: &[i64], bits: u128) -> Self {
         let bits = if shape.contains(&0) { 0 } else { bits };
-        let shape = Rc::new(Shape::from_slice(shape));
+        let shape = Shape::from_slice(shape);
         Self {
             element,
-            source: Source::Fill { shape, bits },
+            source: Source::Fill(Rc::new(Fill { shape, bits })),
         }
     }
 
@@ -51,7 +58,7 @@ impl Value {
 
     pub(crate) fn shape(&self) -> &[i64] {
         match &self.source {
-            Source::Fill { shape, .. } => shape,
+            Source::Fill(fill) => &fill.shape,
             Source::View { layout, .. } => layout.shape(),
         }
     }
@@ -63,7 +70,7 @@ impl Value {
     /// Whether all elements along an axis are the same by construction.
     pub(crate) fn repeats_along(&self, axis: usize) -> bool {
         match &self.source {
-            Source::Fill { .. } => true,
+            Source::Fill(_) => true,
             Source::View { layout, .. } => layout.piece().is_none_or(|piece| {
                 let view = piece.axis(axis);
                 (view.first..view.first + view.digits.len()).all(|d| piece.strides(d)[0] == 0)

@@ -10,9 +10,9 @@ impl Engine<'_> {
     /// One view step.
     pub(crate) fn view(&mut self, x: &Value, step: &View) -> Result<Value> {
         match &x.source {
-            Source::Fill { shape, bits } => {
-                let shape = step.shape(shape)?;
-                Ok(Value::fill(x.element, &shape, *bits))
+            Source::Fill(fill) => {
+                let shape = step.shape(&fill.shape)?;
+                Ok(Value::fill(x.element, &shape, fill.bits))
             }
             Source::View { base, layout } => match self.compose(*base, layout, step) {
                 Ok(layout) => Ok(Value::view(x.element, *base, layout)),

@@ -28,7 +28,8 @@ impl Builder {
     #[must_use]
     pub fn new() -> Self {
         let graph = Canonical {
-            nodes: Vec::with_capacity(8),
+            // Most graphs have no more, and this many are still a small allocation.
+            nodes: Vec::with_capacity(5),
             inputs: Vec::new(),
             outputs: Vec::new(),
             checks: Vec::new(),
@@ -62,7 +63,12 @@ impl Builder {
     ) -> Result<NodeId, IrError> {
         check_layout(layout.as_ref(), shape.len())?;
         let ordinal = self.graph.inputs.len() as u32;
-        let node = self.push("input", Node::Input { ordinal }, element, shape)?;
+        let node = self.push(
+            "input",
+            Node::Input { ordinal },
+            element,
+            Shape::from_slice(shape),
+        )?;
         self.graph.inputs.push(Input { node, layout });
         Ok(node)
     }
@@ -80,7 +86,12 @@ impl Builder {
             let found = bytes.len();
             return Err(IrError::ConstantBytes { found, expected });
         }
-        self.push("constant", Node::Constant { bytes }, element, shape)
+        self.push(
+            "constant",
+            Node::Constant { bytes },
+            element,
+            Shape::from_slice(shape),
+        )
     }
 
     /// `out[i] = x[start + i * step]` on every axis.
@@ -100,9 +111,10 @@ impl Builder {
             }
         }
         let element = ty.element;
-        let shape: Shape = spans.iter().map(|span| span.len).collect();
+        let mut shape = Shape::from_slice(&ty.shape);
+        shape.iter_mut().zip(spans).for_each(|(n, s)| *n = s.len);
         let spans = SmallVec::from_slice(spans);
-        self.push("slice", Node::Slice { x, spans }, element, &shape)
+        self.push("slice", Node::Slice { x, spans }, element, shape)
     }
 
     /// `out.shape[k] = x.shape[perm[k]]`.
@@ -122,9 +134,12 @@ impl Builder {
             seen |= 1 << axis;
         }
         let element = ty.element;
-        let shape: Shape = perm.iter().map(|&a| ty.shape[usize::from(a)]).collect();
+        let mut shape = Shape::from_slice(&ty.shape);
+        for (n, &a) in shape.iter_mut().zip(perm) {
+            *n = ty.shape[usize::from(a)];
+        }
         let perm = Axes::from_slice(perm);
-        self.push("permute", Node::Permute { x, perm }, element, &shape)
+        self.push("permute", Node::Permute { x, perm }, element, shape)
     }
 
     /// Joins `groups[k]` neighbouring axes into axis `k`.
@@ -133,7 +148,7 @@ impl Builder {
         let element = ty.element;
         let sizes = group_sizes("collapse", groups, &ty.shape)?;
         let groups = Axes::from_slice(groups);
-        self.push("collapse", Node::Collapse { x, groups }, element, &sizes)
+        self.push("collapse", Node::Collapse { x, groups }, element, sizes)
     }
 
     /// Cuts axis `k` into `groups[k]` neighbouring axes; `shape` is that of the result.
@@ -154,7 +169,12 @@ impl Builder {
             }
         }
         let groups = Axes::from_slice(groups);
-        self.push("expand", Node::Expand { x, groups }, element, shape)
+        self.push(
+            "expand",
+            Node::Expand { x, groups },
+            element,
+            Shape::from_slice(shape),
+        )
     }
 
     /// Repeats axes of size 1 up to `shape`.
@@ -167,7 +187,12 @@ impl Builder {
             }
         }
         let element = ty.element;
-        self.push("broadcast", Node::Broadcast { x }, element, shape)
+        self.push(
+            "broadcast",
+            Node::Broadcast { x },
+            element,
+            Shape::from_slice(shape),
+        )
     }
 
     /// Chooses elements of `data` by index tensors.
@@ -201,7 +226,7 @@ impl Builder {
         let shape = sizes.shape()?;
         let coordinates = SmallVec::from(coordinates);
         let node = Node::Gather(Gather { data, coordinates });
-        self.push("gather", node, element, &shape)
+        self.push("gather", node, element, shape)
     }
 
     fn check_index(
@@ -261,7 +286,7 @@ impl Builder {
                 .ok_or(IrError::TooLarge { op: "concat" })?;
         }
         let parts = SmallVec::from_slice(parts);
-        self.push("concat", Node::Concat { parts, axis }, element, &shape)
+        self.push("concat", Node::Concat { parts, axis }, element, shape)
     }
 
     /// The same bits everywhere.
@@ -275,7 +300,12 @@ impl Builder {
             let width = element.width();
             return Err(IrError::FillBits { bits, width });
         }
-        self.push("fill", Node::Fill { bits }, element, shape)
+        self.push(
+            "fill",
+            Node::Fill { bits },
+            element,
+            Shape::from_slice(shape),
+        )
     }
 
     /// One more obligation.
@@ -315,14 +345,13 @@ impl Builder {
         op: &'static str,
         node: Node,
         element: ElementType,
-        shape: &[i64],
+        shape: Shape,
     ) -> Result<NodeId, IrError> {
-        check_shape(op, element, shape)?;
+        check_shape(op, element, &shape)?;
         if self.graph.nodes.len() == MAX_NODES {
             return Err(IrError::TooMany { limit: MAX_NODES });
         }
         let id = NodeId(self.graph.nodes.len() as u32);
-        let shape = Shape::from_slice(shape);
         self.graph.nodes.push((node, Type { element, shape }));
         Ok(id)
     }

@@ -39,6 +39,10 @@ use std::sync::Arc;
 pub struct NodeId(u32);
 
 impl NodeId {
+    pub(crate) fn from_u32(place: u32) -> Self {
+        Self(place)
+    }
+
     /// Its place in [`Canonical::nodes`].
     #[must_use]
     pub fn index(self) -> usize {

@@ -1,6 +1,6 @@
 //! Neighbouring parts that continue each other are one part.
 
-use crate::engine::{AxisDigits, Digits, Engine, Result, Source, Value, chain_of};
+use crate::engine::{Engine, Result, Source, Value, chain_of};
 use crate::trace::Rule;
 use smallvec::SmallVec;
 
@@ -42,12 +42,12 @@ pub(crate) fn rejoin(
 
 fn join(engine: &Engine<'_>, a: &Value, b: &Value, axis: usize) -> Result<Option<Value>> {
     match (&a.source, &b.source) {
-        (Source::Fill { bits, shape }, Source::Fill { bits: other, .. }) if bits == other => {
-            let mut shape = restride_graph::Shape::clone(shape);
+        (Source::Fill(fill), Source::Fill(other)) if fill.bits == other.bits => {
+            let mut shape = fill.shape.clone();
             if let (Some(size), Some(more)) = (shape.get_mut(axis), b.shape().get(axis)) {
                 *size += more;
             }
-            Ok(Some(Value::fill(a.element, &shape, *bits)))
+            Ok(Some(Value::fill(a.element, &shape, fill.bits)))
         }
         (
             Source::View { base, layout },
@@ -56,68 +56,13 @@ fn join(engine: &Engine<'_>, a: &Value, b: &Value, axis: usize) -> Result<Option
                 layout: next,
             },
         ) if base == other => {
-            let (Some(first), Some(second)) = (Digits::of(layout), Digits::of(next)) else {
+            let Some(layout) = layout.followed_by(next, axis) else {
                 return Ok(None);
             };
-            let Some(both) = continued(&first, &second, axis) else {
-                return Ok(None);
-            };
-            let Ok(layout) = both.layout() else {
-                return Ok(None);
-            };
-            // Not every list of digits is a chain of views.
+            // Not every layout is a chain of views.
             let is_chain = chain_of(&layout, &engine.ty(*base).shape).is_ok();
             Ok(is_chain.then(|| Value::view(a.element, *base, layout)))
         }
-        (Source::Fill { .. } | Source::View { .. }, Source::Fill { .. } | Source::View { .. }) => {
-            Ok(None)
-        }
-    }
-}
-
-/// The digits of both, side by side along an axis, if those of `b` continue those of `a`.
-fn continued(a: &Digits, b: &Digits, axis: usize) -> Option<Digits> {
-    let same = |k: usize| k == axis || a.axes[k] == b.axes[k];
-    if a.axes.len() != b.axes.len() || !(0..a.axes.len()).all(same) {
-        return None;
-    }
-    let step = b.offset.checked_sub(a.offset)?;
-    let digits = side_by_side(a.axes.get(axis)?, b.axes.get(axis)?, step)?;
-    let mut both = a.clone();
-    both.axes[axis] = digits;
-    Some(both)
-}
-
-/// The outermost digit grows; what is inside it must be the same on both sides.
-fn side_by_side(a: &AxisDigits, b: &AxisDigits, step: i64) -> Option<AxisDigits> {
-    (0..=a.len().min(b.len())).find_map(|inside| {
-        let (outer_a, inner) = a.split_at(a.len() - inside);
-        let (outer_b, inner_b) = b.split_at(b.len() - inside);
-        if inner != inner_b {
-            return None;
-        }
-        let (extent_a, stride_a) = only(outer_a)?;
-        let (extent_b, stride_b) = only(outer_b)?;
-        let stride = match (stride_a, stride_b) {
-            (Some(stride), Some(other)) if stride == other => stride,
-            (Some(_), Some(_)) => return None,
-            (Some(stride), None) | (None, Some(stride)) => stride,
-            (None, None) => step,
-        };
-        if stride.checked_mul(extent_a)? != step {
-            return None;
-        }
-        let mut digits = AxisDigits::from_slice(&[(extent_a.checked_add(extent_b)?, stride)]);
-        digits.extend_from_slice(inner);
-        Some(digits)
-    })
-}
-
-/// Extent and stride of at most one digit.
-fn only(digits: &[(i64, i64)]) -> Option<(i64, Option<i64>)> {
-    match digits {
-        [] => Some((1, None)),
-        [(extent, stride)] => Some((*extent, Some(*stride))),
-        [_, _, ..] => None,
+        (Source::Fill(_) | Source::View { .. }, Source::Fill(_) | Source::View { .. }) => Ok(None),
     }
 }

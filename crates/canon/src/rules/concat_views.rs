@@ -4,6 +4,7 @@ use crate::engine::{Base, BaseId, Engine, MAX_PARTS, Parts, Result, Value, count
 use crate::trace::Rule;
 use restride_layout::{Sizes, Span, View};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 pub(crate) const RULE: Rule = Rule {
     name: "concat_views",
@@ -34,8 +35,8 @@ pub(crate) fn sink(engine: &mut Engine<'_>, value: &Value, base: BaseId) -> Resu
             break;
         };
         let mut next = Parts::new();
-        for (part, view) in &sunk.parts {
-            next.push(engine.view(&values[*part], view)?);
+        for &(part, own) in &sunk.parts {
+            next.push(engine.view(&values[part], &own.of(step))?);
         }
         values = next;
         shape = step.shape(&shape)?;
@@ -57,10 +58,44 @@ pub(crate) fn sink(engine: &mut Engine<'_>, value: &Value, base: BaseId) -> Resu
     Ok(Some(value))
 }
 
-/// Which parts stay, in order, with the view of each; and the axis that they lie along.
+/// Which parts stay, in order, with what the step becomes for each; and the axis that they lie
+/// along.
 struct Sunk {
     axis: usize,
-    parts: SmallVec<[(usize, View); 4]>,
+    parts: SmallVec<[(usize, Own); 4]>,
+}
+
+/// Where the step for one part differs from the step for the whole.
+#[derive(Clone, Copy)]
+enum Own {
+    /// Nowhere.
+    Same,
+    /// In the span of this axis.
+    Span(usize, Span),
+    /// In this size.
+    Size(usize, i64),
+}
+
+impl Own {
+    fn of(self, step: &View) -> Cow<'_, View> {
+        let mut own = match self {
+            Self::Same => return Cow::Borrowed(step),
+            Self::Span(..) | Self::Size(..) => step.clone(),
+        };
+        match (&mut own, self) {
+            (View::Slice(spans), Self::Span(axis, span)) => spans[axis] = span,
+            (View::Expand { sizes, .. }, Self::Size(axis, size)) => sizes[axis] = size,
+            (
+                View::Slice(_)
+                | View::Permute(_)
+                | View::Collapse { .. }
+                | View::Expand { .. }
+                | View::Broadcast { .. },
+                _,
+            ) => {}
+        }
+        Cow::Owned(own)
+    }
 }
 
 /// `sizes` are those of the parts along `axis`; `shape` is that of the whole.
@@ -69,7 +104,7 @@ fn sink_step(step: &View, shape: &[i64], axis: usize, sizes: &[i64]) -> Option<S
         View::Slice(spans) => Some(sink_slice(spans, axis, sizes)),
         View::Permute(perm) => {
             let to = perm.iter().position(|&a| a == axis)?;
-            Some(everywhere(to, sizes.len(), |_| step.clone()))
+            Some(everywhere(to, sizes.len(), |_| Own::Same))
         }
         View::Expand { groups, sizes: cut } => sink_expand(groups, cut, axis, sizes),
         View::Collapse { groups } => {
@@ -80,15 +115,15 @@ fn sink_step(step: &View, shape: &[i64], axis: usize, sizes: &[i64]) -> Option<S
                 inside
             })?;
             let outermost = shape[first..axis].iter().all(|&n| n == 1);
-            outermost.then(|| everywhere(group, sizes.len(), |_| step.clone()))
+            outermost.then(|| everywhere(group, sizes.len(), |_| Own::Same))
         }
         // Below the concat it would only make the parts larger.
         View::Broadcast { .. } => None,
     }
 }
 
-fn everywhere(axis: usize, parts: usize, view: impl Fn(usize) -> View) -> Sunk {
-    let parts = (0..parts).map(|part| (part, view(part))).collect();
+fn everywhere(axis: usize, parts: usize, own: impl Fn(usize) -> Own) -> Sunk {
+    let parts = (0..parts).map(|part| (part, own(part))).collect();
     Sunk { axis, parts }
 }
 
@@ -99,9 +134,7 @@ fn sink_slice(spans: &[Span], axis: usize, sizes: &[i64]) -> Sunk {
     for (part, &size) in sizes.iter().enumerate() {
         let high = low + size;
         if let Some(inside) = within(span, low, high) {
-            let mut spans = SmallVec::from_slice(spans);
-            spans[axis] = inside;
-            parts.push((part, View::Slice(spans)));
+            parts.push((part, Own::Span(axis, inside)));
         }
         low = high;
     }
@@ -146,15 +179,8 @@ fn sink_expand(groups: &[usize], cut: &[i64], axis: usize, sizes: &[i64]) -> Opt
     if sizes.iter().any(|size| size % inner != 0) {
         return None;
     }
-    let view = |part: usize| {
-        let mut own = Sizes::from_slice(cut);
-        own[first + within] = sizes[part] / inner;
-        View::Expand {
-            groups: groups.into(),
-            sizes: own,
-        }
-    };
-    Some(everywhere(first + within, sizes.len(), view))
+    let own = |part: usize| Own::Size(first + within, sizes[part] / inner);
+    Some(everywhere(first + within, sizes.len(), own))
 }
 
 #[cfg(test)]
@@ -175,14 +201,12 @@ mod tests {
                     }
                     let sunk = sink_slice(&[Span { start, len, step }], 0, &sizes);
                     let mut taken = vec![];
-                    for (part, view) in &sunk.parts {
+                    for (part, own) in &sunk.parts {
                         let base: i64 = sizes[..*part].iter().sum();
-                        let View::Slice(spans) = view else {
+                        let Own::Span(0, span) = own else {
                             panic!("a slice becomes slices")
                         };
-                        taken.extend(
-                            (0..spans[0].len).map(|i| base + spans[0].start + i * spans[0].step),
-                        );
+                        taken.extend((0..span.len).map(|i| base + span.start + i * span.step));
                     }
                     let wanted: Vec<i64> = (0..len).map(|i| start + i * step).collect();
                     assert_eq!(taken, wanted, "{start}:{len}:{step}");

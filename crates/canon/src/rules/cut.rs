@@ -25,8 +25,8 @@ pub(crate) fn cut(engine: &mut Engine<'_>, x: &Value, step: &View, why: Break) -
         {
             return Ok(Value::view(x.element, *base, layout));
         }
-        if let Source::Fill { bits, .. } = other.source {
-            return Ok(Value::fill(x.element, &shape, bits));
+        if let Source::Fill(fill) = other.source {
+            return Ok(Value::fill(x.element, &shape, fill.bits));
         }
         return materialise(engine, &other, step, why);
     }
@@ -40,8 +40,8 @@ fn materialise(engine: &mut Engine<'_>, x: &Value, step: &View, why: Break) -> R
     let Some(between) = flattened(engine, x)? else {
         return Err(why.into());
     };
-    if let Source::Fill { bits, .. } = between.source {
-        return Ok(Value::fill(x.element, &step.shape(x.shape())?, bits));
+    if let Source::Fill(fill) = between.source {
+        return Ok(Value::fill(x.element, &step.shape(x.shape())?, fill.bits));
     }
     engine.has_cut();
     if engine.traces() {

@@ -161,8 +161,8 @@ fn as_view(
         let mut sizes = restride_graph::Shape::from_slice(data.shape());
         sizes.remove(axis);
         sizes.insert_many(axis, shape.iter().copied());
-        let bits = match data.source {
-            Source::Fill { bits, .. } => bits,
+        let bits = match &data.source {
+            Source::Fill(fill) => fill.bits,
             Source::View { .. } => 0,
         };
         return Ok(Some(Value::fill(data.element, &sizes, bits)));

@@ -13,9 +13,10 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
-    let Source::Fill { bits, .. } = pending.data.source else {
+    let Source::Fill(fill) = &pending.data.source else {
         return Ok(Outcome::Unchanged);
     };
+    let bits = fill.bits;
     let clamped = pending.indices().all(|i| i.policy == Policy::Clamp);
     if bits != 0 && !clamped {
         return Ok(Outcome::Unchanged);

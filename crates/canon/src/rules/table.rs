@@ -15,8 +15,8 @@ pub(crate) fn numbers(engine: &Engine<'_>, value: &Value) -> Option<Vec<i64>> {
         return None;
     }
     match &value.source {
-        Source::Fill { bits, .. } => {
-            let number = scalar::number(value.element, *bits);
+        Source::Fill(fill) => {
+            let number = scalar::number(value.element, fill.bits);
             let nearest = number.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
             Some(vec![nearest; count as usize])
         }

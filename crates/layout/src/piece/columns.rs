@@ -28,7 +28,7 @@ impl Piece {
             };
             sums.iter().map(one).collect()
         };
-        let mut out = Piece::empty(&combine(&self.offset)?);
+        let mut out = Piece::empty(&combine(&self.body.offset)?);
         for axis in self.axes() {
             out.push_axis(axis.start);
             for (k, digit) in axis.digits.iter().enumerate() {

@@ -35,6 +35,28 @@ impl Piece {
         }
     }
 
+    /// The one piece that holds the points of this one and those of another, moved by `by` along
+    /// an axis, if they continue one another there.
+    ///
+    /// Post-condition: `r.at(x)` is `self.at(x)` or `other.at(x moved back)`, whichever has `x`.
+    pub(crate) fn followed_along(
+        &self,
+        axis: usize,
+        other: &Piece,
+        by: i64,
+    ) -> Option<Result<Piece, Break>> {
+        let pairs = self.axes().zip(other.axes()).enumerate();
+        let same = |(a, (mine, theirs)): (usize, (AxisView<'_>, AxisView<'_>))| {
+            a == axis || self.same_axis(mine, other, theirs)
+        };
+        let mut theirs = other.axis(axis);
+        theirs.start = theirs.start.checked_add(by)?;
+        match pairs.map(same).all(|same| same) {
+            true => self.continued(axis, self.axis(axis), other, theirs),
+            false => None,
+        }
+    }
+
     fn same_axis(&self, mine: AxisView<'_>, other: &Piece, theirs: AxisView<'_>) -> bool {
         mine.start == theirs.start && self.same_digits(mine, other, theirs)
     }
@@ -46,7 +68,7 @@ impl Piece {
         };
         mine.digits == theirs.digits
             && self.columns() == other.columns()
-            && self.strides[rows(self, mine)] == other.strides[rows(other, theirs)]
+            && self.body.strides[rows(self, mine)] == other.body.strides[rows(other, theirs)]
     }
 
     fn continued(
@@ -57,7 +79,7 @@ impl Piece {
         high: AxisView<'_>,
     ) -> Option<Result<Piece, Break>> {
         let gap = high.start - low.start;
-        let step = |c: usize| other.offset[c].checked_sub(self.offset[c]);
+        let step = |c: usize| other.body.offset[c].checked_sub(self.body.offset[c]);
         let columns = self.columns();
         // Either side may be a single step of the outer digit, which then is absent there.
         let splits = [(true, true), (true, false), (false, true), (false, false)];
@@ -110,7 +132,7 @@ impl Piece {
         coord: i64,
         strides: &[i64],
     ) -> Result<Piece, Break> {
-        let mut out = Piece::empty(&self.offset);
+        let mut out = Piece::empty(&self.body.offset);
         for (a, view) in self.axes().enumerate() {
             if a != axis {
                 out.copy_axis(self, view, view.start);

@@ -120,7 +120,7 @@ fn aligned(operands: &[Operand<'_>], sizes: &[i64]) -> Result<Piece, Break> {
     let columns = operands.iter().map(|o| o.piece.columns()).sum();
     let mut offset: SmallVec<[i64; 4]> = SmallVec::with_capacity(columns);
     for operand in operands {
-        offset.extend_from_slice(&operand.piece.offset);
+        offset.extend_from_slice(&operand.piece.body.offset);
     }
     let mut out = Piece::empty(&offset);
     let mut strides: SmallVec<[i64; 4]> = SmallVec::from_elem(0, columns);
@@ -210,11 +210,14 @@ impl Piece {
 
     /// Undoes a slice of positive step: coordinate `x` becomes `start + step * x`.
     fn unslice(mut self, axis: usize, span: Span) -> Result<Piece, Break> {
-        let first = self.axes[..axis].iter().map(|a| a.digits).sum::<usize>();
-        let count = self.axes[axis].digits;
-        let start = mul(self.axes[axis].start, span.step)?;
-        self.axes[axis].start = add(start, span.start)?;
-        for digit in &mut self.digits[first..first + count] {
+        let first = self.body.axes[..axis]
+            .iter()
+            .map(|a| a.digits)
+            .sum::<usize>();
+        let count = self.body.axes[axis].digits;
+        let start = mul(self.body.axes[axis].start, span.step)?;
+        self.body.axes[axis].start = add(start, span.start)?;
+        for digit in &mut self.body.digits[first..first + count] {
             digit.coord = mul(digit.coord, span.step)?;
         }
         Ok(self)

@@ -5,21 +5,22 @@ use super::{Axis, AxisView, Digit, MAX_PIECES, Piece, Pieces};
 use crate::math::{add, mul};
 use crate::{Break, Span, View};
 use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 
 impl Piece {
     /// Any view step that fits the shape.
     pub(crate) fn view(&self, shape: &[i64], view: &View) -> Result<Pieces, Break> {
-        if let Some(piece) = self.plain(shape, view)? {
-            return Ok(smallvec![piece]);
-        }
         match view {
             View::Slice(spans) => self.slice(shape, spans),
+            View::Permute(perm) => self.permute(perm).map(|p| smallvec![p]),
+            View::Collapse { groups } => self.collapse(shape, groups).map(|p| smallvec![p]),
             View::Expand { groups, sizes } => self.expand(shape, groups, sizes),
-            View::Permute(_) | View::Collapse { .. } | View::Broadcast { .. } => Ok(Pieces::new()),
+            View::Broadcast { sizes } => self.broadcast(shape, sizes).map(|p| smallvec![p]),
         }
     }
 
-    /// A view step that cannot split a piece, or that plainly does not split this one.
+    /// A [`view`](Self::view) step that cannot split a piece, or that plainly does not split
+    /// this one.
     pub(crate) fn plain(&self, shape: &[i64], view: &View) -> Result<Option<Piece>, Break> {
         match view {
             View::Slice(spans) => self.plain_slice(shape, spans),
@@ -32,37 +33,45 @@ impl Piece {
 
     /// [`slice`](Self::slice) where every axis that is cut is whole and owns one digit.
     fn plain_slice(&self, shape: &[i64], spans: &[Span]) -> Result<Option<Piece>, Break> {
-        let plain = |((axis, &n), span): ((AxisView<'_>, &i64), &Span)| {
-            span.is_whole(n) || span.len > 0 && axis.is_plain(n)
-        };
-        if !self.axes().zip(shape).zip(spans).all(plain) {
-            return Ok(None);
+        let mut d = 0;
+        for (axis, (&n, span)) in self.body.axes.iter().zip(shape.iter().zip(spans)) {
+            if !span.is_whole(n) && (span.len == 0 || !self.is_plain(axis, d, n)) {
+                return Ok(None);
+            }
+            d += axis.digits;
         }
         let columns = self.columns();
         let mut out = self.clone();
+        let body = &mut *out.body;
         let mut d = 0;
-        for (axis, (&n, span)) in out.axes.iter_mut().zip(shape.iter().zip(spans)) {
+        for (axis, (&n, span)) in body.axes.iter_mut().zip(shape.iter().zip(spans)) {
             if span.is_whole(n) {
                 d += axis.digits;
                 continue;
             }
-            let row = &mut out.strides[d * columns..(d + 1) * columns];
-            for (stride, offset) in row.iter_mut().zip(&mut out.offset) {
+            let row = &mut body.strides[d * columns..(d + 1) * columns];
+            for (stride, offset) in row.iter_mut().zip(&mut body.offset) {
                 *offset = add(*offset, mul(span.start, *stride)?)?;
                 if span.len > 1 {
                     *stride = mul(*stride, span.step)?;
                 }
             }
             if span.len > 1 {
-                out.digits[d].extent = span.len;
+                body.digits[d].extent = span.len;
                 d += 1;
             } else {
                 axis.digits = 0;
-                out.digits.remove(d);
-                out.strides.drain(d * columns..(d + 1) * columns);
+                body.digits.remove(d);
+                body.strides.drain(d * columns..(d + 1) * columns);
             }
         }
         Ok(Some(out))
+    }
+
+    /// Whether one digit, digit `d`, steps through exactly the coordinates `0..extent` of an axis.
+    fn is_plain(&self, axis: &Axis, d: usize, extent: i64) -> bool {
+        let whole = Digit { extent, coord: 1 };
+        axis.start == 0 && axis.digits == 1 && self.body.digits[d] == whole
     }
 
     /// [`expand`](Self::expand) where every axis that is cut is whole and owns one digit.
@@ -72,13 +81,17 @@ impl Piece {
         groups: &[usize],
         sizes: &[i64],
     ) -> Result<Option<Piece>, Break> {
-        let plain = |((axis, &n), &count): ((AxisView<'_>, &i64), &usize)| {
-            count == 1 || n == 1 || axis.is_plain(n)
-        };
-        if groups.is_empty() || !self.axes().zip(shape).zip(groups).all(plain) {
+        let mut d = 0;
+        for (axis, (&n, &count)) in self.body.axes.iter().zip(shape.iter().zip(groups)) {
+            if count > 1 && n > 1 && !self.is_plain(axis, d, n) {
+                return Ok(None);
+            }
+            d += axis.digits;
+        }
+        if groups.is_empty() {
             return Ok(None);
         }
-        let mut out = Piece::empty(&self.offset);
+        let mut out = Piece::empty(&self.body.offset);
         let mut next = 0;
         for ((axis, &n), &count) in self.axes().zip(shape).zip(groups) {
             let sizes = &sizes[next..next + count];
@@ -91,11 +104,11 @@ impl Piece {
             for &extent in sizes {
                 row /= extent;
                 let digits = usize::from(extent > 1);
-                out.axes.push(Axis { start: 0, digits });
+                out.body.axes.push(Axis { start: 0, digits });
                 if extent > 1 {
-                    out.digits.push(Digit { extent, coord: 1 });
+                    out.body.digits.push(Digit { extent, coord: 1 });
                     for &stride in self.strides(axis.first) {
-                        out.strides.push(mul(stride, row)?);
+                        out.body.strides.push(mul(stride, row)?);
                     }
                 }
             }
@@ -107,19 +120,15 @@ impl Piece {
     pub(crate) fn permute(&self, perm: &[usize]) -> Result<Piece, Break> {
         let mut firsts: SmallVec<[usize; 6]> = SmallVec::new();
         let mut first = 0;
-        for axis in &self.axes {
+        for axis in &self.body.axes {
             firsts.push(first);
             first += axis.digits;
         }
-        let mut out = Piece::empty(&self.offset);
+        let mut out = Piece::empty(&self.body.offset);
         for &a in perm {
-            let axis = self.axes[a];
-            out.axes.push(axis);
-            let digits = firsts[a]..firsts[a] + axis.digits;
-            out.digits.extend_from_slice(&self.digits[digits.clone()]);
-            let columns = self.columns();
-            out.strides
-                .extend_from_slice(&self.strides[digits.start * columns..digits.end * columns]);
+            let axis = self.body.axes[a];
+            out.body.axes.push(axis);
+            out.copy_digits(self, firsts[a]..firsts[a] + axis.digits);
         }
         Ok(out)
     }
@@ -127,7 +136,7 @@ impl Piece {
     /// Post-condition: the results are disjoint, and hold exactly the points
     /// `(x - start) / step` of the points `x` of `self` that the slice takes, at their addresses.
     pub(crate) fn slice(&self, shape: &[i64], spans: &[Span]) -> Result<Pieces, Break> {
-        let mut out: Pieces = smallvec![Piece::empty(&self.offset)];
+        let mut out: Pieces = smallvec![Piece::empty(&self.body.offset)];
         for (a, (view, &span)) in self.axes().zip(spans).enumerate() {
             if span.is_whole(shape[a]) {
                 for piece in &mut out {
@@ -159,7 +168,7 @@ impl Piece {
         groups: &[usize],
         sizes: &[i64],
     ) -> Result<Pieces, Break> {
-        let mut out: Pieces = smallvec![Piece::empty(&self.offset)];
+        let mut out: Pieces = smallvec![Piece::empty(&self.body.offset)];
         let mut next = 0;
         if groups.is_empty() {
             // Rank 0: every new axis has extent 1.
@@ -202,7 +211,7 @@ impl Piece {
     ///
     /// Post-condition: `r.at(row-major joined x) == self.at(x)`.
     pub(crate) fn collapse(&self, shape: &[i64], groups: &[usize]) -> Result<Piece, Break> {
-        let mut out = Piece::empty(&self.offset);
+        let mut out = Piece::empty(&self.body.offset);
         let mut axes = self.axes();
         let mut next = 0;
         for &count in groups {
@@ -212,7 +221,7 @@ impl Piece {
             out.push_axis(0);
             for (&n, view) in group.iter().zip(axes.by_ref()) {
                 row /= n;
-                if let Some(axis) = out.axes.last_mut() {
+                if let Some(axis) = out.body.axes.last_mut() {
                     axis.start = add(axis.start, mul(view.start, row)?)?;
                 }
                 for (k, digit) in view.digits.iter().enumerate() {
@@ -226,7 +235,7 @@ impl Piece {
 
     /// Post-condition: `r.at(x) == self.at(x with 0 on the repeated axes)`.
     pub(crate) fn broadcast(&self, shape: &[i64], sizes: &[i64]) -> Result<Piece, Break> {
-        let mut out = Piece::empty(&self.offset);
+        let mut out = Piece::empty(&self.body.offset);
         let still: SmallVec<[i64; 4]> = SmallVec::from_elem(0, self.columns());
         for (a, view) in self.axes().enumerate() {
             out.copy_axis(self, view, view.start);
@@ -240,20 +249,25 @@ impl Piece {
     /// The same points, `by` further along an axis.
     pub(crate) fn shift(&self, axis: usize, by: i64) -> Result<Piece, Break> {
         let mut out = self.clone();
-        out.axes[axis].start = add(out.axes[axis].start, by)?;
+        out.body.axes[axis].start = add(out.body.axes[axis].start, by)?;
         Ok(out)
     }
 
     /// Appends an axis as it stands in `from`.
     pub(super) fn copy_axis(&mut self, from: &Piece, view: AxisView<'_>, start: i64) {
-        let columns = from.columns();
-        self.axes.push(super::Axis {
-            start,
-            digits: view.digits.len(),
-        });
-        self.digits.extend_from_slice(view.digits);
-        let rows = view.first * columns..(view.first + view.digits.len()) * columns;
-        self.strides.extend_from_slice(&from.strides[rows]);
+        let digits = view.digits.len();
+        self.body.axes.push(Axis { start, digits });
+        self.copy_digits(from, view.first..view.first + digits);
+    }
+
+    /// Appends digits as they stand in `from`. They are few: one by one is the fastest.
+    fn copy_digits(&mut self, from: &Piece, digits: Range<usize>) {
+        for d in digits {
+            self.body.digits.push(from.body.digits[d]);
+            for &stride in from.strides(d) {
+                self.body.strides.push(stride);
+            }
+        }
     }
 
     /// Every piece with every part. `stamp` appends a part's axes to a piece.
@@ -289,7 +303,7 @@ impl Piece {
 
     fn stamp_fixed(&mut self, from: &Piece, coords: &Coords) -> Result<(), Break> {
         for &(digit, value) in &coords.fixed {
-            for (offset, &stride) in self.offset.iter_mut().zip(from.strides(digit)) {
+            for (offset, &stride) in self.body.offset.iter_mut().zip(from.strides(digit)) {
                 *offset = add(*offset, mul(value, stride)?)?;
             }
         }

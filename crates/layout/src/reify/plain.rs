@@ -2,68 +2,49 @@
 //! one digit, each digit inside an axis of the source. They are a slice and a permute.
 
 use super::Chain;
-use crate::{Axes, Piece, Span, View};
+use crate::{Axes, Piece, Sizes, Span, View};
 use smallvec::SmallVec;
-
-/// No digit, or no axis yet.
-const NONE: usize = usize::MAX;
 
 /// The chain that the long way would give as well; `None` if the layout is of another kind.
 /// `base` is its least address; all its addresses lie below `total`, the source's elements.
 pub(super) fn chain(piece: &Piece, base: i64, source: &[i64], total: i64) -> Option<Chain> {
-    let digits = piece.digits();
     if piece.rank() != source.len() || piece.axes().any(|axis| axis.digits.len() > 1) {
         return None;
     }
+    // What is taken of each axis of the source, and how far apart its coordinates are.
     let mut spans: SmallVec<[Span; 6]> = SmallVec::new();
-    // Which axis of the source each digit steps through.
-    let mut within: Axes = Axes::from_elem(NONE, digits.len());
-    let (mut row, mut rest, mut whole) = (total, base, true);
-    for (a, &n) in source.iter().enumerate() {
-        let above = row;
+    let mut rows = Sizes::new();
+    let (mut row, mut rest) = (total, base);
+    for &n in source {
         row /= n;
-        let mut own = NONE;
-        for d in 0..digits.len() {
-            let stride = piece.strides(d)[0].abs();
-            if stride >= row && stride < above {
-                if own != NONE {
-                    return None;
-                }
-                own = d;
-            }
-        }
         let start = rest / row;
         rest -= start * row;
-        let mut span = Span {
+        spans.push(Span {
             start,
             len: 1,
             step: 1,
-        };
-        if own != NONE {
-            let stride = piece.strides(own)[0];
-            let step = stride / row;
-            let reach = (digits[own].extent - 1) * step.abs();
-            if step * row != stride || start + reach >= n {
-                return None;
-            }
-            within[own] = a;
-            span = Span {
-                start: if step < 0 { start + reach } else { start },
-                len: digits[own].extent,
-                step,
-            };
-        } else if start >= n {
+        });
+        rows.push(row);
+    }
+    // Which axis of the source each digit steps through.
+    let mut within = Axes::new();
+    let (taken, rows) = (spans.as_mut_slice(), rows.as_slice());
+    for (d, digit) in piece.digits().iter().enumerate() {
+        let stride = piece.strides(d)[0];
+        let axis = rows.iter().position(|&row| stride.abs() >= row)?;
+        let span = &mut taken[axis];
+        let step = stride / rows[axis];
+        let reach = (digit.extent - 1) * step.abs();
+        if span.len != 1 || step * rows[axis] != stride || span.start + reach >= source[axis] {
             return None;
         }
-        whole &= span.is_whole(n);
-        spans.push(span);
-    }
-    if within.contains(&NONE) {
-        return None;
+        span.start += if step < 0 { reach } else { 0 };
+        (span.len, span.step) = (digit.extent, step);
+        within.push(axis);
     }
     let mut chain = Chain::new();
-    if !whole {
-        chain.push(View::Slice(spans.clone()));
+    if !spans.iter().zip(source).all(|(s, &n)| s.is_whole(n)) {
+        chain.push(View::Slice(spans));
     }
     let mut units = (0..source.len()).filter(|a| !within.contains(a));
     let mut order = Axes::new();
