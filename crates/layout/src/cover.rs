@@ -32,9 +32,13 @@ impl<B: Clone + PartialEq> Cover<B> {
     }
 
     fn whole(shape: &[i64], piece: Option<Piece>, body: B) -> Self {
+        let mut parts = SmallVec::new();
+        if let Some(piece) = piece {
+            parts.push((piece, body));
+        }
         Cover {
-            shape: shape.into(),
-            parts: piece.into_iter().map(|p| (p, body.clone())).collect(),
+            shape: Sizes::from_slice(shape),
+            parts,
         }
     }
 

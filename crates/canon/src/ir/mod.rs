@@ -266,7 +266,9 @@ pub struct Canonical {
 
 impl Canonical {
     /// All nodes in order.
-    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (NodeId, &Node, &Type)> {
+    pub fn nodes(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (NodeId, &Node, &Type)> + DoubleEndedIterator {
         let nodes = self.nodes.iter().enumerate();
         nodes.map(|(i, (node, ty))| (NodeId(i as u32), node, ty))
     }

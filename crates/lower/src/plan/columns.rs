@@ -25,7 +25,7 @@ struct Added {
 /// The columns of one slab of data and what a gather adds to them.
 pub(super) struct Columns {
     /// The index columns of the data.
-    data: SmallVec<[IndexRead; 1]>,
+    data: Vec<IndexRead>,
     /// For the source and each index column of the data the joined columns that make its address.
     sums: SmallVec<[Sum; 2]>,
     /// What is added to the offset of each of those.
@@ -42,7 +42,7 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn of(piece: &Piece, reads: &Reads) -> Columns {
         let data = match reads {
-            Reads::Fill(_) => SmallVec::new(),
+            Reads::Fill(_) => Vec::new(),
             Reads::Copy { indices, .. } => indices.clone(),
         };
         let count = piece.columns();
@@ -285,7 +285,7 @@ impl Columns {
         // Columns come after those that move them.
         let first = !self.feeds.is_empty();
         let (added, held) = (self.added.len() as u32, self.data.len() as u32);
-        let mut indices: SmallVec<[IndexRead; 1]> = SmallVec::new();
+        let mut indices: Vec<IndexRead> = Vec::new();
         let mut sums = self.sums.into_iter();
         let mut out: SmallVec<[Sum; 4]> = sums.next().into_iter().collect();
         let mut data = self.data;

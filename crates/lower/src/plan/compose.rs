@@ -53,7 +53,8 @@ pub fn plan(graph: &Canonical, options: PlanOptions) -> Result<Plan, PlanError> 
     composer.inputs()?;
     let live = live(graph);
     for (id, node, _) in graph.nodes() {
-        if live[id.index()] {
+        // Inputs are there.
+        if live[id.index()] && composer.values[id.index()].is_none() {
             let value = composer
                 .node(id, node)
                 .map_err(|reason| PlanError::Node { node: id, reason })?;
@@ -82,10 +83,8 @@ fn live(graph: &Canonical) -> SmallVec<[bool; 16]> {
         live[root.index()] = true;
     }
     // Operands come before their users, so one backward pass sees every user first.
-    for at in (0..graph.len()).rev() {
-        if let Some((_, node, _)) = graph.nodes().nth(at)
-            && live[at]
-        {
+    for (id, node, _) in graph.nodes().rev() {
+        if live[id.index()] {
             node.operands(|x| live[x.index()] = true);
         }
     }

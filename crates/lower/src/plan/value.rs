@@ -16,7 +16,7 @@ pub(super) enum Reads {
     /// Elements of a source, moved by indices.
     Copy {
         source: Source,
-        indices: SmallVec<[IndexRead; 1]>,
+        indices: Vec<IndexRead>,
     },
 }
 
@@ -42,7 +42,7 @@ impl Reads {
     pub(super) fn plainly(source: Source) -> Reads {
         Reads::Copy {
             source,
-            indices: SmallVec::new(),
+            indices: Vec::new(),
         }
     }
 
