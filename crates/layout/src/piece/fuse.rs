@@ -45,13 +45,13 @@ impl Piece {
         other: &Piece,
         by: i64,
     ) -> Option<Result<Piece, Break>> {
-        let pairs = self.axes().zip(other.axes()).enumerate();
+        let mut pairs = self.axes().zip(other.axes()).enumerate();
         let same = |(a, (mine, theirs)): (usize, (AxisView<'_>, AxisView<'_>))| {
             a == axis || self.same_axis(mine, other, theirs)
         };
         let mut theirs = other.axis(axis);
         theirs.start = theirs.start.checked_add(by)?;
-        match pairs.map(same).all(|same| same) {
+        match pairs.all(same) {
             true => self.continued(axis, self.axis(axis), other, theirs),
             false => None,
         }
