@@ -47,3 +47,8 @@ impl std::fmt::Display for Rewrite {
         write!(f, "{}: {}: {}", self.on, self.rule, self.why)
     }
 }
+
+/// A number and what it counts.
+pub(crate) fn few(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}

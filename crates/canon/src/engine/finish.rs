@@ -10,6 +10,7 @@ use super::{Engine, PendingCoordinate, PendingGather, Result, Source, Value, cha
 use crate::CanonError;
 use crate::ir::{Builder, Canonical, Check, Coordinate, Index, IrError, NodeId};
 use crate::rules::{dead_nodes, view_chain};
+use crate::trace::few;
 use restride_graph::ValueId;
 use restride_layout::View;
 use smallvec::SmallVec;
@@ -165,7 +166,8 @@ impl<'e> Printer<'e, '_> {
         let chain = chain_of(layout, &self.bases[base.index()].ty.shape)?;
         if !chain.is_empty() {
             self.engine.note(view_chain::RULE.name, || {
-                format!("{layout} over {node} is {} views", chain.len())
+                let views = few(chain.len() as u64, "view", "views");
+                format!("{layout} over {node} is {views}")
             });
         }
         for step in &chain {
@@ -200,7 +202,8 @@ impl<'e> Printer<'e, '_> {
             let all = self.nodes.len() as u64;
             self.engine
                 .fired(&dead_nodes::RULE, [all, 0, 0], [all - dead, 0, 0], || {
-                    format!("{dead} values are used by no output and no obligation")
+                    let dead = few(dead, "value is used", "values are used");
+                    format!("{dead} by no output and no obligation")
                 })?;
         }
         Ok(self.builder.finish())

@@ -1,7 +1,7 @@
 //! Empty parts of a concat are dropped.
 
 use crate::engine::{Engine, Result, Value};
-use crate::trace::Rule;
+use crate::trace::{Rule, few};
 use smallvec::SmallVec;
 
 pub(crate) const RULE: Rule = Rule {
@@ -25,7 +25,7 @@ pub(crate) fn drop_empty(
         parts.retain(|part| !part.is_empty());
         let after = parts.len() as u64;
         engine.fired(&RULE, [before, 0, 0], [after, 0, 0], || {
-            format!("{} of {before} parts are empty", before - after)
+            few(before - after, "part is empty", "parts are empty")
         })?;
         return Ok(parts);
     };

@@ -1,7 +1,7 @@
 //! A concat among the parts of a concat along the same axis gives its parts to it.
 
 use crate::engine::{Base, BaseId, Engine, MAX_PARTS, Result, Source, Value};
-use crate::trace::Rule;
+use crate::trace::{Rule, few};
 use smallvec::SmallVec;
 
 pub(crate) const RULE: Rule = Rule {
@@ -42,7 +42,10 @@ pub(crate) fn flatten(
         }
     }
     engine.fired(&RULE, [nested, 0, 0], [0, 0, 0], || {
-        format!("{nested} parts are concats along axis {axis} themselves")
+        format!(
+            "{} along axis {axis} itself",
+            few(nested, "part concatenates", "parts concatenate")
+        )
     })?;
     Ok(flat)
 }

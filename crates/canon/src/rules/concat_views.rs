@@ -1,7 +1,7 @@
 //! Views of a concat become a concat of views.
 
 use crate::engine::{Base, BaseId, Engine, MAX_PARTS, Parts, Result, Value, count};
-use crate::trace::Rule;
+use crate::trace::{Rule, few};
 use restride_layout::{Sizes, Span, View};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -49,7 +49,8 @@ pub(crate) fn sink(engine: &mut Engine<'_>, value: &Value, base: BaseId) -> Resu
     let after = [count(&shape), (chain.len() - taken) as u64, 0];
     let has = values.len();
     engine.fired(&RULE, before, after, || {
-        format!("{taken} views move below the concat, of whose {had} parts {has} stay")
+        let taken = few(taken as u64, "view moves", "views move");
+        format!("{taken} below the concat, which had {had} parts and has {has}")
     })?;
     let mut value = engine.concat(values, axis)?;
     for step in &chain[taken..] {

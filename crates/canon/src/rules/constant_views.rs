@@ -2,7 +2,7 @@
 
 use crate::engine::{Base, BaseId, Engine, Result, Value, count};
 use crate::scalar;
-use crate::trace::Rule;
+use crate::trace::{Rule, few};
 use restride_layout::{Layout, Sizes, Span};
 use smallvec::SmallVec;
 
@@ -50,7 +50,7 @@ pub(crate) fn fold(
     let shape = Sizes::from_slice(kept.shape());
     let constant = engine.constant(value.element, &shape, &folded.into())?;
     engine.fired(&RULE, [1, 0, 0], [0, 0, 0], || {
-        format!("{} elements are known", count(&shape))
+        few(count(&shape), "element is known", "elements are known")
     })?;
     Ok(Some(engine.broadcast(&constant, layout.shape())?))
 }

@@ -2,7 +2,7 @@
 
 use super::cut::flattened;
 use crate::engine::{Base, BaseId, Engine, Result, Source, Value, count};
-use crate::trace::Rule;
+use crate::trace::{Rule, few};
 use restride_layout::Layout;
 
 pub(crate) const RULE: Rule = Rule {
@@ -62,7 +62,8 @@ pub(crate) fn lower(
         return Ok(None);
     }
     engine.fired(&RULE, before, after, || {
-        format!("{taken} views compose below the value between, which becomes another")
+        let taken = few(taken as u64, "view composes", "views compose");
+        format!("{taken} below the value between, which becomes another")
     })?;
     Ok(Some(lowered))
 }

@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::engine::{Engine, PendingCoordinate, PendingGather, Result, Source, Value};
 use crate::ir::Policy;
-use crate::trace::Rule;
+use crate::trace::{Rule, few};
 
 pub(crate) const RULE: Rule = Rule {
     name: "gather_clamp_unit",
@@ -28,7 +28,7 @@ pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Res
         return Ok(Outcome::Unchanged);
     }
     engine.fired(&RULE, [changed, 0, 0], [0, 0, 0], || {
-        format!("{changed} axes have size 1")
+        format!("{} size 1", few(changed, "axis has", "axes have"))
     })?;
     Ok(Outcome::Changed)
 }

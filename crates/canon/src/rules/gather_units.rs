@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::engine::{Engine, PendingGather, Result};
-use crate::trace::Rule;
+use crate::trace::{Rule, few};
 use restride_layout::{Axes, Sizes, View};
 
 pub(crate) const RULE: Rule = Rule {
@@ -25,7 +25,10 @@ pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Res
     }
     pending.after.push(insert);
     engine.fired(&RULE, [units, 0, 0], [0, 0, 0], || {
-        format!("{units} output axes have size 1")
+        format!(
+            "{} size 1",
+            few(units, "output axis has", "output axes have")
+        )
     })?;
     Ok(Outcome::Changed)
 }

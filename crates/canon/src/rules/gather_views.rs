@@ -2,7 +2,7 @@
 
 use crate::engine::{Base, BaseId, Engine, PendingCoordinate, PendingGather, Result, Value, count};
 use crate::ir::Axes as Labels;
-use crate::trace::Rule;
+use crate::trace::{Rule, few};
 use restride_graph::{MAX_RANK, Shape};
 use restride_layout::{Axes, Sizes, Span, View};
 use smallvec::SmallVec;
@@ -44,7 +44,8 @@ pub(crate) fn absorb(
     }
     let after = [count(&pending.shape), (chain.len() - taken) as u64, 0];
     engine.fired(&RULE, before, after, || {
-        format!("{taken} views move below the gather")
+        let taken = few(taken as u64, "view moves", "views move");
+        format!("{taken} below the gather")
     })?;
     let mut value = engine.gather(pending)?;
     for step in &chain[taken..] {
