@@ -112,40 +112,53 @@ fn start(left: &mut [MaybeUninit<usize>; MAX_RANK], outer: &[Step]) {
     }
 }
 
-/// Runs a block at the addresses of every point of a nest. A macro and not a function with a
-/// closure, since a closure would be compiled without the features of the function around it.
-macro_rules! walk {
+/// Runs a block at the addresses of the first point of every row, which is a walk of the innermost
+/// dimension. A macro and not a function with a closure, since a closure would be compiled without
+/// the features of the function around it.
+macro_rules! walk_rows {
     ($nest:expr, $dst:expr, $src:expr, |$d:ident, $s:ident| $body:expr) => {{
         let nest: &$crate::nest::Nest = $nest;
-        let [middle, inner] = nest.plane();
+        let [middle, _] = nest.plane();
         let mut walk = nest.walk($dst, $src);
         let mut plane = walk.first();
-        while let Some((mut row_dst, mut row_src)) = plane {
+        while let Some((mut $d, mut $s)) = plane {
             let mut rows = middle.extent;
             loop {
-                let (mut $d, mut $s) = (row_dst, row_src);
-                let mut left = inner.extent;
-                loop {
-                    $body;
-                    left = left.wrapping_sub(1);
-                    if left == 0 {
-                        break;
-                    }
-                    $d = $d.wrapping_offset(inner.dst);
-                    $s = $s.wrapping_offset(inner.src);
-                }
+                $body;
                 rows = rows.wrapping_sub(1);
                 if rows == 0 {
                     break;
                 }
-                row_dst = row_dst.wrapping_offset(middle.dst);
-                row_src = row_src.wrapping_offset(middle.src);
+                $d = $d.wrapping_offset(middle.dst);
+                $s = $s.wrapping_offset(middle.src);
             }
             #[allow(unused_unsafe, reason = "some walks are within unsafe blocks")]
             // SAFETY: the walk has begun.
             let next = unsafe { walk.next() };
             plane = next;
         }
+    }};
+}
+pub(crate) use walk_rows;
+
+/// As [`walk_rows`], at the addresses of every point.
+macro_rules! walk {
+    ($nest:expr, $dst:expr, $src:expr, |$d:ident, $s:ident| $body:expr) => {{
+        let nest: &$crate::nest::Nest = $nest;
+        let [_, inner] = nest.plane();
+        $crate::nest::walk_rows!(nest, $dst, $src, |row_dst, row_src| {
+            let (mut $d, mut $s) = (row_dst, row_src);
+            let mut left = inner.extent;
+            loop {
+                $body;
+                left = left.wrapping_sub(1);
+                if left == 0 {
+                    break;
+                }
+                $d = $d.wrapping_offset(inner.dst);
+                $s = $s.wrapping_offset(inner.src);
+            }
+        });
     }};
 }
 pub(crate) use walk;

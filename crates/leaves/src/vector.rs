@@ -148,6 +148,15 @@ pub(crate) fn fence() {
     }
 }
 
+/// Keeps the compiler from unrolling or vectorising the loop it stands in. That is for loops of
+/// which it cannot know that they are short, or that the offsets of several turns at once do not
+/// fit into registers.
+#[inline(always)]
+pub(crate) fn one_by_one() {
+    // SAFETY: no instructions.
+    unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) }
+}
+
 /// Asks for the line at `address`; any address is allowed.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {

@@ -263,6 +263,27 @@ fn small_squares_side_by_side() {
 }
 
 #[test]
+fn rows_at_every_place_in_a_line() {
+    let mut arena = Arena::new(1 << 16);
+    for width in [1, 2, 4, 8] {
+        for (n, shift) in (0..64).map(|shift| (400 / width as i64 + shift as i64 % 7, shift)) {
+            let low = shift % 3 == 0;
+            let step = [dim(2, n, 2 * n), dim(n, 1, 2)];
+            let back = [dim(3, n, n), dim(n, 1, -1)];
+            let flip = [dim(n, 3, 3), dim(3, 1, -1)];
+            let apart = [dim(3, n, 1), dim(n, 1, 3)];
+            let shuffle = [dim(3, 2 * n, 2 * n), dim(n, 2, 1), dim(2, 1, n)];
+            let planes = [dim(2, 4 * n, n), dim(n, 4, 1), dim(4, 1, 2 * n)];
+            // Short runs of which two share a line of the source, from the last to the first.
+            let runs = [dim(4, 24 * n, -8), dim(n, 24, 32), dim(8, 1, 1)];
+            for dims in [&step[..], &back, &flip, &apart, &shuffle, &planes, &runs] {
+                arena.check(dims, width, Form::Lines, low, shift);
+            }
+        }
+    }
+}
+
+#[test]
 fn overlapping_sources() {
     let mut arena = Arena::new(1 << 17);
     for width in [1, 2, 4] {

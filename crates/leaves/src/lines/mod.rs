@@ -8,6 +8,7 @@
 #[cfg(target_arch = "x86_64")]
 mod narrow;
 mod program;
+mod row;
 mod unit;
 #[cfg(target_arch = "x86_64")]
 mod wide;
@@ -19,6 +20,9 @@ use unit::Cut;
 
 /// Runs of so many bytes fill vectors by themselves.
 const LONG_RUN: usize = 64;
+
+/// What starting a row costs, in about micro-operations.
+const ROW: usize = 20;
 
 /// The cheapest line program for a shape, if it costs less than `limit` micro-operations.
 pub(crate) fn prepare(shape: &Shape, cpu: CpuLevel, limit: usize) -> Option<Leaf> {
@@ -36,18 +40,18 @@ pub(crate) fn prepare(shape: &Shape, cpu: CpuLevel, limit: usize) -> Option<Leaf
     }
 }
 
-/// The cut of least cost below a limit. `costs` says what a unit and a tail cost.
-fn cheapest(shape: &Shape, limit: usize, costs: fn(&Cut) -> Option<(usize, usize)>) -> Option<Cut> {
+/// The cut of least cost below a limit. `costs` says what a unit costs.
+fn cheapest(shape: &Shape, limit: usize, costs: fn(&Cut) -> Option<usize>) -> Option<Cut> {
     let cost = |cut: &Cut| {
-        let (unit, tail) = costs(cut)?;
-        let row = unit
-            .saturating_mul(cut.reps.extent)
-            .saturating_add(tail + 4);
-        let rows = cut
-            .outer
-            .iter()
-            .fold(1usize, |n, step| n.saturating_mul(step.extent));
-        Some(row.saturating_mul(rows))
+        // A row may start and end with a unit that overlaps its neighbour.
+        let ends = if cut.long.extent.is_multiple_of(cut.steps) {
+            0
+        } else {
+            2
+        };
+        let units = cut.long.extent / cut.steps + ends;
+        let row = costs(cut)?.saturating_mul(units).saturating_add(ROW);
+        Some(row.saturating_mul(cut.rows()))
     };
     let all = unit::cuts(shape).filter_map(|cut| Some((cost(&cut)?, cut)));
     let (cost, cut) = all.min_by_key(|&(cost, _)| cost)?;

@@ -8,11 +8,12 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
 use super::program::{Line, lines};
+use super::row::{Middle, Row};
 use super::unit::{Cut, Segment};
 use crate::leaf::Leaf;
 use crate::level::{Avx2, Body};
 use crate::nest::{Nest, walk};
-use crate::shape::{Shape, Step};
+use crate::shape::Shape;
 
 /// More windows than this and a line is not worth it.
 const MAX_WINDOWS: usize = 4;
@@ -32,16 +33,9 @@ struct Op {
 
 pub(crate) struct NarrowParams {
     nest: Nest,
-    reps: Step,
+    row: Row,
+    middle: Middle,
     unit: Vec<Op>,
-    tail: Tail,
-}
-
-/// What follows the whole units.
-enum Tail {
-    Lines(Vec<Op>),
-    /// Too short for lines.
-    Segments(Vec<Segment>),
 }
 
 /// The unit with every stretch of its destination cut into whole lines, of which the last may
@@ -96,17 +90,19 @@ fn clipped(segment: &Segment, from: isize) -> Option<Segment> {
     })
 }
 
-/// The operations of a unit; nothing if it has no such program.
-fn ops(unit: &[Segment]) -> Option<Vec<Op>> {
-    let low = unit.iter().map(|segment| segment.src).min().unwrap_or(0);
+/// The first byte of the source that a unit reads, and the end of the last.
+fn hull(unit: &[Segment]) -> (isize, isize) {
+    let low = unit.iter().map(|segment| segment.src).min();
     let high = unit
         .iter()
         .map(|segment| segment.src + segment.len as isize)
-        .max()
-        .unwrap_or(0);
-    if !unit.is_empty() && high - low < LINE as isize {
-        return None;
-    }
+        .max();
+    (low.unwrap_or(0), high.unwrap_or(0))
+}
+
+/// The operations of a unit; nothing if it has no such program.
+fn ops(unit: &[Segment]) -> Option<Vec<Op>> {
+    let (low, high) = hull(unit);
     whole_lines(unit)?
         .iter()
         .map(|line| op(line, low, high))
@@ -135,14 +131,12 @@ fn op(line: &Line, low: isize, high: isize) -> Option<Op> {
     Some(op)
 }
 
-/// What a cut costs, in about micro-operations: of its unit and of its tail.
-pub(crate) fn costs(cut: &Cut) -> Option<(usize, usize)> {
-    let of = |unit: &[Segment]| -> Option<usize> {
-        let lines = whole_lines(unit)?;
-        let fits = lines.iter().all(|line| line.windows.len() <= MAX_WINDOWS);
-        fits.then(|| lines.iter().map(|line| 4 + 5 * line.windows.len()).sum())
-    };
-    Some((of(&cut.unit)?, of(&cut.tail).unwrap_or(4 * cut.tail.len())))
+/// What a unit costs, in about micro-operations.
+pub(crate) fn costs(cut: &Cut) -> Option<usize> {
+    let (low, high) = hull(&cut.unit);
+    let lines = whole_lines(&cut.unit).filter(|_| high - low >= LINE as isize)?;
+    let fits = lines.iter().all(|line| line.windows.len() <= MAX_WINDOWS);
+    fits.then(|| lines.iter().map(|line| 4 + 5 * line.windows.len()).sum())
 }
 
 /// The leaf of a cut.
@@ -152,12 +146,9 @@ pub(crate) fn prepare(shape: &Shape, cut: &Cut) -> Option<Leaf> {
     let windows = lines.iter().map(|line| line.windows.len()).max()?;
     let params = NarrowParams {
         nest: Nest::new(shape.dst, shape.src, &cut.outer, shape.empty),
-        reps: cut.reps,
+        row: Row::new(cut),
+        middle: Row::middle(cut, cut.steps),
         unit,
-        tail: match ops(&cut.tail) {
-            Some(ops) => Tail::Lines(ops),
-            None => Tail::Segments(cut.tail.clone()),
-        },
     };
     Some(match windows {
         1 => Leaf::new::<Avx2, Narrow<1>>("lines", params),
@@ -206,34 +197,23 @@ impl<const J: usize> Body for Narrow<J> {
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &NarrowParams) {
-        let reps = params.reps;
-        // SAFETY: the body is run at AVX2; units and tails lie in the caller's box, and windows
-        // in the units.
+        // SAFETY: the body is run at AVX2; units lie in the caller's box, and windows in the units.
         unsafe {
-            walk!(&params.nest, dst, src, |d, s| {
-                let (mut to, mut from) = (d, s);
-                for _ in 0..reps.extent {
-                    for op in &params.unit {
-                        line::<J>(to, from, op);
-                    }
-                    to = to.wrapping_offset(reps.dst);
-                    from = from.wrapping_offset(reps.src);
+            let unit = |to: *mut u8, from: *const u8| {
+                for op in &params.unit {
+                    line::<J>(to, from, op);
                 }
-                match &params.tail {
-                    Tail::Lines(ops) => {
-                        for op in ops {
-                            line::<MAX_WINDOWS>(to, from, op);
-                        }
+            };
+            walk!(&params.nest, dst, src, |d, s| {
+                unit(d, s);
+                if let Some(last) = params.row.last {
+                    let (mut to, mut from) = params.middle.start.from(d, s);
+                    for _ in 0..params.middle.count {
+                        unit(to, from);
+                        (to, from) = params.row.unit.from(to, from);
                     }
-                    Tail::Segments(segments) => {
-                        for segment in segments {
-                            let (to, from) = (
-                                to.wrapping_offset(segment.dst),
-                                from.wrapping_offset(segment.src),
-                            );
-                            std::ptr::copy_nonoverlapping(from, to, segment.len);
-                        }
-                    }
+                    let (to, from) = last.from(d, s);
+                    unit(to, from);
                 }
             });
         }

@@ -25,24 +25,63 @@ pub(crate) struct Line {
     pub(crate) bytes: Vec<Option<(usize, usize)>>,
 }
 
-/// The lines of a unit, as vectors of `size` bytes; a line may have holes.
+/// The segments of a vector of the destination, which starts at `dst`.
+struct Parts {
+    dst: isize,
+    segments: Vec<Segment>,
+}
+
+/// The lines of a unit, as vectors of `size` bytes, each with windows of its own; a line may have
+/// holes.
 pub(crate) fn lines(unit: &[Segment], size: usize) -> Vec<Line> {
-    let mut lines = Vec::new();
-    let mut parts: Vec<Segment> = Vec::new();
-    let mut start = 0;
+    let of = |parts: &Parts| {
+        let mut windows = cover(parts.segments.clone(), size);
+        let bytes = place(parts, &mut windows, size);
+        Line {
+            dst: parts.dst,
+            windows,
+            bytes,
+        }
+    };
+    cut(unit, size).iter().map(of).collect()
+}
+
+/// As [`lines`], but all lines have the same windows, whether they need them or not.
+pub(crate) fn joint_lines(unit: &[Segment], size: usize) -> Vec<Line> {
+    let mut windows = cover(unit.to_vec(), size);
+    let lines: Vec<_> = cut(unit, size)
+        .iter()
+        .map(|parts| (parts.dst, place(parts, &mut windows, size)))
+        .collect();
+    let of = |(dst, bytes)| Line {
+        dst,
+        windows: windows.clone(),
+        bytes,
+    };
+    lines.into_iter().map(of).collect()
+}
+
+/// Cuts a unit into vectors of its destination.
+fn cut(unit: &[Segment], size: usize) -> Vec<Parts> {
+    let mut lines: Vec<Parts> = Vec::new();
     for &segment in unit {
         let mut rest = segment;
         while rest.len > 0 {
-            if parts.is_empty() {
-                start = rest.dst;
+            let end = lines.last().map(|line| line.dst + size as isize);
+            let end = match end.filter(|&end| end > rest.dst) {
+                Some(end) => end,
+                None => {
+                    lines.push(Parts {
+                        dst: rest.dst,
+                        segments: Vec::new(),
+                    });
+                    rest.dst + size as isize
+                }
+            };
+            let len = rest.len.min((end - rest.dst).unsigned_abs());
+            if let Some(line) = lines.last_mut() {
+                line.segments.push(Segment { len, ..rest });
             }
-            let room = start + size as isize - rest.dst;
-            if room <= 0 {
-                lines.push(line(start, &mut parts, size));
-                continue;
-            }
-            let len = rest.len.min(room.unsigned_abs());
-            parts.push(Segment { len, ..rest });
             rest = Segment {
                 dst: rest.dst + len as isize,
                 src: rest.src + len as isize,
@@ -50,46 +89,64 @@ pub(crate) fn lines(unit: &[Segment], size: usize) -> Vec<Line> {
             };
         }
     }
-    if !parts.is_empty() {
-        lines.push(line(start, &mut parts, size));
-    }
     lines
 }
 
-/// One line from its parts, which are used up. Windows are aligned relative to the unit where that
-/// takes no more of them, so that lines share what they load.
-fn line(dst: isize, parts: &mut Vec<Segment>, size: usize) -> Line {
-    parts.sort_by_key(|part| part.src);
-    let tight = cover(dst, parts, size, |src| src);
-    let aligned = cover(dst, parts, size, |src| src - src.rem_euclid(size as isize));
-    parts.clear();
-    if aligned.windows.len() <= tight.windows.len() {
-        aligned
-    } else {
-        tight
-    }
+/// Windows for all bytes of some segments. They are as far apart as they are long where that takes
+/// no more of them, so that what was loaded from aligned lines once always is.
+fn cover(mut segments: Vec<Segment>, size: usize) -> Vec<Window> {
+    segments.sort_by_key(|segment| segment.src);
+    let low = segments.first().map_or(0, |first| first.src);
+    let grid = |base: isize| move |src: isize| src - (src - base).rem_euclid(size as isize);
+    let tight = starts(&segments, size, |src| src);
+    let from_low = starts(&segments, size, grid(low));
+    let from_zero = starts(&segments, size, grid(0));
+    let fewest = tight.len();
+    let best = [from_zero, from_low]
+        .into_iter()
+        .find(|starts| starts.len() <= fewest)
+        .unwrap_or(tight);
+    let window = |src| Window {
+        src,
+        first: size,
+        end: 0,
+    };
+    best.into_iter().map(window).collect()
 }
 
-/// Covers the parts, in ascending order of source, by windows that start where `start` says for
-/// the first byte not covered yet.
-fn cover(dst: isize, parts: &[Segment], size: usize, start: impl Fn(isize) -> isize) -> Line {
-    let mut windows: Vec<Window> = Vec::new();
+/// Where windows start that hold all bytes of segments in ascending order of source, if `start`
+/// says where the window of the first byte not covered yet does.
+fn starts(segments: &[Segment], size: usize, start: impl Fn(isize) -> isize) -> Vec<isize> {
+    let mut starts: Vec<isize> = Vec::new();
+    for segment in segments {
+        let end = segment.src + segment.len as isize;
+        let mut at = segment.src;
+        while at < end {
+            // Segments may share bytes of the source, so one may begin before the latest window.
+            let holds = |&&start: &&isize| (start..start + size as isize).contains(&at);
+            at = match starts.iter().rfind(holds) {
+                Some(start) => start + size as isize,
+                None => {
+                    starts.push(start(at));
+                    continue;
+                }
+            };
+        }
+    }
+    starts
+}
+
+/// Finds every byte of a line in the windows, and notes what of these is needed.
+fn place(parts: &Parts, windows: &mut [Window], size: usize) -> Vec<Option<(usize, usize)>> {
     let mut bytes = vec![None; size];
-    for part in parts {
-        let to = (part.dst - dst).unsigned_abs();
+    for part in &parts.segments {
+        let to = (part.dst - parts.dst).unsigned_abs();
         for i in 0..part.len {
             let src = part.src + i as isize;
-            // Parts may share bytes of the source, so one may begin before the latest window.
             let holds = |window: &Window| (window.src..window.src + size as isize).contains(&src);
-            let number = windows.iter().rposition(holds).unwrap_or_else(|| {
-                let at = start(src);
-                windows.push(Window {
-                    src: at,
-                    first: (src - at).unsigned_abs(),
-                    end: 0,
-                });
-                windows.len() - 1
-            });
+            let Some(number) = windows.iter().rposition(holds) else {
+                continue;
+            };
             let window = &mut windows[number];
             let at = (src - window.src).unsigned_abs();
             window.first = window.first.min(at);
@@ -97,9 +154,5 @@ fn cover(dst: isize, parts: &[Segment], size: usize, start: impl Fn(isize) -> is
             bytes[to + i] = Some((number, at));
         }
     }
-    Line {
-        dst,
-        windows,
-        bytes,
-    }
+    bytes
 }

@@ -1,8 +1,8 @@
 //! Which part of a box is the repeating pattern.
 //!
-//! A unit is some dimensions in full and a few steps of one more, the long one. The rest of the
-//! long dimension repeats the unit, what does not divide is a smaller unit at its end, and all
-//! other dimensions are the nest around that.
+//! A unit is some dimensions in full and a few steps of one more, the long one. A row of the long
+//! dimension is covered by units, of which the last may overlap the one before; all other dimensions
+//! are the nest around that.
 
 use crate::shape::{Shape, Step, Steps};
 
@@ -15,16 +15,24 @@ pub(crate) struct Segment {
 }
 
 /// A way to cut a box into units.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cut {
     /// The dimensions around the row of units.
     pub(crate) outer: Steps,
-    /// Whole units in a row, each so far from the one before.
-    pub(crate) reps: Step,
+    /// The long dimension, by single steps.
+    pub(crate) long: Step,
+    /// How many of them a unit has; at most as many as there are.
+    pub(crate) steps: usize,
     /// The unit, in ascending order of destination.
     pub(crate) unit: Vec<Segment>,
-    /// What follows the whole units, relative to the address after the last of them.
-    pub(crate) tail: Vec<Segment>,
+}
+
+impl Cut {
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        let extents = self.outer.iter().map(|step| step.extent);
+        extents.fold(1, usize::saturating_mul)
+    }
 }
 
 /// A unit has at most so many elements and bytes of destination.
@@ -36,44 +44,89 @@ const LINE: usize = 64;
 
 /// Every sensible way to cut a shape.
 pub(crate) fn cuts(shape: &Shape) -> impl Iterator<Item = Cut> {
-    (0..shape.steps.len()).filter_map(|long| cut(shape, long))
+    let longs = 0..shape.steps.len();
+    longs.flat_map(|long| {
+        let mut found: Vec<Cut> = Vec::new();
+        for (full, outer) in insides(shape, long) {
+            for times in [1, 2, 4] {
+                let same = |cut: &Cut, other: &Cut| cut.unit == other.unit;
+                if let Some(cut) = cut(shape, long, &full, &outer, times)
+                    && !found.iter().any(|other| same(&cut, other))
+                {
+                    found.push(cut);
+                }
+            }
+        }
+        found
+    })
 }
 
-fn cut(shape: &Shape, long: usize) -> Option<Cut> {
+/// Which dimensions may be inside a unit, and those around it: whatever lies between two steps of
+/// the long dimension in the destination; the same in the source, in full or as far as it shares
+/// lines.
+fn insides(shape: &Shape, long: usize) -> Vec<(Steps, Steps)> {
     let step = shape.steps[long];
-    // In the unit: whatever lies between two steps of the long dimension, on either side.
-    let inside = |other: &Step| {
-        other.dst < step.dst || other.src.unsigned_abs() < step.src.unsigned_abs() && other.src != 0
+    let others = || {
+        let all = shape.steps.iter().enumerate();
+        all.filter(|&(at, _)| at != long).map(|(_, other)| *other)
     };
-    let (mut full, mut outer) = (Steps::new(), Steps::new());
-    for (at, other) in shape.steps.iter().enumerate() {
-        if at == long {
-        } else if inside(other) {
-            full.push(*other);
-        } else {
-            outer.push(*other);
+    let in_src = |other: &Step| {
+        let stride = other.src.unsigned_abs();
+        stride != 0 && stride < step.src.unsigned_abs()
+    };
+    let halves = |inside: &dyn Fn(&Step) -> bool| -> (Steps, Steps) {
+        (
+            others().filter(|other| inside(other)).collect(),
+            others().filter(|other| !inside(other)).collect(),
+        )
+    };
+    let mut all = vec![halves(&|other| other.dst < step.dst)];
+    if others().any(|other| other.dst > step.dst && in_src(&other)) {
+        all.push(halves(&|other| other.dst < step.dst || in_src(other)));
+        let (mut full, mut outer) = all[0].clone();
+        let shares = |other: &&mut Step| in_src(other) && other.src.unsigned_abs() < LINE;
+        if let Some(other) = outer.iter_mut().rev().find(shares) {
+            let part = LINE / other.src.unsigned_abs();
+            if part > 1 && other.extent > part && other.extent % part == 0 {
+                full.push(Step {
+                    extent: part,
+                    ..*other
+                });
+                *other = Step {
+                    extent: other.extent / part,
+                    dst: other.dst * part as isize,
+                    src: other.src * part as isize,
+                };
+                all.push((full, outer));
+            }
         }
     }
+    all
+}
+
+fn cut(shape: &Shape, long: usize, full: &Steps, outer: &Steps, times: usize) -> Option<Cut> {
+    let step = shape.steps[long];
     let elements = full
         .iter()
         .try_fold(1usize, |n, step| n.checked_mul(step.extent))
         .filter(|&n| n <= MAX_ELEMENTS / 2 && n * shape.run <= MAX_BYTES / 2)?;
     let bytes = elements * shape.run;
-    let steps = steps_per_unit(&full, step, bytes)
+    let steps = (steps_per_unit(full, step, bytes) * times)
         .min(MAX_ELEMENTS / elements)
         .min(MAX_BYTES / bytes)
         .clamp(1, step.extent);
-    let partial = |extent| Step { extent, ..step };
-    let whole = step.extent / steps;
     Some(Cut {
-        outer,
-        reps: Step {
-            extent: whole,
-            dst: step.dst * steps as isize,
-            src: step.src * steps as isize,
-        },
-        unit: segments(&full, partial(steps), shape.run)?,
-        tail: segments(&full, partial(step.extent % steps), shape.run)?,
+        outer: outer.clone(),
+        long: step,
+        steps,
+        unit: segments(
+            full,
+            Step {
+                extent: steps,
+                ..step
+            },
+            shape.run,
+        )?,
     })
 }
 
@@ -105,9 +158,6 @@ fn segments(full: &Steps, long: Step, run: usize) -> Option<Vec<Segment>> {
         len: run,
     };
     let mut all = vec![first];
-    if long.extent == 0 {
-        return Some(Vec::new());
-    }
     // From the innermost outwards, so that the list is nearly sorted.
     let mut steps: Steps = full.clone();
     steps.push(long);

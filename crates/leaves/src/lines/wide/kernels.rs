@@ -1,0 +1,253 @@
+//! What runs a unit: its constants in registers as far as they reach.
+//!
+//! The loops over units load nothing but windows. That matters beyond the count of instructions: in
+//! loops that wait for memory, a few more loads per line cost a sixth of the speed.
+
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+use super::op::Op;
+
+/// A way to run the lines of a unit.
+pub(super) trait Kernel: 'static {
+    /// Its constants.
+    type Held: Copy;
+
+    /// # Safety
+    /// There are as many lines and windows as the kernel is for; it runs where AVX-512 is.
+    unsafe fn hold(ops: &[Op]) -> Self::Held;
+
+    /// Runs a unit.
+    ///
+    /// # Safety
+    /// The windows of the unit, if `PLAIN` all of them and otherwise what is needed of them, are
+    /// readable relative to `src`, its bytes writable relative to `dst`.
+    unsafe fn unit<const PLAIN: bool>(dst: *mut u8, src: *const u8, held: &Self::Held);
+}
+
+/// # Safety
+/// Runs where AVX-512 is.
+#[inline(always)]
+unsafe fn table(op: &Op, pair: usize) -> __m512i {
+    // SAFETY: tables are 64 bytes and aligned.
+    unsafe { _mm512_load_si512(op.tables[pair].as_ptr().cast()) }
+}
+
+/// # Safety
+/// The window, if `PLAIN` all of it and otherwise what is needed of it, is readable.
+#[inline(always)]
+unsafe fn window<const PLAIN: bool>(src: *const u8, at: isize, mask: u64) -> __m512i {
+    let src = src.wrapping_offset(at).cast();
+    // SAFETY: a masked load touches only the bytes of its mask.
+    unsafe {
+        match PLAIN {
+            true => _mm512_loadu_si512(src),
+            false => _mm512_maskz_loadu_epi8(mask, src.cast()),
+        }
+    }
+}
+
+/// # Safety
+/// All 64 bytes at `dst`, or if not `FULL` those of the mask, are writable.
+#[inline(always)]
+unsafe fn store<const FULL: bool>(dst: *mut u8, mask: u64, line: __m512i) {
+    // SAFETY: a masked store touches only the bytes of its mask.
+    unsafe {
+        match FULL {
+            true => _mm512_storeu_si512(dst.cast(), line),
+            false => _mm512_mask_storeu_epi8(dst.cast(), mask, line),
+        }
+    }
+}
+
+/// The constants of a line of up to four windows, apart from these. Plain fields, since arrays would
+/// stay in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Line {
+    tables: (__m512i, __m512i),
+    blend: u64,
+    store: u64,
+    dst: isize,
+}
+
+/// Where up to four windows are, from the first of the unit.
+#[derive(Clone, Copy)]
+pub(super) struct Windows {
+    src: (isize, isize, isize, isize),
+    load: (u64, u64, u64, u64),
+}
+
+/// Up to four windows.
+type Loaded = (__m512i, __m512i, __m512i, __m512i);
+
+/// # Safety
+/// Runs where AVX-512 is.
+#[inline(always)]
+unsafe fn line<const J: usize>(op: &Op, at: usize) -> Line {
+    // SAFETY: the caller's.
+    unsafe {
+        let first = table(op, 0);
+        Line {
+            tables: (first, if J > 2 { table(op, 1) } else { first }),
+            blend: op.blend[1],
+            store: op.store,
+            dst: if at == 0 { 0 } else { op.dst },
+        }
+    }
+}
+
+#[inline(always)]
+fn windows(op: &Op, at: usize) -> Windows {
+    let first = if at == 0 { 0 } else { op.src[0] };
+    Windows {
+        src: (first, op.src[1], op.src[2], op.src[3]),
+        load: (op.load[0], op.load[1], op.load[2], op.load[3]),
+    }
+}
+
+/// # Safety
+/// As [`window`], for `J` of them.
+#[inline(always)]
+unsafe fn load<const J: usize, const PLAIN: bool>(src: *const u8, at: &Windows) -> Loaded {
+    // SAFETY: the caller's.
+    unsafe {
+        let a = window::<PLAIN>(src, at.src.0, at.load.0);
+        (
+            a,
+            if J > 1 {
+                window::<PLAIN>(src, at.src.1, at.load.1)
+            } else {
+                a
+            },
+            if J > 2 {
+                window::<PLAIN>(src, at.src.2, at.load.2)
+            } else {
+                a
+            },
+            if J > 3 {
+                window::<PLAIN>(src, at.src.3, at.load.3)
+            } else {
+                a
+            },
+        )
+    }
+}
+
+/// Joins `J` windows to a line.
+///
+/// # Safety
+/// The bytes of the line are writable relative to `dst`; all 64 of them if `FULL`.
+#[inline(always)]
+unsafe fn join<const J: usize, const FULL: bool>(dst: *mut u8, from: &Loaded, line: &Line) {
+    let (a, b, c, d) = *from;
+    let (low, high) = line.tables;
+    // SAFETY: the caller's.
+    unsafe {
+        let bytes = if J == 1 {
+            _mm512_permutexvar_epi8(low, a)
+        } else {
+            _mm512_permutex2var_epi8(a, low, b)
+        };
+        let bytes = match J {
+            1 | 2 => bytes,
+            3 => _mm512_mask_permutexvar_epi8(bytes, line.blend, high, c),
+            _ => {
+                let both = _mm512_permutex2var_epi8(c, high, d);
+                _mm512_mask_mov_epi8(bytes, line.blend, both)
+            }
+        };
+        store::<FULL>(dst.wrapping_offset(line.dst), line.store, bytes);
+    }
+}
+
+/// `M` lines, at most three, of up to `J` windows of their own.
+pub(super) struct Own<const J: usize, const M: usize, const FULL: bool>(PhantomData<[(); J]>);
+
+impl<const J: usize, const M: usize, const FULL: bool> Kernel for Own<J, M, FULL> {
+    type Held = [(Windows, Line); M];
+
+    #[inline(always)]
+    unsafe fn hold(ops: &[Op]) -> Self::Held {
+        // SAFETY: the caller's.
+        std::array::from_fn(|at| unsafe { (windows(&ops[at], at), line::<J>(&ops[at], at)) })
+    }
+
+    #[inline(always)]
+    unsafe fn unit<const PLAIN: bool>(dst: *mut u8, src: *const u8, held: &Self::Held) {
+        for (windows, line) in held {
+            // SAFETY: the caller's.
+            unsafe { join::<J, FULL>(dst, &load::<J, PLAIN>(src, windows), line) }
+        }
+    }
+}
+
+/// `M` lines, at most four, of the same `J` windows.
+pub(super) struct Joint<const J: usize, const M: usize, const FULL: bool>(PhantomData<[(); J]>);
+
+impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FULL> {
+    type Held = (Windows, [Line; M]);
+
+    #[inline(always)]
+    unsafe fn hold(ops: &[Op]) -> Self::Held {
+        // SAFETY: the caller's.
+        let line = |at: usize| unsafe { line::<J>(&ops[at], at) };
+        (windows(&ops[0], 0), std::array::from_fn(line))
+    }
+
+    #[inline(always)]
+    unsafe fn unit<const PLAIN: bool>(dst: *mut u8, src: *const u8, held: &Self::Held) {
+        // SAFETY: the caller's.
+        unsafe {
+            let loaded = load::<J, PLAIN>(src, &held.0);
+            for line in &held.1 {
+                join::<J, FULL>(dst, &loaded, line);
+            }
+        }
+    }
+}
+
+/// Any number of lines of up to `J` windows of their own, with nothing in registers.
+pub(super) struct Listed<const J: usize, const FULL: bool>(PhantomData<[(); J]>);
+
+impl<const J: usize, const FULL: bool> Kernel for Listed<J, FULL> {
+    type Held = (*const Op, usize);
+
+    #[inline(always)]
+    unsafe fn hold(ops: &[Op]) -> Self::Held {
+        (ops.as_ptr(), ops.len())
+    }
+
+    #[inline(always)]
+    unsafe fn unit<const PLAIN: bool>(dst: *mut u8, src: *const u8, held: &Self::Held) {
+        for at in 0..held.1 {
+            // SAFETY: so many lines were held; the rest is the caller's.
+            unsafe { any::<J, PLAIN, FULL>(dst, src, &*held.0.add(at)) }
+        }
+    }
+}
+
+/// # Safety
+/// As [`Kernel::unit`], for one line.
+#[inline(always)]
+unsafe fn any<const J: usize, const PLAIN: bool, const FULL: bool>(
+    dst: *mut u8,
+    src: *const u8,
+    op: &Op,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        if J <= 4 {
+            let loaded = load::<J, PLAIN>(src, &windows(op, 1));
+            return join::<J, FULL>(dst, &loaded, &line::<J>(op, 1));
+        }
+        let mut bytes = _mm512_setzero_si512();
+        for pair in 0..J / 2 {
+            let at = 2 * pair;
+            let low = window::<PLAIN>(src, op.src[at], op.load[at]);
+            let high = window::<PLAIN>(src, op.src[at + 1], op.load[at + 1]);
+            let both = _mm512_permutex2var_epi8(low, table(op, pair), high);
+            bytes = _mm512_mask_mov_epi8(bytes, op.blend[pair], both);
+        }
+        store::<FULL>(dst.wrapping_offset(op.dst), op.store, bytes);
+    }
+}
