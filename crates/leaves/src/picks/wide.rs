@@ -4,7 +4,8 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 use crate::index::OUTSIDE;
-use crate::nest::{Nest, walk};
+use crate::nest::{Nest, walk_rows};
+use crate::shape::Step;
 
 /// The bytes of a line.
 const LINE: usize = 64;
@@ -234,11 +235,9 @@ pub(super) unsafe fn pick(
         // the last element read at a point of the nest, and lines among the elements written.
         unsafe {
             if bytes >= LINE as isize {
-                walk!(nest, dst, src, |d, s| row::<true>(d, s, load, pairs, lines));
+                points::<true>(dst, src, nest, load, pairs, lines);
             } else {
-                walk!(nest, dst, src, |d, s| row::<false>(
-                    d, s, load, pairs, lines
-                ));
+                points::<false>(dst, src, nest, load, pairs, lines);
             }
         }
         if !more || done == offsets.len() {
@@ -247,37 +246,82 @@ pub(super) unsafe fn pick(
     }
 }
 
+/// Rows that are moved together, so that what a line needs is loaded once for all of them.
+const TOGETHER: usize = 4;
+
 /// # Safety
-/// The windows are readable relative to `src`, if not `WHOLE` those bytes of them that are in
-/// `load`; the lines are writable.
+/// The windows are readable relative to every point of the nest, if not `WHOLE` those bytes of them
+/// that are in `load`; the lines are writable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn row<const WHOLE: bool>(
+unsafe fn points<const WHOLE: bool>(
     dst: *mut u8,
     src: *const u8,
+    nest: &Nest,
+    load: u64,
+    pairs: &[Pair],
+    lines: &[Line],
+) {
+    let [_, step] = nest.plane();
+    walk_rows!(nest, dst, src, |first_dst, first_src| {
+        let (mut d, mut s) = (first_dst, first_src);
+        let mut rows = step.extent;
+        while rows >= TOGETHER {
+            // SAFETY: so many rows are left.
+            unsafe { some_rows::<TOGETHER, WHOLE>(d, s, step, load, pairs, lines) };
+            d = d.wrapping_offset(step.dst.wrapping_mul(TOGETHER as isize));
+            s = s.wrapping_offset(step.src.wrapping_mul(TOGETHER as isize));
+            rows = rows.wrapping_sub(TOGETHER);
+        }
+        for _ in 0..rows {
+            // SAFETY: as above.
+            unsafe { some_rows::<1, WHOLE>(d, s, step, load, pairs, lines) };
+            d = d.wrapping_offset(step.dst);
+            s = s.wrapping_offset(step.src);
+        }
+    });
+}
+
+/// # Safety
+/// As [`points`], for `R` points, each a step on from the one before.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn some_rows<const R: usize, const WHOLE: bool>(
+    dst: *mut u8,
+    src: *const u8,
+    step: Step,
     load: u64,
     pairs: &[Pair],
     lines: &[Line],
 ) {
     let mut pairs = pairs.iter();
     for line in lines {
-        let mut bytes = _mm512_setzero_si512();
+        let mut bytes = [_mm512_setzero_si512(); R];
         for pair in pairs.by_ref().take(line.pairs) {
             // SAFETY: a masked load touches only the bytes of its mask; tables are aligned.
             unsafe {
-                let window = |at: usize| {
-                    let from = src.wrapping_offset(pair.src[at]);
-                    match WHOLE {
-                        true => _mm512_loadu_si512(from.cast()),
-                        false => _mm512_maskz_loadu_epi8(load, from.cast()),
-                    }
-                };
                 let table = _mm512_load_si512(pair.table.as_ptr().cast());
-                let both = _mm512_permutex2var_epi8(window(0), table, window(1));
-                bytes = _mm512_mask_mov_epi8(bytes, pair.blend, both);
+                let window = |from: *const u8| match WHOLE {
+                    true => _mm512_loadu_si512(from.cast()),
+                    false => _mm512_maskz_loadu_epi8(load, from.cast()),
+                };
+                let (mut low, mut high) = (
+                    src.wrapping_offset(pair.src[0]),
+                    src.wrapping_offset(pair.src[1]),
+                );
+                for bytes in &mut bytes {
+                    let both = _mm512_permutex2var_epi8(window(low), table, window(high));
+                    *bytes = _mm512_mask_mov_epi8(*bytes, pair.blend, both);
+                    low = low.wrapping_offset(step.src);
+                    high = high.wrapping_offset(step.src);
+                }
             }
         }
-        // SAFETY: the caller's.
-        unsafe { _mm512_storeu_si512(dst.wrapping_offset(line.dst).cast(), bytes) };
+        let mut to = dst.wrapping_offset(line.dst);
+        for bytes in bytes {
+            // SAFETY: the caller's.
+            unsafe { _mm512_storeu_si512(to.cast(), bytes) };
+            to = to.wrapping_offset(step.dst);
+        }
     }
 }
