@@ -131,7 +131,7 @@ impl<'p> Emitter<'p> {
         let block = if group.len() > 1 {
             Some(self.machine.l1 / 4)
         } else if whole >= self.machine.parallel_from {
-            Some(self.machine.grain)
+            Some(self.machine.block(whole))
         } else {
             None
         };
@@ -219,7 +219,8 @@ fn split(machine: &Machine, ordered: &Ordered, width: i64, target: i64) -> Optio
         let unit = if free {
             1
         } else {
-            (LINES_OF_A_CUT * machine.line / dst.min(src).max(1)).max(1)
+            let lines = (LINES_OF_A_CUT * machine.line / dst.min(src).max(1)).max(1);
+            round_up(lines, steps_to_a_line(machine, dst))
         };
         let others = (whole / dim.extent).max(1);
         let block = round_up((target / others).max(1), unit);
@@ -245,6 +246,15 @@ fn split(machine: &Machine, ordered: &Ordered, width: i64, target: i64) -> Optio
 
 /// What a block spans at least of a dimension that shares lines between its steps.
 const LINES_OF_A_CUT: i64 = 8;
+
+/// After how many steps of so many bytes a line starts where the first one did; one where steps
+/// leave the line.
+fn steps_to_a_line(machine: &Machine, step: i64) -> i64 {
+    if step >= machine.line {
+        return 1;
+    }
+    machine.line >> (machine.line | step).trailing_zeros()
+}
 
 fn round_up(n: i64, unit: i64) -> i64 {
     (n - 1) / unit * unit + unit

@@ -24,6 +24,9 @@ pub struct Machine {
     pub grain: i64,
 }
 
+/// Into how many iterations work is divided before these grow.
+const SHARES: i64 = 32;
+
 impl Default for Machine {
     /// A current x86-64 server core.
     fn default() -> Self {
@@ -53,6 +56,14 @@ impl Machine {
             grain: 32,
             ..Self::default()
         }
+    }
+
+    /// What one iteration of a parallel loop that moves `whole` bytes should move: every call of a
+    /// leaf starts with an empty pipeline, so a few dozen iterations are enough to share out.
+    #[must_use]
+    pub fn block(&self, whole: i64) -> i64 {
+        let most = self.grain.saturating_mul(8);
+        (whole / SHARES).clamp(self.grain, most.max(self.grain))
     }
 
     /// Elements of `width` bytes in a line.
