@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use crate::level::Sixteen;
 use crate::vector::Vector;
 
 /// A way to copy a run.
@@ -83,7 +84,7 @@ impl<V: Vector> Copier for Many<V> {
 /// before it. All are loaded before the first is stored.
 ///
 /// # Safety
-/// `n` is at most `K` vectors and at least one byte more than `K - 1`; so many bytes, and at least
+/// `n` is at most `K` vectors and at least `K - 1`; so many bytes, and at least
 /// a vector that ends with them, are readable at `src` and writable at `dst`.
 #[inline(always)]
 #[expect(
@@ -119,27 +120,46 @@ impl Copier for Libc {
 /// The bytes of a line.
 pub(crate) const LINE: usize = 64;
 
-/// At least five lines, the inner ones stored past the caches.
+/// Any run: whole lines of the destination are stored past the caches, and no line of it in both
+/// ways. What a line has in a cache must leave it before it can be stored past it.
 pub(crate) struct Streamed<V>(PhantomData<V>);
 
 impl<V: Vector> Copier for Streamed<V> {
     #[inline(always)]
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
-        // The first and the last line are stored normally; they overlap the aligned ones between.
-        let last = n.wrapping_sub(LINE);
-        // SAFETY: `n >= 5 * LINE`; the aligned lines begin at most `LINE` past the start and those
-        // stored end at or before the end.
+        let mut at = (dst.addr().wrapping_neg() % LINE).min(n);
+        // SAFETY: all of it lies in the run: before the first whole line, these, and after them.
         unsafe {
-            line::<V>(dst, src);
-            let mut at = LINE.wrapping_sub(dst.addr() % LINE);
-            while at <= last {
+            short(dst, src, at);
+            while n.wrapping_sub(at) >= LINE {
                 let (dst, src) = (dst.add(at), src.add(at));
                 for part in 0..LINE / V::BYTES {
                     V::load(src.add(part * V::BYTES)).stream(dst.add(part * V::BYTES));
                 }
                 at = at.wrapping_add(LINE);
             }
-            line::<V>(dst.add(last), src.add(last));
+            short(dst.add(at), src.add(at), n.wrapping_sub(at));
+        }
+    }
+}
+
+/// Less than a line.
+///
+/// # Safety
+/// `n` is less than a line; so many bytes are readable at `src` and writable at `dst`.
+#[inline(always)]
+unsafe fn short(dst: *mut u8, src: *const u8, n: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        match n {
+            0 => {}
+            1 => One::<u8>::copy(dst, src, n),
+            2..=3 => ending_at::<u16, 2>(dst, src, n),
+            4..=7 => ending_at::<u32, 2>(dst, src, n),
+            8..=15 => ending_at::<u64, 2>(dst, src, n),
+            16..=31 => ending_at::<Sixteen, 2>(dst, src, n),
+            32..=47 => ending_at::<Sixteen, 3>(dst, src, n),
+            _ => ending_at::<Sixteen, 4>(dst, src, n),
         }
     }
 }
@@ -163,16 +183,6 @@ impl<V: Vector> Copier for WholeLines<V> {
             }
             at = at.wrapping_add(V::BYTES);
         }
-    }
-}
-
-/// # Safety
-/// A line is readable at `src` and writable at `dst`.
-#[inline(always)]
-unsafe fn line<V: Vector>(dst: *mut u8, src: *const u8) {
-    for part in 0..LINE / V::BYTES {
-        // SAFETY: the caller's.
-        unsafe { V::load(src.add(part * V::BYTES)).store(dst.add(part * V::BYTES)) }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::cpu::CpuLevel;
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::shape::Shape;
+use crate::transpose::Way;
 use crate::{lines, rows, transpose};
 
 /// Boxes of fewer bytes are not worth the search for a pattern, unless a form asks for it.
@@ -17,16 +18,22 @@ pub(crate) fn plan(shape: &Shape, form: Form, cpu: CpuLevel) -> Leaf {
 }
 
 fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
-    let tiled = |staged| transpose::prepare::<L>(shape, staged);
+    let tiled = |way| transpose::prepare::<L>(shape, way);
     match form {
         Form::Elements if shape.bytes() < SMALL => rows::prepare::<L>(shape),
-        Form::Stream => rows::prepare_stream::<L>(shape),
-        Form::Transpose | Form::Staged => tiled(form == Form::Staged)
-            .or_else(|| lines::prepare(shape, L::CPU, rows::cost(shape)))
-            .unwrap_or_else(|| rows::prepare::<L>(shape)),
+        Form::Stream => tiled(Way::Streamed).unwrap_or_else(|| rows::prepare_stream::<L>(shape)),
+        Form::Transpose | Form::Staged => {
+            let way = match form {
+                Form::Staged => Way::Staged,
+                _ => Way::Direct,
+            };
+            tiled(way)
+                .or_else(|| lines::prepare(shape, L::CPU, rows::cost(shape)))
+                .unwrap_or_else(|| rows::prepare::<L>(shape))
+        }
         Form::Elements | Form::Rows | Form::Strided | Form::Lines => {
             let mut limit = rows::cost(shape);
-            let mut best = tiled(false);
+            let mut best = tiled(Way::Direct);
             if best.is_some() {
                 limit = limit.min(transpose::cost(shape));
             }

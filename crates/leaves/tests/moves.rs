@@ -196,14 +196,28 @@ fn every_small_transpose() {
     for width in [1, 2, 4, 8, 16] {
         for rows in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 70] {
             for columns in [1, 2, 3, 4, 5, 8, 13, 16, 17, 32, 40, 64, 65] {
-                let form = if rows % 2 == 0 {
-                    Form::Transpose
-                } else {
-                    Form::Staged
-                };
+                let forms = [Form::Transpose, Form::Staged, Form::Stream];
+                let form = forms[(rows % 3) as usize];
                 let (ld, ls) = (columns + rows % 3, rows + columns % 2);
                 let dims = [dim(rows, ld, 1), dim(columns, 1, ls)];
                 arena.check(&dims, width, form, columns % 2 == 0, (rows % 5) as usize);
+            }
+        }
+    }
+}
+
+#[test]
+fn transposes_of_several_tiles() {
+    let mut arena = Arena::new(1 << 20);
+    for (width, most) in [(1, 1200), (2, 700), (4, 320), (8, 150), (16, 80)] {
+        for rows in [64, 65, 100, 130] {
+            for columns in [most, most - 31, most / 2 + 1, 64] {
+                for (gap, shift) in [(0, 0), (1, 16), (64, 5), (16, 64), (7, 32)] {
+                    let dims = [dim(rows, columns + gap, 1), dim(columns, 1, rows + gap % 3)];
+                    for form in [Form::Stream, Form::Staged] {
+                        arena.check(&dims, width, form, shift % 32 == 0, shift);
+                    }
+                }
             }
         }
     }

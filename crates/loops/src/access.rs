@@ -268,7 +268,9 @@ impl Form {
         let transposed = |a: &Dim, b: &Dim| a.dst == 1 && b.src == 1 || a.src == 1 && b.dst == 1;
         match (self, dims) {
             (Form::Elements, _) => true,
-            (Form::Rows | Form::Stream, [.., row]) => row.dst == 1 && row.src == 1,
+            (Form::Rows, [.., row]) => row.dst == 1 && row.src == 1,
+            (Form::Stream, [.., a, b]) if transposed(a, b) => true,
+            (Form::Stream, [.., row]) => row.dst == 1 && row.src == 1,
             (Form::Strided, [.., row]) => row.dst == 1 && row.src != 1,
             (Form::Lines, [.., row]) => row.dst == 1,
             (Form::Transpose | Form::Staged, [.., a, b]) => transposed(a, b),
@@ -396,8 +398,8 @@ mod tests {
         assert_eq!(row(&[(8, 1, 1)]), "xxx...x");
         assert_eq!(row(&[(8, 1, 2)]), "x..x..x");
         assert_eq!(row(&[(8, 2, 1)]), "x......");
-        assert_eq!(row(&[(8, 1, 8), (8, 8, 1)]), "x...xx.");
-        assert_eq!(row(&[(8, 8, 1), (8, 1, 8)]), "x..xxxx");
+        assert_eq!(row(&[(8, 1, 8), (8, 8, 1)]), "x.x.xx.");
+        assert_eq!(row(&[(8, 8, 1), (8, 1, 8)]), "x.xxxxx");
         assert_eq!(row(&[(8, 8, 8), (8, 1, 1)]), "xxx...x");
     }
 

@@ -19,6 +19,8 @@ pub enum Why {
     Step(i64),
     /// One digit is contiguous in the destination, another in the source.
     Transposed,
+    /// As `Transposed`, and source and destination together exceed the last cache.
+    TransposedPastTheCaches,
     /// As `Transposed`, and the rows of one side are this many bytes apart: they share cache sets.
     Conflicting(i64),
     /// A short pattern that repeats: each destination line mixes a few source lines.
@@ -47,6 +49,9 @@ impl fmt::Display for Why {
                     f,
                     "one digit contiguous in the destination, another in the source"
                 )
+            }
+            Self::TransposedPastTheCaches => {
+                write!(f, "transposed, more in all than the last cache holds")
             }
             Self::Conflicting(bytes) => write!(
                 f,

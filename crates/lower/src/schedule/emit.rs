@@ -222,6 +222,10 @@ fn split(machine: &Machine, ordered: &Ordered, width: i64, target: i64) -> Optio
             let lines = (LINES_OF_A_CUT * machine.line / dst.min(src).max(1)).max(1);
             round_up(lines, steps_to_a_line(machine, dst))
         };
+        // Where rows of the source are read to their end, a cut is across them.
+        if ordered.form == Form::Stream && !free && at + 1 < dims.len() {
+            continue;
+        }
         let others = (whole / dim.extent).max(1);
         let block = round_up((target / others).max(1), unit);
         let iterations = dim.extent / block;

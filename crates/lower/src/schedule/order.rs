@@ -71,6 +71,9 @@ pub(super) fn order(
     ordered
 }
 
+/// How many lines of a destination row are worth storing past the caches.
+const STREAMED: i64 = 4;
+
 fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why) {
     let Some(inner) = dims.last().copied() else {
         return (Form::Elements, Why::Single);
@@ -80,7 +83,7 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
     }
     if inner.src == 1 {
         let run = inner.extent * width;
-        if pass >= machine.last && run >= 4 * machine.line {
+        if pass >= machine.last && run >= STREAMED * machine.line {
             return (Form::Stream, Why::PastTheCaches(run));
         }
         return (Form::Rows, Why::Run(run));
@@ -94,14 +97,14 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
     }
     let along = dims.remove(across);
     dims.insert(dims.len() - 1, along);
+    if pass >= machine.last && inner.extent * width >= STREAMED * machine.line {
+        return (Form::Stream, Why::TransposedPastTheCaches);
+    }
     for stride in [inner.src, along.dst] {
         let bytes = stride.saturating_mul(width).saturating_abs();
         if bytes % (machine.l1_way / 4) == 0 && inner.extent.min(along.extent) >= 2 * tile {
             return (Form::Staged, Why::Conflicting(bytes));
         }
-    }
-    if pass >= machine.last {
-        return (Form::Staged, Why::PastTheCaches(inner.extent * width));
     }
     (Form::Transpose, Why::Transposed)
 }

@@ -1,0 +1,161 @@
+//! Two dimensions, one contiguous in the destination and one in the source.
+//!
+//! - `block` transposes rectangles in registers,
+//! - `direct` writes them where they belong,
+//! - `staged` collects a tile of them first, where the addresses are unfavourable.
+
+mod block;
+mod direct;
+mod staged;
+
+use crate::copy::LINE;
+use crate::lanes::Lanes;
+use crate::leaf::Leaf;
+use crate::level::Level;
+use crate::nest::Nest;
+use crate::shape::{Shape, Step, Steps};
+use direct::Direct;
+use staged::Staged;
+
+/// How the tiles leave.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Straight to the destination.
+    Direct,
+    /// Through a buffer, if the rows of one side share too few sets of the nearest cache.
+    Staged,
+    /// Through a buffer, past the caches.
+    Streamed,
+}
+
+/// What a transposition needs to know. `columns` run along the destination's rows.
+#[derive(Clone)]
+pub(crate) struct TransposeParams {
+    nest: Nest,
+    /// The dimension that is contiguous in the source.
+    rows: usize,
+    /// Destination stride of a row.
+    dst: isize,
+    /// The dimension that is contiguous in the destination.
+    columns: usize,
+    /// Source stride of a column.
+    src: isize,
+    /// Rows and columns of a tile.
+    tile: (usize, usize),
+}
+
+/// Prepares a transposition if the shape has the two dimensions and they are large enough for a
+/// block of some vector.
+pub(crate) fn prepare<L: Level>(shape: &Shape, way: Way) -> Option<Leaf> {
+    let width = shape.run;
+    if !matches!(width, 1 | 2 | 4 | 8 | 16) {
+        return None;
+    }
+    let find = |stride: fn(&Step) -> isize| {
+        shape
+            .steps
+            .iter()
+            .position(|step| stride(step) == width as isize)
+    };
+    let (column_at, row_at) = (find(|step| step.dst)?, find(|step| step.src)?);
+    if column_at == row_at {
+        return None;
+    }
+    let (column, row) = (shape.steps[column_at], shape.steps[row_at]);
+    let per_lane = 16 / width;
+    if row.extent < per_lane || column.extent < per_lane {
+        return None;
+    }
+    let outer: Steps = (0..shape.steps.len())
+        .filter(|&at| at != column_at && at != row_at)
+        .map(|at| shape.steps[at])
+        .collect();
+    let params = TransposeParams {
+        nest: Nest::new(shape.dst, shape.src, &outer, shape.empty),
+        rows: row.extent,
+        dst: row.dst,
+        columns: column.extent,
+        src: column.src,
+        tile: (0, 0),
+    };
+    let lanes = column.extent / per_lane;
+    Some(if lanes >= L::Wide::LANES {
+        of_width::<L, L::Wide>(params, width, way)
+    } else if lanes >= L::Half::LANES {
+        of_width::<L, L::Half>(params, width, way)
+    } else {
+        of_width::<L, crate::level::Sixteen>(params, width, way)
+    })
+}
+
+fn of_width<L: Level, V: Lanes>(params: TransposeParams, width: usize, way: Way) -> Leaf {
+    match width {
+        1 => of::<L, V, 16>(params, way),
+        2 => of::<L, V, 8>(params, way),
+        4 => of::<L, V, 4>(params, way),
+        8 => of::<L, V, 2>(params, way),
+        _ => of::<L, V, 1>(params, way),
+    }
+}
+
+fn of<L: Level, V: Lanes, const K: usize>(params: TransposeParams, way: Way) -> Leaf {
+    let side = V::LANES * K;
+    // Squares of narrow elements cost two more operations per line of the source.
+    let whole_lines = K <= 4 || conflicts(params.src, side);
+    match V::LANES > 1 && params.rows >= side && whole_lines {
+        true => of_blocks::<L, V, K, true>(params, way),
+        false => of_blocks::<L, V, K, false>(params, way),
+    }
+}
+
+fn of_blocks<L: Level, V: Lanes, const K: usize, const SQUARE: bool>(
+    mut params: TransposeParams,
+    way: Way,
+) -> Leaf {
+    let (line, width) = (4 * K, 16 / K);
+    let staged = (staged::ROWS, staged::RUN / width);
+    // Rows of few lines have little that could be stored past the caches.
+    if way == Way::Streamed && params.columns * width >= STREAMED {
+        params.tile = staged;
+        return Leaf::new::<L, Staged<V, K, SQUARE, true>>("streamed", params);
+    }
+    // With vectors of whole lines nothing beats going straight to the destination, however its
+    // rows lie; narrower ones want a stage.
+    if way == Way::Staged && V::BYTES < LINE {
+        params.tile = staged;
+        return Leaf::new::<L, Staged<V, K, SQUARE, false>>("staged", params);
+    }
+    let large = params.rows.saturating_mul(params.columns) >= PAGES / width;
+    params.tile = if SQUARE && K > 4 && large {
+        // Few pages at a time.
+        (8 * line, 4 * line)
+    } else if params.columns * width <= SHORT && params.rows > params.columns {
+        // Rows of the destination follow each other closely: down the columns.
+        (params.rows, V::LANES * K)
+    } else {
+        (line, params.columns)
+    };
+    Leaf::new::<L, Direct<V, K, SQUARE>>("transpose", params)
+}
+
+/// Whether so many lines, so many bytes apart, do not fit the sets of a first-level cache.
+fn conflicts(stride: isize, lines: usize) -> bool {
+    const SETS: u32 = 64;
+    const WAYS: usize = 8;
+    let shared = (stride.unsigned_abs() / 64)
+        .trailing_zeros()
+        .min(SETS.trailing_zeros());
+    stride.unsigned_abs().is_multiple_of(64) && lines > (SETS as usize >> shared) * WAYS
+}
+
+/// Rows of the destination that are worth storing past the caches: a few lines.
+const STREAMED: usize = 4 * LINE;
+/// From this many bytes on the pages of a plane matter.
+const PAGES: usize = 1 << 20;
+/// Rows of the destination that are short: a few lines.
+const SHORT: usize = 512;
+
+/// About how many micro-operations a transposition takes.
+pub(crate) fn cost(shape: &Shape) -> usize {
+    shape.bytes() / 64 * 10
+}

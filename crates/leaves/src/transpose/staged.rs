@@ -1,0 +1,216 @@
+//! Through a padded tile on the stack, which rows leave in long runs.
+//!
+//! Where the rows of one side share a few sets of the nearest cache, no more lines of a set can be
+//! under way than it has ways: a tile is wide enough on both sides that the lines that are under way
+//! together spread over the sets. Where the destination is stored past the caches, rows leave in
+//! whole lines only, whatever their alignment: what a tile knows of a line that it cannot finish it
+//! leaves to its neighbour, and neighbours overlap by a line for that.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+use super::TransposeParams;
+use super::block::{Blocks, Rect, at, rectangle};
+use crate::copy::{Copier, LINE, Many, Streamed};
+use crate::lanes::Lanes;
+use crate::level::Body;
+use crate::nest::walk;
+use crate::vector::{Vector, fence, prefetch_far};
+
+/// Rows of a tile.
+pub(super) const ROWS: usize = 64;
+/// Bytes of a tile's row.
+pub(super) const RUN: usize = 8 * LINE;
+/// Bytes between the rows of a tile, so that they fall into different sets.
+const PITCH: usize = RUN + LINE;
+
+#[repr(C, align(64))]
+struct Stage([MaybeUninit<u8>; ROWS * PITCH]);
+
+/// Down the columns, so that a few rows of the source are read to their end before others: in
+/// sequence, if the tile is as wide as a row. `STREAM`: past the caches.
+pub(super) struct Staged<V, const K: usize, const SQUARE: bool, const STREAM: bool>(PhantomData<V>);
+
+impl<V: Lanes, const K: usize, const SQUARE: bool, const STREAM: bool> Body
+    for Staged<V, K, SQUARE, STREAM>
+{
+    type Params = TransposeParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
+        let mut stage = Stage([const { MaybeUninit::uninit() }; ROWS * PITCH]);
+        let stage = stage.0.as_mut_ptr().cast::<u8>();
+        let width = 16 / K;
+        let rows = params.tile.0.min(params.rows);
+        let columns = params.tile.1.min(params.columns);
+        let ahead_per_row = columns.div_ceil(rows);
+        walk!(&params.nest, dst, src, |dst, src| {
+            for cut in Cuts::new::<STREAM>(dst, params, columns, width) {
+                // All of the tile's columns, of which the cut is a part.
+                let first = cut.first.min(params.columns.wrapping_sub(columns));
+                for row in Blocks::new(params.rows, rows) {
+                    let next_row = row.wrapping_add(rows);
+                    let (next_row, next_column) = match next_row < params.rows {
+                        true => (next_row, first),
+                        false => (0, cut.end),
+                    };
+                    let mut ahead = at(src.cast_mut(), next_column, params.src, next_row * width);
+                    let rect = Rect {
+                        dst: stage,
+                        dst_stride: PITCH as isize,
+                        src: at(src.cast_mut(), first, params.src, row * width),
+                        src_stride: params.src,
+                        rows,
+                        columns,
+                    };
+                    // SAFETY: the tile lies in the box, is at least a block large, and was chosen
+                    // to fit the stage.
+                    unsafe { rectangle::<V, K, SQUARE>(rect) };
+                    let mut from = stage.cast_const();
+                    let mut to = at(dst, row, params.dst, first * width);
+                    for _ in 0..rows {
+                        if STREAM {
+                            for _ in 0..ahead_per_row {
+                                ask(ahead, rows * width);
+                                ahead = ahead.wrapping_offset(params.src);
+                            }
+                        }
+                        let (begin, end) = cut.bytes::<STREAM>(to, first, columns, width);
+                        // SAFETY: the tile's row was just filled, and lies in the box.
+                        unsafe {
+                            leave::<V, STREAM>(
+                                to.wrapping_add(begin),
+                                from.wrapping_add(begin),
+                                end.wrapping_sub(begin),
+                            );
+                        }
+                        from = from.wrapping_add(PITCH);
+                        to = to.wrapping_offset(params.dst);
+                    }
+                }
+            }
+        });
+        if STREAM {
+            fence();
+        }
+    }
+}
+
+/// Asks for so many bytes of a row of the source. The next tile is asked for while this one leaves:
+/// stores past the caches leave the ways to memory idle for reading.
+#[inline(always)]
+fn ask(row: *const u8, bytes: usize) {
+    for line in 0..bytes.div_ceil(LINE) {
+        prefetch_far(row.wrapping_add(line * LINE));
+    }
+}
+
+/// Which columns one tile after the other writes.
+struct Cuts {
+    first: usize,
+    end: usize,
+    step: usize,
+    columns: usize,
+}
+
+/// The columns that a tile writes; it may have read more.
+struct Cut {
+    first: usize,
+    end: usize,
+    columns: usize,
+}
+
+impl Cuts {
+    /// For tiles of so many columns. If all rows begin lines in the same column, cuts are there.
+    #[inline(always)]
+    fn new<const STREAM: bool>(
+        dst: *mut u8,
+        params: &TransposeParams,
+        tile: usize,
+        width: usize,
+    ) -> Cuts {
+        let (mut end, mut step) = (tile, tile);
+        if STREAM && tile < params.columns {
+            let line = LINE / width;
+            let together = params.dst.unsigned_abs().is_multiple_of(LINE);
+            if together && dst.addr().is_multiple_of(width) {
+                end = end.wrapping_sub(dst.addr() % LINE / width);
+            } else {
+                step = step.wrapping_sub(line);
+                end = step;
+            }
+        }
+        Cuts {
+            first: 0,
+            end,
+            step,
+            columns: params.columns,
+        }
+    }
+}
+
+impl Iterator for Cuts {
+    type Item = Cut;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Cut> {
+        if self.first >= self.columns {
+            return None;
+        }
+        let cut = Cut {
+            first: self.first,
+            end: self.end.min(self.columns),
+            columns: self.columns,
+        };
+        self.first = cut.end;
+        self.end = cut.end.wrapping_add(self.step);
+        Some(cut)
+    }
+}
+
+impl Cut {
+    /// The bytes of a row that are written, counted from the column `origin`, which lies at `row`:
+    /// the whole tile, or the lines that begin in the cut.
+    #[inline(always)]
+    fn bytes<const STREAM: bool>(
+        &self,
+        row: *mut u8,
+        origin: usize,
+        tile: usize,
+        width: usize,
+    ) -> (usize, usize) {
+        if !STREAM {
+            return (0, tile * width);
+        }
+        let next_line = |column: usize| {
+            let at = column.wrapping_sub(origin) * width;
+            at.wrapping_add(row.addr().wrapping_add(at).wrapping_neg() % LINE)
+        };
+        let last = self.columns.wrapping_sub(origin) * width;
+        let begin = if self.first == 0 {
+            0
+        } else {
+            next_line(self.first)
+        };
+        let end = next_line(self.end).min(last);
+        (begin.min(end), end)
+    }
+}
+
+/// # Safety
+/// `bytes` are readable at `src` and writable at `dst`; at least a vector, unless they are streamed.
+#[inline(always)]
+unsafe fn leave<V: Vector, const STREAM: bool>(dst: *mut u8, src: *const u8, bytes: usize) {
+    // SAFETY: the caller's; every vector ends at or before the end.
+    unsafe {
+        if STREAM {
+            Streamed::<V>::copy(dst, src, bytes);
+        } else if bytes >= 4 * V::BYTES {
+            Many::<V>::copy(dst, src, bytes);
+        } else {
+            for at in Blocks::new(bytes, V::BYTES) {
+                V::load(src.add(at)).store(dst.add(at));
+            }
+        }
+    }
+}
