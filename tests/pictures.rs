@@ -204,7 +204,7 @@ fn pictures() -> Vec<(&'static str, String)> {
         (
             "reshape.svg",
             walk(
-                "reshape [4, 6] of the transpose: it does not divide",
+                "reshape [4, 6] of the transpose: another shape, the same order",
                 &one("%t = transpose %x perm [1, 0] %y = reshape %t shape [4, 6]"),
                 (6, 6),
             ),

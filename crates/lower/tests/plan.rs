@@ -382,7 +382,8 @@ fn moves(planned: &Plan, inputs: &[&[u8]], expected: &[Vec<u8>], what: &str) {
         let outputs = outputs.unwrap_or_else(|e| panic!("{what}: {e}\n{planned}{kernel}"));
         let mut written = outputs.iter();
         for (n, answer) in planned.answers.iter().enumerate() {
-            let (_, shape, layout) = &planned.outputs[n];
+            let (element, shape, layout) = &planned.outputs[n];
+            let width = element.width();
             if matches!(answer, Answer::View { .. }) || shape.contains(&0) {
                 continue;
             }
@@ -397,7 +398,8 @@ fn moves(planned: &Plan, inputs: &[&[u8]], expected: &[Vec<u8>], what: &str) {
                         flat /= n;
                     }
                 }
-                dense.extend_from_slice(&buffer[at as usize * 2..at as usize * 2 + 2]);
+                let at = at as usize * width;
+                dense.extend_from_slice(&buffer[at..at + width]);
             }
             assert!(dense == expected[n], "{what}\n{planned}{kernel}");
         }
@@ -615,6 +617,49 @@ view: output 0 = input 0 + 6 (1 12)
 copy: output 1 by stage 0, since axis 0 has 2 digits
 ";
     assert_eq!(planned.to_string(), expected);
+}
+
+#[test]
+fn reshapes_that_are_written_out_are_one_piece() {
+    // 5 x 7 and 32 x 33 turned, in shapes that cut every digit; the second into more pieces than
+    // a value may have.
+    for (sizes, shapes) in [
+        ([5, 7], [[5, 7], [35, 1]]),
+        ([32, 33], [[132, 8], [11, 96]]),
+    ] {
+        for check in [false, true] {
+            let mut m = Maker::new(7);
+            let element = ElementType::I64;
+            let x = m.builder.input(element, &sizes, None).expect("an input");
+            let places = (0..sizes[0] * sizes[1]).flat_map(i64::to_le_bytes);
+            m.buffers.push(places.collect());
+            let turned = m.builder.permute(x, &[1, 0]).expect("fits");
+            let flat = m.builder.collapse(turned, &[2]).expect("fits");
+            let mut reshaped = flat;
+            for shape in shapes {
+                reshaped = m.builder.expand(flat, &[2], &shape).expect("fits");
+                m.builder.output(reshaped, None).expect("an output");
+            }
+            if check {
+                let check = Check {
+                    node: reshaped,
+                    limit: sizes[0] * sizes[1],
+                    wrap: false,
+                    op: 0,
+                    column: 0,
+                    columns: 1,
+                };
+                m.builder.check(check).expect("an obligation");
+            }
+            let (graph, buffers) = m.finish();
+            let planned = agree(&graph, &buffers, PlanOptions::default(), "reshaped");
+            assert_eq!(stages(&planned), shapes.len(), "{planned}");
+            assert!(
+                planned.stages.iter().all(|s| s.pieces.len() == 1),
+                "{planned}"
+            );
+        }
+    }
 }
 
 #[test]

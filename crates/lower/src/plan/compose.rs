@@ -4,10 +4,11 @@
 //! them side by side, a gather gives them index columns. Only where that has no answer is the
 //! operand written to a temporary, once, and then every later use reads that.
 
+use super::order::{Need, needs, reshaped};
 use super::value::{Reads, Value, is_strided};
 use super::{Destination, IndexCheck, Plan, PlanConstant, Source, Stage};
-use restride_canon::ir::{Canonical, Check, Node, NodeId};
-use restride_layout::{Break, Cover, Span, View};
+use restride_canon::ir::{Canonical, Check, Node, NodeId, Type};
+use restride_layout::{Break, Cover, Sizes, View};
 use smallvec::SmallVec;
 
 /// What a plan may do.
@@ -51,15 +52,27 @@ pub enum PlanError {
 pub fn plan(graph: &Canonical, options: PlanOptions) -> Result<Plan, PlanError> {
     let mut composer = Composer::new(graph);
     composer.inputs()?;
-    let live = live(graph);
+    let needs = needs(graph);
     for (id, node, _) in graph.nodes() {
         // Inputs are there.
-        if live[id.index()] && composer.values[id.index()].is_none() {
-            let value = composer
-                .node(id, node)
-                .map_err(|reason| PlanError::Node { node: id, reason })?;
-            composer.values[id.index()] = Some(value);
+        if composer.values[id.index()].is_some() {
+            continue;
         }
+        let value = match (needs[id.index()], viewed(node, graph.ty(id))) {
+            (Need::Nothing, _) => None,
+            // Without pieces of its own it is written from those of what it is made of.
+            (Need::Order, Some((x, view))) if reshaped(node).is_some() => {
+                composer.composed(x).and_then(|x| x.view(&view).ok())
+            }
+            (Need::Order | Need::Shape, view) => {
+                let value = match view {
+                    Some((x, view)) => composer.view(x, &view),
+                    None => composer.node(id, node),
+                };
+                Some(value.map_err(|reason| PlanError::Node { node: id, reason })?)
+            }
+        };
+        composer.values[id.index()] = value;
     }
     for check in graph.checks() {
         composer.check(check)?;
@@ -75,20 +88,30 @@ pub fn plan(graph: &Canonical, options: PlanOptions) -> Result<Plan, PlanError> 
     Ok(composer.plan)
 }
 
-/// The nodes that an output or an obligation depends on.
-fn live(graph: &Canonical) -> SmallVec<[bool; 16]> {
-    let mut live = SmallVec::from_elem(false, graph.len());
-    let outputs = graph.outputs().iter().map(|o| o.node);
-    for root in outputs.chain(graph.checks().iter().map(|c| c.node)) {
-        live[root.index()] = true;
-    }
-    // Operands come before their users, so one backward pass sees every user first.
-    for (id, node, _) in graph.nodes().rev() {
-        if live[id.index()] {
-            node.operands(|x| live[x.index()] = true);
+/// The operand of a view and the view, if a node is one.
+fn viewed(node: &Node, ty: &Type) -> Option<(NodeId, View)> {
+    let axes = |list: &[u8]| list.iter().map(|&n| n.into()).collect();
+    match node {
+        Node::Slice { x, spans } => Some((*x, View::Slice(SmallVec::from_slice(spans)))),
+        Node::Permute { x, perm } => Some((*x, View::Permute(axes(perm)))),
+        Node::Collapse { x, groups } => {
+            let groups = axes(groups);
+            Some((*x, View::Collapse { groups }))
         }
+        Node::Expand { x, groups } => {
+            let (groups, sizes) = (axes(groups), Sizes::from_slice(&ty.shape));
+            Some((*x, View::Expand { groups, sizes }))
+        }
+        Node::Broadcast { x } => {
+            let sizes = Sizes::from_slice(&ty.shape);
+            Some((*x, View::Broadcast { sizes }))
+        }
+        Node::Input { .. }
+        | Node::Constant { .. }
+        | Node::Fill { .. }
+        | Node::Concat { .. }
+        | Node::Gather(_) => None,
     }
-    live
 }
 
 pub(super) struct Composer<'g> {
@@ -115,7 +138,12 @@ impl<'g> Composer<'g> {
 
     /// What is known of an operand. It has been composed: operands come before their users.
     pub(super) fn value(&self, id: NodeId) -> Result<&Value, Break> {
-        self.values[id.index()].as_ref().ok_or(Break::NoChain)
+        self.composed(id).ok_or(Break::NoChain)
+    }
+
+    /// What is known of a node that may be known by its operand only.
+    pub(super) fn composed(&self, id: NodeId) -> Option<&Value> {
+        self.values[id.index()].as_ref()
     }
 
     fn inputs(&mut self) -> Result<(), PlanError> {
@@ -159,28 +187,13 @@ impl<'g> Composer<'g> {
                 Cover::dense(&ty.shape, Reads::plainly(source))
             }
             Node::Fill { bits } => Cover::points(&ty.shape, Reads::Fill(*bits)),
-            Node::Slice { x, spans } => {
-                let spans: SmallVec<[Span; 6]> = SmallVec::from_slice(spans);
-                self.view(*x, &View::Slice(spans))
-            }
-            Node::Permute { x, perm } => {
-                self.view(*x, &View::Permute(perm.iter().map(|&a| a.into()).collect()))
-            }
-            Node::Collapse { x, groups } => {
-                let groups = groups.iter().map(|&g| g.into()).collect();
-                self.view(*x, &View::Collapse { groups })
-            }
-            Node::Expand { x, groups } => {
-                let groups = groups.iter().map(|&g| g.into()).collect();
-                let sizes = ty.shape.clone();
-                self.view(*x, &View::Expand { groups, sizes })
-            }
-            Node::Broadcast { x } => {
-                let sizes = ty.shape.clone();
-                self.view(*x, &View::Broadcast { sizes })
-            }
             Node::Concat { parts, axis } => self.concat(parts, usize::from(*axis)),
             Node::Gather(gather) => self.gather(gather, &ty.shape),
+            Node::Slice { .. }
+            | Node::Permute { .. }
+            | Node::Collapse { .. }
+            | Node::Expand { .. }
+            | Node::Broadcast { .. } => Err(Break::NoChain),
         }
     }
 
@@ -227,7 +240,7 @@ impl<'g> Composer<'g> {
             destination: Destination::Scratch,
             element: ty.element,
             count: ty.count(),
-            pieces: super::finish::pieces(self.value(id)?, None)?,
+            pieces: super::finish::pieces(self.in_order(id)?, None)?,
             reason: reason(),
         };
         let source = Source::Stage(self.plan.stages.len() as u32);
@@ -241,14 +254,14 @@ impl<'g> Composer<'g> {
             node: check.node,
             reason,
         };
-        let value = self.value(check.node).map_err(fail)?;
+        let value = self.in_order(check.node).map_err(fail)?;
         let whole = super::value::single(value).is_some_and(|(p, _)| p.is_total(value.shape()));
         if !whole && !value.parts().is_empty() {
             self.materialise(check.node, || "an obligation reads it as a whole".into())
                 .map_err(fail)?;
         }
         let element = self.graph.ty(check.node).element;
-        let value = self.value(check.node).map_err(fail)?;
+        let value = self.in_order(check.node).map_err(fail)?;
         // Nothing to look at is always in range.
         let Some((piece, source)) = super::value::single(value) else {
             return Ok(());

@@ -18,15 +18,21 @@ impl Composer<'_> {
     ) -> Result<(), Break> {
         let ty = self.graph.ty(output.node);
         let (element, shape) = (ty.element, ty.shape.clone());
-        let value = self.value(output.node)?;
-        let answer = match not_a_view(value, output, options) {
+        let in_order = self.in_order(output.node)?;
+        let own = self.composed(output.node);
+        let own = own.filter(|own| own.parts().len() <= in_order.parts().len());
+        let answer = match not_a_view(own, output, options) {
             Ok(view) => view,
             Err(why) => {
+                let pieces = match &output.layout {
+                    Some(layout) => pieces(self.value(output.node)?, Some(layout))?,
+                    None => pieces(in_order, None)?,
+                };
                 let stage = Stage {
                     destination: Destination::Output(number as u32),
                     element,
                     count: ty.count(),
-                    pieces: pieces(value, output.layout.as_ref())?,
+                    pieces,
                     reason: format!("output {number}"),
                 };
                 self.plan.stages.push(stage);
@@ -41,14 +47,22 @@ impl Composer<'_> {
     }
 }
 
-/// The view that an output is, or why it is none.
-fn not_a_view(value: &Value, output: &Output, options: PlanOptions) -> Result<Answer, String> {
+/// The view that an output is, or why it is none. It has no value where its operand, in another
+/// shape, says the same with fewer pieces.
+fn not_a_view(
+    value: Option<&Value>,
+    output: &Output,
+    options: PlanOptions,
+) -> Result<Answer, String> {
     if !options.views {
         return Err("a copy is asked for".into());
     }
     if output.layout.is_some() {
         return Err("the caller says where it lies".into());
     }
+    let Some(value) = value else {
+        return Err("its sizes do not divide the digits".into());
+    };
     if let Some(obstacle) = obstacle(value) {
         return Err(obstacle);
     }
