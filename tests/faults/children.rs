@@ -1,13 +1,53 @@
 //! Child processes to break.
 
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Well,
+    /// A panic, or any other exit.
+    Badly,
+    Signal(i32),
+}
+
 /// Runs `body` in a forked child; whether it ended well. A panic there is printed.
 pub(crate) fn child(body: impl FnOnce()) -> bool {
+    fork(body, None) == Ending::Well
+}
+
+/// Runs `body` in a forked child: how it ended, and what it said on its way.
+pub(crate) fn ending(body: impl FnOnce()) -> (Ending, String) {
+    let mut pipe = [0; 2];
+    // SAFETY: room for two descriptors.
+    assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
+    // SAFETY: both were just opened and are owned here alone.
+    let [read, write] = pipe.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+    let ending = fork(body, Some(&write));
+    drop(write);
+    let mut said = String::new();
+    let read = File::from(read).read_to_string(&mut said);
+    assert!(read.is_ok());
+    (ending, said)
+}
+
+/// What the child says goes to `stderr` if there is one; a pipe holds the few lines it is.
+fn fork(body: impl FnOnce(), stderr: Option<&OwnedFd>) -> Ending {
     // SAFETY: the child only runs `body` and leaves without unwinding into the parent's frames.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork failed");
     if pid == 0 {
         // SAFETY: a child that hangs is ended, and is then no success.
         unsafe { libc::alarm(20) };
+        if let Some(stderr) = stderr {
+            // SAFETY: both are open.
+            unsafe { libc::dup2(stderr.as_raw_fd(), 2) };
+            // Where it ended is not looked up: that takes longer than all the rest.
+            // SAFETY: there is no other thread in this process.
+            unsafe { std::env::remove_var("RUST_BACKTRACE") };
+        }
         // The usual hook takes locks that a thread left behind may have held.
         std::panic::set_hook(Box::new(|info| {
             let text = info.to_string();
@@ -21,7 +61,14 @@ pub(crate) fn child(body: impl FnOnce()) -> bool {
     let mut status = 0;
     // SAFETY: the pid is a child of this process.
     let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
-    waited == pid && libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
+    assert_eq!(waited, pid);
+    if libc::WIFSIGNALED(status) {
+        Ending::Signal(libc::WTERMSIG(status))
+    } else if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
+        Ending::Well
+    } else {
+        Ending::Badly
+    }
 }
 
 /// Makes a system call fail with `EPERM` in this process from now on.

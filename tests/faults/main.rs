@@ -8,6 +8,8 @@ mod guarded;
 mod support;
 
 mod children;
+mod counted;
 mod guards;
 mod memory;
+mod nth;
 mod threads;

@@ -2,7 +2,7 @@
 
 use crate::children::{child, forbid, refuse_exec_gain};
 use crate::support::{graph, iota, run};
-use restride::{Code, Config, Engine, Graph, Memory};
+use restride::{Code, Config, Engine, Graph, InputShape, Memory, Template};
 
 fn turned(rows: u8, columns: u8) -> Graph {
     let text =
@@ -119,6 +119,47 @@ fn an_address_space_that_is_full() {
         });
         assert!(worked, "{spare} bytes to spare");
     }
+}
+
+/// Code is overwritten with traps as soon as nobody can call it any more, and not before. In a
+/// process of its own: what another test's child may have copied is left alone.
+#[test]
+fn freed_code_is_poisoned() {
+    assert!(child(free_and_look));
+}
+
+fn free_and_look() {
+    use std::os::unix::fs::FileExt as _;
+    let engine = engine(Memory::Arena, Code::Native);
+    let memory = std::fs::File::open("/proc/self/mem").expect("readable");
+    let neighbour = engine.compile(&turned(5, 7)).expect("a program");
+    let node = Template::new(turned(5, 6));
+    let shape = [InputShape::dense(&[5, 6])];
+    let program = engine.specialise(&node, &shape).expect("a program");
+    let (code, at) = {
+        let code = program.code().expect("machine code");
+        (code.to_vec(), code.as_ptr() as u64)
+    };
+    let now = || {
+        let mut now = vec![0; code.len()];
+        memory.read_exact_at(&mut now, at).expect("mapped");
+        now
+    };
+    let holder = program.clone();
+    drop(program);
+    engine.clear();
+    assert_eq!(engine.stats().entries, 0);
+    assert_eq!(now(), code, "somebody holds it");
+    let x = iota(30);
+    let wanted: Vec<u8> = (0..30).map(|at| at % 5 * 6 + at / 5).collect();
+    assert_eq!(run(&holder, &[&x]), Ok(vec![wanted.clone()]));
+    drop(holder);
+    assert_eq!(now(), vec![0xcc; code.len()]);
+    assert_eq!(engine.stats().entries, 0);
+    // What was beside it runs on, and it can be made again.
+    assert_eq!(run(&neighbour, &[&iota(35)]).map(|y| y[0][1]), Ok(7));
+    let again = engine.specialise(&node, &shape).expect("a program");
+    assert_eq!(run(&again, &[&x]), Ok(vec![wanted]));
 }
 
 /// Limits the address space of this process to what it has and so many bytes.

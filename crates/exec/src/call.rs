@@ -94,6 +94,11 @@ impl Executable {
         scratch: *mut u8,
     ) -> Result<(), RunError> {
         let mut table: SmallVec<[*mut u8; 8]> = SmallVec::new();
+        let count = self.kernel.buffers.len();
+        let bytes = count * size_of::<*mut u8>();
+        table
+            .try_reserve_exact(count)
+            .map_err(|_| RunError::OutOfMemory { bytes })?;
         let mut next = scratch.wrapping_add(scratch.align_offset(ALIGN) % ALIGN);
         for buffer in &self.kernel.buffers {
             let expected = buffer.bytes().unwrap_or(usize::MAX);
@@ -185,16 +190,10 @@ impl Executable {
         if chunk >= chunks {
             return Ok(());
         }
-        let constants = self.kernel.buffers.iter().zip(buffers);
-        let addresses: SmallVec<[*mut u8; 8]> = constants
-            .map(|(buffer, &address)| match &buffer.role {
-                Role::Const(bytes) => bytes.as_ptr().cast_mut(),
-                Role::In(_) | Role::Out(..) | Role::Scratch => address,
-            })
-            .collect();
         let mut frame = Frame::from_elem(0, self.slots);
         let buffers = Buffers {
-            addresses: &addresses,
+            addresses: buffers,
+            declared: &self.kernel.buffers,
         };
         // SAFETY: the caller's; constants have the lengths that were verified and are only read.
         unsafe { run::chunk(phase, buffers, &mut frame, chunk, chunks) }

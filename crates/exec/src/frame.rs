@@ -5,8 +5,11 @@ use smallvec::SmallVec;
 /// The value of an index that is out of range; no variable has it otherwise.
 pub(crate) const OUTSIDE: i64 = i64::MIN;
 
+/// How many variables may be in scope: a frame never leaves the stack.
+pub(crate) const MOST_VARIABLES: usize = 256;
+
 /// The values of all variables, by slot.
-pub(crate) type Frame = SmallVec<[i64; 24]>;
+pub(crate) type Frame = SmallVec<[i64; MOST_VARIABLES]>;
 
 /// A place with its address in bytes.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use restride_leaves::{CpuLevel, GatherLeaf, Leaf, PrepareError};
 use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
 
-use crate::frame::Address;
+use crate::frame::{Address, MOST_VARIABLES};
 use crate::node::{Check, CheckDim, GatherNode, Node};
 
 /// The phases of a kernel, and how many slots a frame of it needs.
@@ -23,7 +23,11 @@ pub(crate) fn prepare(
         .iter()
         .map(|phase| preparer.block(phase))
         .collect::<Result<_, _>>()?;
-    Ok((phases, preparer.slots))
+    let (count, limit) = (preparer.slots, MOST_VARIABLES);
+    if count > limit {
+        return Err(PrepareError::Variables { count, limit });
+    }
+    Ok((phases, count))
 }
 
 /// A variable in scope; its slot is its place in the scope.

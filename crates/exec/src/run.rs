@@ -1,21 +1,28 @@
 //! The walk over nodes. The only unsafe code here, since leaves take raw addresses.
 
-use restride_loops::{IndexType, Norm, chunk_range};
+use restride_loops::{Buffer, IndexType, Norm, Role, chunk_range};
+use smallvec::SmallVec;
 
 use crate::error::CheckFailure;
 use crate::frame::{Address, Frame, OUTSIDE};
 use crate::node::{Check, CheckDim, GatherNode, Node};
 
-/// Where the buffers of a call are.
+/// Where the buffers of a call are. A call allocates nothing, so the kernel's constants are looked
+/// up here instead of being entered into a table of the call's own.
 #[derive(Clone, Copy)]
 pub(crate) struct Buffers<'a> {
     pub(crate) addresses: &'a [*mut u8],
+    pub(crate) declared: &'a [Buffer],
 }
 
 impl Buffers<'_> {
     #[inline]
     fn at(&self, address: &Address, frame: &Frame) -> *mut u8 {
-        self.addresses[address.buffer].wrapping_offset(address.offset(frame))
+        let start = match &self.declared[address.buffer].role {
+            Role::Const(bytes) => bytes.as_ptr().cast_mut(),
+            Role::In(_) | Role::Out(..) | Role::Scratch => self.addresses[address.buffer],
+        };
+        start.wrapping_offset(address.offset(frame))
     }
 }
 
@@ -179,7 +186,8 @@ unsafe fn check_box(
     norm: &Norm,
     position: &mut u64,
 ) -> Result<(), i128> {
-    let mut counts: smallvec::SmallVec<[i64; 8]> = smallvec::SmallVec::from_elem(0, dims.len());
+    // A verified box has no more dimensions.
+    let mut counts: SmallVec<[i64; 32]> = SmallVec::from_elem(0, dims.len());
     let mut at = start;
     loop {
         // SAFETY: `at` is a point of the box.

@@ -21,4 +21,12 @@ pub enum PrepareError {
         /// The size of the axis.
         limit: i64,
     },
+    /// A block has more variables in scope than a frame holds.
+    #[error("{count} variables are in scope, the limit is {limit}")]
+    Variables {
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        limit: usize,
+    },
 }

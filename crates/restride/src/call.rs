@@ -53,6 +53,10 @@ impl<'a> Call<'a> {
             });
         }
         let mut table: SmallVec<[*mut u8; 8]> = SmallVec::new();
+        let bytes = meta.parameters.len() * size_of::<*mut u8>();
+        table
+            .try_reserve_exact(meta.parameters.len())
+            .map_err(|_| RunError::OutOfMemory { bytes })?;
         let element = |argument, claim| program.check_element(argument, claim);
         for (n, input) in inputs.iter().enumerate() {
             element(Argument::Input(n), input.claim)?;
@@ -100,8 +104,7 @@ impl<'a> Call<'a> {
             return self.run();
         }
         for phase in 0..self.program.kernel.phases() {
-            let claimed: Vec<AtomicBool> = (0..chunks).map(|_| AtomicBool::new(false)).collect();
-            let done: Vec<AtomicBool> = (0..chunks).map(|_| AtomicBool::new(false)).collect();
+            let (claimed, done) = (flags(chunks)?, flags(chunks)?);
             let failure = Mutex::new(None);
             let table = Shared(&self.table);
             let program = self.program;
@@ -152,6 +155,16 @@ impl<'a> Call<'a> {
         let done = unsafe { self.program.kernel.chunk(&self.table, phase, chunk, chunks) };
         done.map_err(|failed| self.program.meta.failure(&failed))
     }
+}
+
+/// A flag for each chunk.
+fn flags(chunks: usize) -> Result<Vec<AtomicBool>, RunError> {
+    let mut flags = Vec::new();
+    flags
+        .try_reserve_exact(chunks)
+        .map_err(|_| RunError::OutOfMemory { bytes: chunks })?;
+    flags.resize_with(chunks, AtomicBool::default);
+    Ok(flags)
 }
 
 /// A table of buffers that several threads may look at.

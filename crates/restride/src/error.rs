@@ -1,6 +1,7 @@
 //! What can go wrong, when compiling and when running.
 
 use restride_graph::ElementType;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Why a graph could not be compiled. A graph that was built is valid, so except for a size that
@@ -121,7 +122,7 @@ pub enum RunError {
     #[error("{op}: index {value} at position {position} is outside an axis of {limit}")]
     Index {
         /// The gather.
-        op: String,
+        op: Arc<str>,
         /// The first offending position, row-major in the index tensor; of a `gather_nd` the
         /// first for the first axis that has one.
         position: u64,
@@ -130,7 +131,7 @@ pub enum RunError {
         /// The size of the axis.
         limit: i64,
     },
-    /// Scratch memory for intermediate results is not to be had.
+    /// Memory for intermediate results is not to be had.
     #[error("no memory for {bytes} bytes of scratch")]
     OutOfMemory {
         /// How many were needed.

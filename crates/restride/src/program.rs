@@ -51,7 +51,7 @@ pub(crate) struct Meta {
 /// A check of the kernel, in terms of the graph.
 struct Obligation {
     /// The operator as printed.
-    op: String,
+    op: Arc<str>,
     limit: i64,
     /// Index `i` of the check stood at `i * columns + column` of the operator's index tensor.
     column: u64,
@@ -155,7 +155,7 @@ impl Meta {
             .checks
             .iter()
             .map(|check| Obligation {
-                op: op_label(graph, check.op),
+                op: op_label(graph, check.op).into(),
                 limit: check.limit,
                 column: check.column.into(),
                 columns: check.columns.into(),
@@ -195,7 +195,7 @@ impl Meta {
             .at
             .map_or((0, Wrong::Changed), |(p, v)| (p, Wrong::Value(v)));
         RunError::Index {
-            op: check.map_or_else(|| "a gather".to_owned(), |check| check.op.clone()),
+            op: check.map_or_else(|| "a gather".into(), |check| check.op.clone()),
             position: position.wrapping_mul(columns).wrapping_add(column),
             value,
             limit: check.map_or(0, |check| check.limit),

@@ -31,7 +31,8 @@ pub struct ArenaOptions {
     pub slab_bytes: usize,
     /// Bytes past which it does not grow.
     pub limit_bytes: usize,
-    /// Overwrite freed code with `int3` at once, so that a stale call traps.
+    /// Overwrite freed code with `int3` at once, so that a stale call traps. On by default: it
+    /// costs less than a thousandth of making the code.
     pub poison: bool,
 }
 
@@ -40,7 +41,7 @@ impl Default for ArenaOptions {
         Self {
             slab_bytes: 1 << 20,
             limit_bytes: 64 << 20,
-            poison: false,
+            poison: true,
         }
     }
 }
