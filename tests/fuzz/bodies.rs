@@ -2,20 +2,16 @@
 
 use std::sync::LazyLock;
 
+use crate::answer::Answer;
 use restride::{
-    Code, Config, Engine, InputShape, Machine, Memory, Output, Program, RunError, Template,
-    TensorMut, TensorRef,
+    Code, Config, Engine, InputShape, Machine, Memory, Program, Template, TensorMut, TensorRef,
 };
-use restride_graph::{Graph, oracle};
+use restride_graph::Graph;
 use restride_testkit::fuzz::{Bytes, Target, drawn};
-use restride_testkit::generate::Case;
 use restride_testkit::ladder::write;
 
 /// The bodies here.
 pub const TARGETS: [Target; 2] = [("native", native), ("engine", engine)];
-
-/// What outputs hold before a call.
-const BEFORE: u8 = 0xa5;
 
 /// Engines for [`native`]: as they come, for tiny caches, and as views are copied.
 static ENGINES: LazyLock<[Engine; 2]> = LazyLock::new(|| {
@@ -32,57 +28,14 @@ static ENGINES: LazyLock<[Engine; 2]> = LazyLock::new(|| {
 /// Random graphs: native code against the oracle.
 pub fn native(data: &[u8]) {
     let case = drawn(data);
+    let answer = Answer::of(&case).expect("inputs");
     for engine in &*ENGINES {
         let program = engine.compile(&case.graph);
         let program =
             program.unwrap_or_else(|error| panic!("\n{}", write(&case, &error.to_string())));
-        if let Err(difference) = agrees(&program, &case) {
+        if let Err(difference) = answer.is_that_of(&program, None) {
             panic!("\n{}", write(&case, &format!("native: {difference}")));
         }
-    }
-}
-
-/// Whether a program does to a case what the oracle does.
-fn agrees(program: &Program, case: &Case) -> Result<(), String> {
-    let tensors = case.tensors().map_err(|error| error.to_string())?;
-    let wanted = oracle::eval(&case.graph, &tensors);
-    let inputs = case.buffers();
-    let inputs: Vec<_> = inputs.iter().map(|b| TensorRef::from_bytes(b)).collect();
-    let types = program.outputs().iter().map(|output| match output {
-        Output::Computed { ty, .. } | Output::View { ty, .. } => ty,
-    });
-    let mut buffers: Vec<Vec<u8>> = types
-        .clone()
-        .map(|ty| vec![BEFORE; ty.required_elements() * ty.element().width()])
-        .collect();
-    let mut outputs: Vec<_> = buffers
-        .iter_mut()
-        .map(|b| TensorMut::from_bytes(b))
-        .collect();
-    let done = program.run(&inputs, &mut outputs);
-    match (wanted, done) {
-        (Ok(wanted), Ok(())) => {
-            for (at, ((wanted, ty), found)) in wanted.iter().zip(types).zip(&buffers).enumerate() {
-                let mut buffer = vec![BEFORE; found.len()];
-                wanted
-                    .write_into(ty, &mut buffer)
-                    .map_err(|error| error.to_string())?;
-                if *found != buffer {
-                    return Err(format!("output {at} differs"));
-                }
-            }
-            Ok(())
-        }
-        (Err(_), Err(RunError::Index { .. })) => {
-            let untouched = buffers.iter().flatten().all(|byte| *byte == BEFORE);
-            untouched
-                .then_some(())
-                .ok_or_else(|| "an output was written".to_owned())
-        }
-        (wanted, done) => Err(format!(
-            "{done:?}, the oracle says {:?}",
-            wanted.map(|_| ())
-        )),
     }
 }
 
