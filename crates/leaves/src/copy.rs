@@ -6,13 +6,42 @@
 use std::marker::PhantomData;
 
 use crate::level::Sixteen;
-use crate::vector::Vector;
+use crate::vector::{Vector, ask};
 
 /// A way to copy a run.
 pub(crate) trait Copier: 'static {
     /// # Safety
     /// `n` is in the class; so many bytes are readable at `src` and writable at `dst`, apart.
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize);
+
+    /// The same, and asks for the first lines of the run at `later`, which need not exist: `asked`
+    /// bytes of it, at most `n`.
+    ///
+    /// # Safety
+    /// As [`Copier::copy`].
+    #[inline(always)]
+    unsafe fn copy_asking<const FAR: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        n: usize,
+        later: *const u8,
+        asked: usize,
+    ) {
+        ask_lines::<FAR>(later, asked);
+        // SAFETY: the caller's.
+        unsafe { Self::copy(dst, src, n) }
+    }
+}
+
+/// Asks for the lines of so many bytes, at least one.
+#[inline(always)]
+pub(crate) fn ask_lines<const FAR: bool>(src: *const u8, bytes: usize) {
+    ask::<FAR>(src);
+    let mut at = LINE;
+    while at < bytes {
+        ask::<FAR>(src.wrapping_add(at));
+        at = at.wrapping_add(LINE);
+    }
 }
 
 /// Exactly one vector.
@@ -43,12 +72,28 @@ pub(crate) struct Blocks<V, const K: usize>(PhantomData<V>);
 impl<V: Vector, const K: usize> Copier for Blocks<V, K> {
     #[inline(always)]
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
+        // SAFETY: the caller's.
+        unsafe { Self::copy_asking::<false>(dst, src, n, src, 0) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_asking<const FAR: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        n: usize,
+        later: *const u8,
+        asked: usize,
+    ) {
         let block = 4 * V::BYTES;
         let mut at = 0;
         // SAFETY: of every block, all bytes are in the run; what follows the last one is that
         // number of vectors, and there is a whole vector before it.
         unsafe {
             while n.wrapping_sub(at) >= block {
+                // Between the copies, so that what is asked for does not hold them up.
+                if at < asked {
+                    ask_lines::<FAR>(later.wrapping_add(at), block);
+                }
                 ending_at::<V, 4>(dst.add(at), src.add(at), block);
                 at = at.wrapping_add(block);
             }
@@ -170,9 +215,24 @@ pub(crate) struct WholeLines<V>(PhantomData<V>);
 impl<V: Vector> Copier for WholeLines<V> {
     #[inline(always)]
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
+        // SAFETY: the caller's.
+        unsafe { Self::copy_asking::<false>(dst, src, n, src, 0) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_asking<const FAR: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        n: usize,
+        later: *const u8,
+        asked: usize,
+    ) {
         let aligned = dst.addr().is_multiple_of(LINE);
         let mut at = 0;
         while at < n {
+            if at < asked && at.is_multiple_of(LINE) {
+                ask::<FAR>(later.wrapping_add(at));
+            }
             // SAFETY: `n` is a multiple of a line and so of a vector.
             unsafe {
                 let (dst, v) = (dst.add(at), V::load(src.add(at)));

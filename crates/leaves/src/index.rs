@@ -16,6 +16,10 @@ pub(crate) const OUTSIDE: isize = isize::MIN;
 /// How many offsets are computed at a time.
 pub(crate) const CHUNK: usize = 512;
 
+/// So few offsets at a time that the processor computes the next ones while it still waits for the
+/// rows of these.
+pub(crate) const OVERLAPPED: usize = 64;
+
 /// What becomes of indices.
 #[derive(Clone, Debug)]
 pub(crate) struct Indices {
@@ -137,13 +141,16 @@ unsafe fn of<T: Stored, const WRAP: bool, const CLAMP: bool>(
     indices: &Indices,
     to: &mut [MaybeUninit<isize>],
 ) -> bool {
-    // A constant stride lets the loop become vectors.
+    // A constant stride lets the loop become vectors, a constant number lets it go without what
+    // comes after vectors.
     // SAFETY: the caller's.
     unsafe {
-        if indices.stride == T::BYTES {
+        if indices.stride != T::BYTES {
+            each::<T, WRAP, CLAMP>(from, indices.stride, indices, to)
+        } else if let Ok(to) = <&mut [_; OVERLAPPED]>::try_from(&mut *to) {
             each::<T, WRAP, CLAMP>(from, T::BYTES, indices, to)
         } else {
-            each::<T, WRAP, CLAMP>(from, indices.stride, indices, to)
+            each::<T, WRAP, CLAMP>(from, T::BYTES, indices, to)
         }
     }
 }

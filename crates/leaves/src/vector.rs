@@ -160,10 +160,21 @@ pub(crate) fn one_by_one() {
 /// Asks for the line at `address`; any address is allowed.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {
+    ask::<false>(address);
+}
+
+/// Asks for the line at `address`, into the nearest cache, or, with `FAR`, into the one behind it:
+/// far more of those may be under way at once.
+#[inline(always)]
+pub(crate) fn ask<const FAR: bool>(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch never faults.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        match FAR {
+            true => _mm_prefetch::<_MM_HINT_T1>(address.cast()),
+            false => _mm_prefetch::<_MM_HINT_T0>(address.cast()),
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;

@@ -4,8 +4,9 @@
 //! be asked for early, and the copying loop has neither compare nor branch unless an index of its
 //! chunk is outside.
 
+mod movers;
+
 use std::any::Any;
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 use restride_loops::{Form, Gather};
@@ -13,13 +14,13 @@ use restride_loops::{Form, Gather};
 use crate::copy::{Copier, LINE, WholeLines, with_copier, with_short_copier, with_vectors};
 use crate::cpu::CpuLevel;
 use crate::error::PrepareError;
-use crate::index::{CHUNK, Indices, OUTSIDE};
+use crate::index::{CHUNK, Indices, OVERLAPPED};
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
-use crate::nest::{Nest, walk};
+use crate::nest::Nest;
 use crate::picks::Picks;
 use crate::shape::{Shape, Step, reach};
-use crate::vector::{fence, prefetch};
+use movers::{Boxes, Elements, Lanes, Mover, Runs};
 
 /// The function of a gather: destination of row 0, source of row 0, first index, parameter block.
 pub type GatherFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8, *const u8);
@@ -76,18 +77,27 @@ impl GatherLeaf {
             Row::Run(_) => (shape.dst, shape.src),
             Row::Lanes(..) | Row::Box { .. } => (0, 0),
         };
+        let (ahead, far) = match row {
+            Row::Run(run) if is_element(run, dst_stride) => (0, false),
+            _ => rows_ahead(shape.bytes(), table),
+        };
         let params = GatherParams {
             extent,
             start,
             indices: Indices::new(norm, stride, coeff, cpu),
             dst_stride,
-            ahead: rows_ahead(shape.bytes(), table),
+            ahead,
+            far,
             stream: shape.bytes().saturating_mul(extent) >= STREAM && table >= UNCACHED,
+            chunk: match row {
+                Row::Run(run) if run <= LINE && ahead == 0 => OVERLAPPED,
+                Row::Run(_) | Row::Lanes(..) | Row::Box { .. } => CHUNK,
+            },
             row,
             picks,
         };
         Ok(GatherLeaf {
-            entry: with_level!(cpu, entry_of(&params.row, params.stream)),
+            entry: with_level!(cpu, entry_of(&params)),
             params: Box::new(params),
         })
     }
@@ -129,11 +139,15 @@ struct GatherParams {
     dst_stride: isize,
     /// How many rows ahead are prefetched; 0 for none.
     ahead: usize,
+    /// Whether they are asked for into a cache that is further away.
+    far: bool,
     /// Whether whole lines are stored past the caches.
     stream: bool,
     row: Row,
     /// Set where lanes may be moved by permutations.
     picks: Option<Picks>,
+    /// How many rows are moved once their offsets are known.
+    chunk: usize,
 }
 
 enum Row {
@@ -168,27 +182,44 @@ const CACHED: usize = 512 << 10;
 /// No cache holds tables of so many bytes.
 const UNCACHED: usize = 32 << 20;
 
-/// A call that writes so many bytes, and reads an uncached table, stores them past the caches.
-const STREAM: usize = 1 << 20;
+/// A call that writes so many bytes, and reads an uncached table, stores them past the caches: of
+/// fewer, whoever reads them next finds a part there.
+const STREAM: usize = 8 << 20;
 
-/// About 2 KB of rows, within 4 to 32 of them.
-fn rows_ahead(row: usize, table: usize) -> usize {
-    if table <= CACHED || row == 0 {
-        0
-    } else {
-        (2048 / row).clamp(4, 32)
-    }
+/// How many rows ahead are asked for, and whether into a cache that is further away: that pays for
+/// tables that come from memory, where it takes more of them.
+fn rows_ahead(row: usize, table: usize) -> (usize, bool) {
+    let far = table >= UNCACHED;
+    let rows = match row {
+        0 => 0,
+        _ if table <= CACHED => 0,
+        _ if far => (8192 / row).clamp(8, 32),
+        _ => (4096 / row).clamp(1, 32),
+    };
+    (rows, far)
 }
 
-fn entry_of<L: Level>(row: &Row, stream: bool) -> GatherFn {
+/// Whether rows are elements that follow each other. The processor itself has many of them under
+/// way at once; asking for them early takes as long as loading them.
+fn is_element(run: usize, dst_stride: isize) -> bool {
+    matches!(run, 1 | 2 | 4 | 8) && dst_stride == run as isize
+}
+
+fn entry_of<L: Level>(params: &GatherParams) -> GatherFn {
     fn runs<L: Level, C: Copier>() -> GatherFn {
         gather_entry::<L, Runs<C>>()
     }
     fn lanes<L: Level, C: Copier>() -> GatherFn {
         gather_entry::<L, Lanes<C>>()
     }
-    match row {
-        Row::Run(run) if stream && run.is_multiple_of(LINE) => {
+    match &params.row {
+        Row::Run(run) if is_element(*run, params.dst_stride) => match run {
+            1 => gather_entry::<L, Elements<u8>>(),
+            2 => gather_entry::<L, Elements<u16>>(),
+            4 => gather_entry::<L, Elements<u32>>(),
+            _ => gather_entry::<L, Elements<u64>>(),
+        },
+        Row::Run(run) if params.stream && run.is_multiple_of(LINE) => {
             gather_entry::<L, Runs<WholeLines<L::Wide>>>()
         }
         Row::Run(run) => with_copier!(*run, L, runs()),
@@ -197,148 +228,29 @@ fn entry_of<L: Level>(row: &Row, stream: bool) -> GatherFn {
     }
 }
 
-/// How the rows of a chunk of offsets are moved.
-trait Mover: 'static {
-    /// # Safety
-    /// The offsets are of rows of the source, or OUTSIDE if `CHECK`; so many rows are writable.
-    unsafe fn rows<const CHECK: bool>(
-        dst: *mut u8,
-        src: *const u8,
-        offsets: &[isize],
-        params: &GatherParams,
-    );
-}
-
-/// Moves one run, or zeros it.
-///
-/// # Safety
-/// The offset is of a run of the caller's source, or OUTSIDE if `CHECK`; the run is writable.
-#[inline(always)]
-unsafe fn one<C: Copier, const CHECK: bool>(
-    dst: *mut u8,
-    src: *const u8,
-    offset: isize,
-    run: usize,
-) {
-    // SAFETY: the caller's.
-    unsafe {
-        if CHECK && offset == OUTSIDE {
-            dst.write_bytes(0, run);
-        } else {
-            C::copy(dst, src.wrapping_offset(offset), run);
-        }
-    }
-}
-
-struct Runs<C>(PhantomData<C>);
-
-impl<C: Copier> Mover for Runs<C> {
-    #[inline(always)]
-    unsafe fn rows<const CHECK: bool>(
-        dst: *mut u8,
-        src: *const u8,
-        offsets: &[isize],
-        params: &GatherParams,
-    ) {
-        let Row::Run(run) = params.row else { return };
-        let mut dst = dst.wrapping_offset(params.start.0);
-        let src = src.wrapping_offset(params.start.1);
-        let lines = run.min(4096);
-        // The rows that have others so far ahead of them, which are asked for, and the last ones.
-        let ahead = params.ahead.min(offsets.len());
-        let (early, rest) = offsets.split_at(ahead);
-        let asked = if ahead == 0 { 0 } else { rest.len() };
-        for &offset in early {
-            ask(src.wrapping_offset(offset), lines);
-        }
-        for (&offset, &later) in offsets.iter().zip(&rest[..asked]) {
-            ask(src.wrapping_offset(later), lines);
-            // SAFETY: the caller's.
-            unsafe { one::<C, CHECK>(dst, src, offset, run) };
-            dst = dst.wrapping_offset(params.dst_stride);
-        }
-        for &offset in &offsets[asked..] {
-            // SAFETY: the caller's.
-            unsafe { one::<C, CHECK>(dst, src, offset, run) };
-            dst = dst.wrapping_offset(params.dst_stride);
-        }
-        if params.stream {
-            fence();
-        }
-    }
-}
-
-struct Lanes<C>(PhantomData<C>);
-
-impl<C: Copier> Mover for Lanes<C> {
-    #[inline(always)]
-    unsafe fn rows<const CHECK: bool>(
-        dst: *mut u8,
-        src: *const u8,
-        offsets: &[isize],
-        params: &GatherParams,
-    ) {
-        let Row::Lanes(nest, run) = &params.row else {
-            return;
-        };
-        // SAFETY: the caller's.
-        let done = params
-            .picks
-            .map_or(0, |picks| unsafe { picks.pick(dst, src, offsets, nest) });
-        let dst = dst.wrapping_offset(params.dst_stride.wrapping_mul(done as isize));
-        let Some(offsets) = offsets.get(done..).filter(|rest| !rest.is_empty()) else {
-            return;
-        };
-        walk!(nest, dst, src, |d, s| {
-            let mut to = d;
-            for &offset in offsets {
-                // SAFETY: the caller's.
-                unsafe { one::<C, CHECK>(to, s, offset, *run) };
-                to = to.wrapping_offset(params.dst_stride);
-            }
-        });
-    }
-}
-
-struct Boxes;
-
-impl Mover for Boxes {
-    #[inline(always)]
-    unsafe fn rows<const CHECK: bool>(
-        dst: *mut u8,
-        src: *const u8,
-        offsets: &[isize],
-        params: &GatherParams,
-    ) {
-        let Row::Box { copy, zero } = &params.row else {
-            return;
-        };
-        let mut dst = dst;
-        for &offset in offsets {
-            // SAFETY: the caller's; a fill reads nothing.
-            unsafe {
-                if CHECK && offset == OUTSIDE {
-                    zero.call(dst, dst);
-                } else {
-                    copy.call(dst, src.wrapping_offset(offset));
-                }
-            }
-            dst = dst.wrapping_offset(params.dst_stride);
-        }
-    }
-}
+/// Room for the offsets of a chunk. A vector of them that straddled lines would not be passed on to
+/// the loads that follow before it is in the cache.
+#[repr(align(64))]
+struct Offsets([MaybeUninit<isize>; CHUNK]);
 
 /// # Safety
 /// As [`GatherLeaf::call`].
 #[inline(always)]
 unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: &GatherParams) {
-    let mut offsets = [const { MaybeUninit::<isize>::uninit() }; CHUNK];
+    let mut offsets = Offsets([const { MaybeUninit::uninit() }; CHUNK]);
     let mut first = 0;
     while first < params.extent {
-        let count = params.extent.wrapping_sub(first).min(CHUNK);
+        let count = params
+            .extent
+            .wrapping_sub(first)
+            .min(params.chunk)
+            .min(CHUNK);
         // SAFETY: `first + count <= extent` indices are the caller's.
-        let (offsets, any_outside) =
-            unsafe { params.indices.offsets(index, first, &mut offsets[..count]) };
+        let (offsets, any_outside) = unsafe {
+            params
+                .indices
+                .offsets(index, first, &mut offsets.0[..count])
+        };
         let base = dst.wrapping_offset(params.dst_stride.wrapping_mul(first as isize));
         // SAFETY: an offset that is not OUTSIDE comes from an index in range.
         unsafe {
@@ -348,17 +260,6 @@ unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: 
             }
         }
         first = first.wrapping_add(count);
-    }
-}
-
-/// Prefetches so many bytes.
-#[inline(always)]
-fn ask(src: *const u8, bytes: usize) {
-    prefetch(src);
-    let mut at = 64;
-    while at < bytes {
-        prefetch(src.wrapping_add(at));
-        at = at.wrapping_add(64);
     }
 }
 

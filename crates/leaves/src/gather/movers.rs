@@ -1,0 +1,235 @@
+//! How the rows of a chunk are moved, once their offsets are known.
+
+use std::marker::PhantomData;
+
+use super::{GatherParams, Row};
+use crate::copy::{Copier, ask_lines};
+use crate::index::OUTSIDE;
+use crate::nest::walk;
+use crate::vector::fence;
+
+/// How the rows of a chunk of offsets are moved.
+pub(super) trait Mover: 'static {
+    /// # Safety
+    /// The offsets are of rows of the source, or OUTSIDE if `CHECK`; so many rows are writable.
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    );
+}
+
+/// Moves one run, or zeros it.
+///
+/// # Safety
+/// The offset is of a run of the caller's source, or OUTSIDE if `CHECK`; the run is writable.
+#[inline(always)]
+unsafe fn one<C: Copier, const CHECK: bool>(
+    dst: *mut u8,
+    src: *const u8,
+    offset: isize,
+    run: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        if CHECK && offset == OUTSIDE {
+            dst.write_bytes(0, run);
+        } else {
+            C::copy(dst, src.wrapping_offset(offset), run);
+        }
+    }
+}
+
+pub(super) struct Runs<C>(PhantomData<C>);
+
+impl<C: Copier> Mover for Runs<C> {
+    #[inline(always)]
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    ) {
+        let Row::Run(run) = params.row else { return };
+        let mut dst = dst.wrapping_offset(params.start.0);
+        let src = src.wrapping_offset(params.start.1);
+        // The rows that have others so far ahead of them, which are asked for, and the last ones.
+        let ahead = params.ahead.min(offsets.len());
+        let (early, later) = offsets.split_at(ahead);
+        let last = if ahead == 0 { 0 } else { later.len() };
+        let (rows, rest) = offsets.split_at(last);
+        // SAFETY: the caller's.
+        unsafe {
+            dst = match params.far {
+                true => asking::<C, CHECK, true>(dst, src, (early, rows, later), run, params),
+                false => asking::<C, CHECK, false>(dst, src, (early, rows, later), run, params),
+            };
+        }
+        for &offset in rest {
+            // SAFETY: the caller's.
+            unsafe { one::<C, CHECK>(dst, src, offset, run) };
+            dst = dst.wrapping_offset(params.dst_stride);
+        }
+        if params.stream {
+            fence();
+        }
+    }
+}
+
+/// Bytes of a row that are asked for at most.
+const ASKED: usize = 4096;
+
+/// Asks for rows, then moves others and asks for one with each. Returns where the next row goes.
+///
+/// # Safety
+/// As [`Mover::rows`]; as many rows are moved as come later.
+#[inline(always)]
+unsafe fn asking<C: Copier, const CHECK: bool, const FAR: bool>(
+    mut dst: *mut u8,
+    src: *const u8,
+    (early, rows, later): (&[isize], &[isize], &[isize]),
+    run: usize,
+    params: &GatherParams,
+) -> *mut u8 {
+    let asked = run.min(ASKED);
+    for &offset in early {
+        ask_lines::<FAR>(src.wrapping_offset(offset), asked);
+    }
+    for (&offset, &later) in rows.iter().zip(later) {
+        let later = src.wrapping_offset(later);
+        // SAFETY: the caller's.
+        unsafe {
+            if CHECK && offset == OUTSIDE {
+                ask_lines::<FAR>(later, asked);
+                dst.write_bytes(0, run);
+            } else {
+                C::copy_asking::<FAR>(dst, src.wrapping_offset(offset), run, later, asked);
+            }
+        }
+        dst = dst.wrapping_offset(params.dst_stride);
+    }
+    dst
+}
+
+pub(super) struct Elements<T>(PhantomData<T>);
+
+/// Part of a word.
+pub(super) trait Element: Copy + Default + 'static {
+    fn widen(self) -> u64;
+}
+
+macro_rules! element {
+    ($($ty:ty)*) => { $(
+        impl Element for $ty {
+            #[inline(always)]
+            #[allow(clippy::useless_conversion, reason = "one body for all widths")]
+            fn widen(self) -> u64 {
+                self.into()
+            }
+        }
+    )* };
+}
+
+element! { u8 u16 u32 u64 }
+
+impl<T: Element> Mover for Elements<T> {
+    /// A word at a time: one store for several elements.
+    #[inline(always)]
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    ) {
+        let src = src.wrapping_offset(params.start.1);
+        let mut dst = dst.wrapping_offset(params.start.0);
+        let element = |offset: isize| match offset {
+            OUTSIDE if CHECK => T::default(),
+            // SAFETY: the caller's.
+            _ => unsafe { src.wrapping_offset(offset).cast::<T>().read_unaligned() },
+        };
+        let each = 8 / size_of::<T>();
+        let words = offsets.chunks_exact(each);
+        let rest = words.remainder();
+        for offsets in words {
+            let mut word = 0;
+            for (at, &offset) in offsets.iter().enumerate() {
+                let at = if cfg!(target_endian = "little") {
+                    at
+                } else {
+                    each - 1 - at
+                };
+                word |= element(offset).widen() << (at * 8 * size_of::<T>());
+            }
+            // SAFETY: the caller's; so many elements are a word.
+            unsafe { dst.cast::<u64>().write_unaligned(word) };
+            dst = dst.wrapping_add(8);
+        }
+        for &offset in rest {
+            // SAFETY: the caller's.
+            unsafe { dst.cast::<T>().write_unaligned(element(offset)) };
+            dst = dst.wrapping_add(size_of::<T>());
+        }
+    }
+}
+
+pub(super) struct Lanes<C>(PhantomData<C>);
+
+impl<C: Copier> Mover for Lanes<C> {
+    #[inline(always)]
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    ) {
+        let Row::Lanes(nest, run) = &params.row else {
+            return;
+        };
+        // SAFETY: the caller's.
+        let done = params
+            .picks
+            .map_or(0, |picks| unsafe { picks.pick(dst, src, offsets, nest) });
+        let dst = dst.wrapping_offset(params.dst_stride.wrapping_mul(done as isize));
+        let Some(offsets) = offsets.get(done..).filter(|rest| !rest.is_empty()) else {
+            return;
+        };
+        walk!(nest, dst, src, |d, s| {
+            let mut to = d;
+            for &offset in offsets {
+                // SAFETY: the caller's.
+                unsafe { one::<C, CHECK>(to, s, offset, *run) };
+                to = to.wrapping_offset(params.dst_stride);
+            }
+        });
+    }
+}
+
+pub(super) struct Boxes;
+
+impl Mover for Boxes {
+    #[inline(always)]
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    ) {
+        let Row::Box { copy, zero } = &params.row else {
+            return;
+        };
+        let mut dst = dst;
+        for &offset in offsets {
+            // SAFETY: the caller's; a fill reads nothing.
+            unsafe {
+                if CHECK && offset == OUTSIDE {
+                    zero.call(dst, dst);
+                } else {
+                    copy.call(dst, src.wrapping_offset(offset));
+                }
+            }
+            dst = dst.wrapping_offset(params.dst_stride);
+        }
+    }
+}
