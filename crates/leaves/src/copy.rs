@@ -165,35 +165,12 @@ impl Copier for Libc {
 /// The bytes of a line.
 pub(crate) const LINE: usize = 64;
 
-/// Any run: whole lines of the destination are stored past the caches, and no line of it in both
-/// ways. What a line has in a cache must leave it before it can be stored past it.
-pub(crate) struct Streamed<V>(PhantomData<V>);
-
-impl<V: Vector> Copier for Streamed<V> {
-    #[inline(always)]
-    unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
-        let mut at = (dst.addr().wrapping_neg() % LINE).min(n);
-        // SAFETY: all of it lies in the run: before the first whole line, these, and after them.
-        unsafe {
-            short(dst, src, at);
-            while n.wrapping_sub(at) >= LINE {
-                let (dst, src) = (dst.add(at), src.add(at));
-                for part in 0..LINE / V::BYTES {
-                    V::load(src.add(part * V::BYTES)).stream(dst.add(part * V::BYTES));
-                }
-                at = at.wrapping_add(LINE);
-            }
-            short(dst.add(at), src.add(at), n.wrapping_sub(at));
-        }
-    }
-}
-
 /// Less than a line.
 ///
 /// # Safety
 /// `n` is less than a line; so many bytes are readable at `src` and writable at `dst`.
 #[inline(always)]
-unsafe fn short(dst: *mut u8, src: *const u8, n: usize) {
+pub(crate) unsafe fn short(dst: *mut u8, src: *const u8, n: usize) {
     // SAFETY: the caller's.
     unsafe {
         match n {
@@ -323,6 +300,3 @@ pub(crate) const WIDE: usize = 1024;
 
 /// From how many bytes on a run is the platform's business.
 pub(crate) const LONG: usize = 512 << 10;
-
-/// The shortest run that is streamed.
-pub(crate) const STREAMED: usize = 5 * 64;

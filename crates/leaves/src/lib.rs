@@ -31,6 +31,7 @@ mod plan;
 mod ragged;
 mod rows;
 mod shape;
+mod stream;
 mod transpose;
 mod vector;
 

@@ -7,7 +7,7 @@ use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::shape::Shape;
 use crate::transpose::Way;
-use crate::{lines, rows, transpose};
+use crate::{lines, rows, stream, transpose};
 
 /// Boxes of fewer bytes are not worth the search for a pattern, unless a form asks for it.
 const SMALL: usize = 256;
@@ -21,7 +21,7 @@ fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
     let tiled = |way| transpose::prepare::<L>(shape, way);
     match form {
         Form::Elements if shape.bytes() < SMALL => rows::prepare::<L>(shape),
-        Form::Stream => tiled(Way::Streamed).unwrap_or_else(|| rows::prepare_stream::<L>(shape)),
+        Form::Stream => tiled(Way::Streamed).unwrap_or_else(|| stream::prepare::<L>(shape)),
         Form::Transpose | Form::Staged => {
             let way = match form {
                 Form::Staged => Way::Staged,

@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use crate::copy::{Copier, LINE, STREAMED, Streamed, with_copier, with_short_copier, with_vectors};
+use crate::copy::{Copier, LINE, with_copier, with_short_copier, with_vectors};
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::{Nest, walk};
 use crate::shape::Shape;
-use crate::vector::{fence, prefetch};
+use crate::vector::prefetch;
 
 /// What rows need to know.
 pub(crate) struct RowParams {
@@ -60,45 +60,17 @@ impl<L: Level, C: Copier> Body for Rows<L, C> {
     }
 }
 
-struct StreamRows<L>(PhantomData<L>);
-
-impl<L: Level> Body for StreamRows<L> {
-    type Params = RowParams;
-
-    #[inline(always)]
-    unsafe fn run(dst: *mut u8, src: *const u8, params: &RowParams) {
-        let run = params.run;
-        // SAFETY: as in `Rows`; the run was found long enough when prepared.
-        walk!(&params.nest, dst, src, |d, s| unsafe {
-            Streamed::<L::Wide>::copy(d, s, run)
-        });
-        fence();
-    }
-}
-
 /// Copies the runs of any shape.
 pub(crate) fn prepare<L: Level>(shape: &Shape) -> Leaf {
     fn of<L: Level, C: Copier>(params: RowParams) -> Leaf {
         Leaf::new::<L, Rows<L, C>>("rows", params)
     }
-    let params = params(shape);
-    with_copier!(shape.run, L, of(params))
-}
-
-/// As [`prepare`], past the caches if the runs are long enough for that.
-pub(crate) fn prepare_stream<L: Level>(shape: &Shape) -> Leaf {
-    if shape.run < STREAMED {
-        return prepare::<L>(shape);
-    }
-    Leaf::new::<L, StreamRows<L>>("stream", params(shape))
-}
-
-fn params(shape: &Shape) -> RowParams {
-    RowParams {
+    let params = RowParams {
         nest: Nest::new(shape.dst, shape.src, &shape.steps, shape.empty),
         run: shape.run,
         early: early(shape),
-    }
+    };
+    with_copier!(shape.run, L, of(params))
 }
 
 /// About how many micro-operations the rows of a shape take.

@@ -132,6 +132,31 @@ fn random_box(random: &mut Random, points: i64) -> Vec<Dim> {
     (0..rank).map(|i| dim(extents[i], dst[i], src[i])).collect()
 }
 
+/// Rows that meet within a line of the destination, or nearly, or not at all; one after the other,
+/// in planes, and backwards.
+#[test]
+fn streamed_rows_meet_within_lines() {
+    let mut arena = Arena::new(4096);
+    for run in (250..330).step_by(7).chain([256, 320]) {
+        for gap in [0, 1, 64] {
+            let step = run + gap;
+            for (rows, back) in [(3, false), (4, true)] {
+                let dst = if back { -step } else { step };
+                let shift = (run * 5 % 67) as usize;
+                let nest = [dim(rows, dst, run + 9), dim(run, 1, 1)];
+                arena.check(&nest, 1, Form::Stream, true, shift);
+                arena.check(&nest, 1, Form::Stream, false, shift);
+            }
+            let planes = [
+                dim(2, 2 * step + 7, run),
+                dim(2, step, 3 * run),
+                dim(run, 1, 1),
+            ];
+            arena.check(&planes, 1, Form::Stream, false, 0);
+        }
+    }
+}
+
 #[test]
 fn random_boxes() {
     let mut arena = Arena::new(1 << 19);

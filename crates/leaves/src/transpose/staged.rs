@@ -11,10 +11,11 @@ use std::mem::MaybeUninit;
 
 use super::TransposeParams;
 use super::block::{Blocks, Rect, at, rectangle};
-use crate::copy::{Copier, LINE, Many, Streamed};
+use crate::copy::{Copier, LINE, Many};
 use crate::lanes::Lanes;
 use crate::level::Body;
 use crate::nest::walk;
+use crate::stream::Streamed;
 use crate::vector::{Vector, fence, prefetch_far};
 
 /// Rows of a tile.

@@ -13,13 +13,13 @@ pub enum Why {
     Constant,
     /// Both sides run on for this many bytes.
     Run(i64),
-    /// As `Run`, and source and destination together exceed the last cache.
+    /// As `Run`, and source and destination together are more than the last cache keeps.
     PastTheCaches(i64),
     /// The destination is contiguous, the source steps by this many elements.
     Step(i64),
     /// One digit is contiguous in the destination, another in the source.
     Transposed,
-    /// As `Transposed`, and source and destination together exceed the last cache.
+    /// As `Transposed`, and source and destination together are more than the last cache keeps.
     TransposedPastTheCaches,
     /// As `Transposed`, and the rows of one side are this many bytes apart: they share cache sets.
     Conflicting(i64),
@@ -40,7 +40,7 @@ impl fmt::Display for Why {
             Self::PastTheCaches(bytes) => {
                 write!(
                     f,
-                    "runs of {bytes} bytes, more in all than the last cache holds"
+                    "runs of {bytes} bytes, more in all than the last cache keeps"
                 )
             }
             Self::Step(step) => write!(f, "contiguous destination, source step {step}"),
@@ -51,7 +51,7 @@ impl fmt::Display for Why {
                 )
             }
             Self::TransposedPastTheCaches => {
-                write!(f, "transposed, more in all than the last cache holds")
+                write!(f, "transposed, more in all than the last cache keeps")
             }
             Self::Conflicting(bytes) => write!(
                 f,

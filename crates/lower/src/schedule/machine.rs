@@ -66,6 +66,13 @@ impl Machine {
         (whole / SHARES).clamp(self.grain, most.max(self.grain))
     }
 
+    /// Whether a pass that reads and writes so many bytes is stored past the caches: from two thirds
+    /// of the last one, which never holds only what one pass needs.
+    #[must_use]
+    pub fn goes_past(&self, pass: i64) -> bool {
+        pass >= self.last / 3 * 2
+    }
+
     /// Elements of `width` bytes in a line.
     #[must_use]
     pub fn per_line(&self, width: i64) -> i64 {

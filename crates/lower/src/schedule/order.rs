@@ -83,7 +83,7 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
     }
     if inner.src == 1 {
         let run = inner.extent * width;
-        if pass >= machine.last && run >= STREAMED * machine.line {
+        if machine.goes_past(pass) && run >= STREAMED * machine.line {
             return (Form::Stream, Why::PastTheCaches(run));
         }
         return (Form::Rows, Why::Run(run));
@@ -97,7 +97,7 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
     }
     let along = dims.remove(across);
     dims.insert(dims.len() - 1, along);
-    if pass >= machine.last && inner.extent * width >= STREAMED * machine.line {
+    if machine.goes_past(pass) && inner.extent * width >= STREAMED * machine.line {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
     for stride in [inner.src, along.dst] {
