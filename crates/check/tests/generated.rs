@@ -1,5 +1,6 @@
 //! Random kernels of every form and width, compiled at every level of the processor: all are
-//! shown to be right. With a buffer too short, none is.
+//! shown to be right. With a buffer too short, none is. `RESTRIDE_CHECK_TIMES=N` checks N times as
+//! many.
 #![cfg(target_arch = "x86_64")]
 
 use std::collections::BTreeSet;
@@ -44,12 +45,14 @@ fn checked(
 
 #[test]
 fn random_kernels_are_shown_to_be_right() {
+    let times = std::env::var("RESTRIDE_CHECK_TIMES").ok();
+    let times: u64 = times.and_then(|n| n.parse().ok()).unwrap_or(1);
     let mut seen = BTreeSet::new();
-    let mut total = Report::default();
+    let (mut kernels, mut total) = (0, Report::default());
     for features in levels() {
         let mut compiler = compiler(features);
         let base = 7_000_000 * (1 + features as u64);
-        for seed in base..base + 300 {
+        for seed in base..base + 300 * times {
             let kernel = random_kernel(seed);
             let native = compiler.compile(&kernel).expect("executable memory");
             let report = checked(&kernel, &native, None).unwrap_or_else(|violation| {
@@ -59,6 +62,8 @@ fn random_kernels_are_shown_to_be_right() {
                     native.disassembly()
                 )
             });
+            kernels += 1;
+            total.steps += report.steps;
             total.accesses += report.accesses;
             total.bytes += report.bytes;
             total.calls += report.calls;
@@ -70,6 +75,7 @@ fn random_kernels_are_shown_to_be_right() {
             });
         }
     }
+    println!("{kernels} kernels: {total:?}");
     assert!(total.accesses > 0 && total.bytes > 0 && total.calls > 0);
     // Seven forms of five widths.
     assert_eq!(seen.len(), 35, "{seen:?}");

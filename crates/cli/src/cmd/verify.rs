@@ -98,10 +98,13 @@ fn compiled(kernel: &Verified, level: Features) -> Result<NativeKernel, Failure>
 fn facts(kernel: &Kernel) -> String {
     let mut statements = 0;
     kernel.visit(|_| statements += 1);
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
+    let buffers = kernel.buffers.len();
     format!(
-        "{statements} statements over {} buffers; every address is inside its buffer, every \
+        "{statements} statement{} over {buffers} buffer{}; every address is inside its buffer, every \
          element of an output is written once, no scratch is read before it is written",
-        kernel.buffers.len()
+        plural(statements),
+        plural(buffers),
     )
 }
 
