@@ -38,6 +38,7 @@ mod error;
 mod layout;
 mod math;
 mod piece;
+mod radix;
 mod reify;
 mod view;
 
@@ -45,5 +46,6 @@ pub use cover::Cover;
 pub use error::Break;
 pub use layout::Layout;
 pub use piece::{AxisView, Digit, MAX_PIECES, Nested, Operand, Piece, Pieces, join};
+pub use radix::radix;
 pub use reify::Chain;
 pub use view::{Axes, Sizes, Span, View};

@@ -28,6 +28,7 @@ mod columns;
 mod fuse;
 mod join;
 mod ops;
+mod within;
 
 pub use columns::Nested;
 pub use join::{Operand, join};

@@ -15,6 +15,7 @@ mod eval;
 mod finish;
 mod gather;
 mod known;
+mod obliged;
 mod order;
 mod table;
 mod value;

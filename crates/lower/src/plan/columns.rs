@@ -67,7 +67,7 @@ impl Columns {
         reads: &Reads,
         tables: &mut Tables<'_>,
     ) -> Result<Option<Piece>, Reason> {
-        let still = (0..self.sums.len()).all(|c| along.stride(c) == Some(0)) && along.is_whole();
+        let still = self.is_still(along);
         match reads {
             Reads::Fill(bits) => {
                 match normalised(one, *bits) {
@@ -90,6 +90,11 @@ impl Columns {
         }
         self.choose_read(one, along, index, reads, tables)?;
         Ok(None)
+    }
+
+    /// Whether every coordinate of an axis chooses the same.
+    fn is_still(&self, along: &Along) -> bool {
+        (0..self.sums.len()).all(|c| along.stride(c) == Some(0)) && along.is_whole()
     }
 
     /// A coordinate that is known moves offsets.
@@ -119,6 +124,9 @@ impl Columns {
     ) -> Result<Option<Piece>, Reason> {
         if known.all_outside {
             self.outside = true;
+            return Ok(Some(index.without_columns()?));
+        }
+        if known.all_inside && self.is_still(along) {
             return Ok(Some(index.without_columns()?));
         }
         let moves = |&c: &usize| c == 0 || along.stride(c) != Some(0);

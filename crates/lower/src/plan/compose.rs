@@ -249,6 +249,27 @@ impl<'g> Composer<'g> {
         Ok(())
     }
 
+    /// Lets what is filled be read, from constants of one element, so that it can be read or not.
+    pub(super) fn read_fills(&mut self, id: NodeId) -> Result<(), Break> {
+        let element = self.graph.ty(id).element;
+        let value = self.value(id)?.clone();
+        let mut parts: SmallVec<[_; 1]> = SmallVec::new();
+        for (piece, reads) in value.parts() {
+            let Reads::Fill(bits) = reads else {
+                parts.push((piece.clone(), reads.clone()));
+                continue;
+            };
+            let source = Source::Constant(self.plan.constants.len() as u32);
+            let bytes = bits.to_le_bytes()[..element.width()].into();
+            self.plan.constants.push(PlanConstant { element, bytes });
+            // One column, which no digit moves.
+            let piece = piece.with_sums(&[[]])?;
+            parts.push((piece, Reads::plainly(source)));
+        }
+        self.values[id.index()] = Some(Cover::of_parts(value.shape(), parts)?);
+        Ok(())
+    }
+
     fn check(&mut self, check: &Check) -> Result<(), PlanError> {
         let fail = |reason| PlanError::Node {
             node: check.node,

@@ -13,7 +13,7 @@ use super::columns::Columns;
 use super::compose::Composer;
 use super::table::Tables;
 use super::value::{Reads, Value};
-use restride_canon::ir::{Coordinate, Gather, Index, Node, NodeId, Policy};
+use restride_canon::ir::{Coordinate, Gather, Index, NodeId, Policy};
 use restride_graph::ElementType;
 use restride_layout::{Break, Cover, MAX_PIECES, Operand, Piece, join};
 use smallvec::SmallVec;
@@ -65,6 +65,10 @@ impl Composer<'_> {
                 }
                 Err(blame) => blame,
             };
+            if let Reason::Filled(_) = blame.reason {
+                self.read_fills(blame.node)?;
+                continue;
+            }
             // A temporary helps the blamed operand, or else any that is no plain read yet.
             let indices = gather.coordinates.iter().filter_map(|c| match c {
                 Coordinate::Index(index) => Some(index.node),
@@ -115,7 +119,7 @@ impl Composer<'_> {
                         limit: data.shape()[axis],
                         clamp: index.policy == Policy::Clamp,
                         sure: index.policy == Policy::Clamp
-                            || self.is_obliged(index, data.shape()[axis]),
+                            || self.is_obliged(index, data.shape()[axis])?,
                         outputs: index
                             .outputs
                             .iter()
@@ -175,32 +179,6 @@ impl Composer<'_> {
             }
         }
         Cover::of_parts(sizes, parts).map(Ok)
-    }
-
-    /// Whether the run ends where an index is outside: an obligation covers the tensor, or one
-    /// that it is a view of.
-    fn is_obliged(&self, index: &Index, limit: i64) -> bool {
-        let mut node = index.node;
-        loop {
-            let covers = |check: &&restride_canon::ir::Check| {
-                check.node == node && check.limit == limit && (index.wrap || !check.wrap)
-            };
-            if self.graph.checks().iter().any(|check| covers(&check)) {
-                return true;
-            }
-            node = match self.graph.node(node) {
-                Node::Slice { x, .. }
-                | Node::Permute { x, .. }
-                | Node::Collapse { x, .. }
-                | Node::Expand { x, .. }
-                | Node::Broadcast { x } => *x,
-                Node::Input { .. }
-                | Node::Constant { .. }
-                | Node::Gather(_)
-                | Node::Concat { .. }
-                | Node::Fill { .. } => return false,
-            };
-        }
     }
 }
 

@@ -6,7 +6,7 @@
 use super::PlanConstant;
 use super::along::Along;
 use super::gather::Chosen;
-use restride_layout::{Break, Nested, Piece};
+use restride_layout::{Break, Nested, Piece, radix};
 use smallvec::SmallVec;
 
 /// The most indices that are looked into.
@@ -131,7 +131,7 @@ impl Known {
             let steps: Vec<i64> = (0..extent)
                 .map(|x| entries[x * inner].checked_sub(first))
                 .collect::<Option<_>>()?;
-            nested[d] = radix(&steps)?;
+            nested[d] = nested_digits(&steps)?;
             alone.push(steps);
         }
         match sums_of(entries, first, &alone) {
@@ -157,49 +157,14 @@ fn sums_of(entries: &[i64], first: i64, alone: &[Vec<i64>]) -> bool {
     blocks.all(|(block, by)| sums_of(block, first.wrapping_add(*by), rest))
 }
 
-/// Writes a list that starts with 0 as nested digits, outermost first.
-fn radix(steps: &[i64]) -> Option<Nested> {
-    let mut out = Nested::new();
-    let mut list: Vec<i64> = steps.to_vec();
-    while list.len() > 1 {
-        let by = list[1].checked_sub(list[0])?;
-        let on = |pair: &&[i64]| pair[1].checked_sub(pair[0]) == Some(by);
-        let run = 1 + list.windows(2).take_while(on).count();
-        let blocks = list.chunks_exact(run);
-        let straight = |block: &[i64]| {
-            let mut pairs = block.windows(2);
-            pairs.all(|pair| pair[1].checked_sub(pair[0]) == Some(by))
-        };
-        if !blocks.remainder().is_empty() || !blocks.clone().all(straight) {
-            return None;
-        }
-        out.insert(0, (run as i64, SmallVec::from_elem(by, 1)));
-        list = blocks.map(|block| block[0]).collect();
-    }
+/// Writes a list as nested digits, outermost first.
+fn nested_digits(list: &[i64]) -> Option<Nested> {
+    let digits = radix(list)?.into_iter();
+    let mut out: Nested = digits
+        .map(|(extent, stride)| (extent, SmallVec::from_elem(stride, 1)))
+        .collect();
     if out.is_empty() {
         out.push((1, SmallVec::from_elem(0, 1)));
     }
     Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::radix;
-
-    fn digits(steps: &[i64]) -> Option<Vec<(i64, i64)>> {
-        let nested = radix(steps)?;
-        Some(nested.iter().map(|(n, s)| (*n, s[0])).collect())
-    }
-
-    #[test]
-    fn lists_in_mixed_radix() {
-        assert_eq!(digits(&[0, 3, 6, 9]), Some(vec![(4, 3)]));
-        assert_eq!(digits(&[0, -1, 2, 1]), Some(vec![(2, 2), (2, -1)]));
-        assert_eq!(digits(&[0, 1, 4, 5, 8, 9]), Some(vec![(3, 4), (2, 1)]));
-        assert_eq!(digits(&[0, 0, 1, 1]), Some(vec![(2, 1), (2, 0)]));
-        assert_eq!(digits(&[0, 2, 1, 3]), Some(vec![(2, 1), (2, 2)]));
-        assert_eq!(digits(&[0, 1, 3]), None);
-        assert_eq!(digits(&[0, 1, 2, 4, 5, 6, 7]), None);
-        assert_eq!(digits(&[0, 1, 3, 5]), None);
-    }
 }

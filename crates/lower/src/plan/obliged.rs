@@ -1,0 +1,55 @@
+//! Indices that an obligation holds in range: where one is outside, the run has ended before
+//! anything is moved.
+
+use super::compose::Composer;
+use super::value::{Value, single};
+use restride_canon::ir::{Index, Node, NodeId};
+use restride_layout::Break;
+
+impl Composer<'_> {
+    /// Whether the run ends where an index is outside: an obligation covers all of its tensor. It
+    /// may be on a node that is not composed yet; then only the node itself tells.
+    pub(super) fn is_obliged(&self, index: &Index, limit: i64) -> Result<bool, Break> {
+        let value = self.value(index.node)?;
+        for check in self.graph.checks() {
+            let alike = check.limit == limit && (index.wrap || !check.wrap);
+            if alike
+                && (self.is_view_of(index.node, check.node)
+                    || self
+                        .in_order(check.node)
+                        .is_ok_and(|of| reads_only(value, of)))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a node is another one, or a view of it.
+    fn is_view_of(&self, mut node: NodeId, of: NodeId) -> bool {
+        while node != of {
+            node = match self.graph.node(node) {
+                Node::Slice { x, .. }
+                | Node::Permute { x, .. }
+                | Node::Collapse { x, .. }
+                | Node::Expand { x, .. }
+                | Node::Broadcast { x } => *x,
+                Node::Input { .. }
+                | Node::Constant { .. }
+                | Node::Gather(_)
+                | Node::Concat { .. }
+                | Node::Fill { .. } => return false,
+            };
+        }
+        true
+    }
+}
+
+/// Whether every element of a value is an element of another one, both plain reads.
+fn reads_only(value: &Value, of: &Value) -> bool {
+    let Some((whole, source)) = single(of) else {
+        return false;
+    };
+    let mut parts = value.parts().iter();
+    parts.all(|(piece, reads)| reads.plain() == Some(source) && piece.is_within(whole))
+}
