@@ -13,7 +13,17 @@ use restride_graph::Graph;
 /// Only values that an output depends on are looked at; their obligations are kept however little
 /// of them is used. All inputs stay, used or not.
 pub fn canonicalise(graph: &Graph, trace: Option<&mut dyn Trace>) -> Result<Canonical, CanonError> {
-    let mut engine = Engine::new(graph.len(), trace);
+    normalise::settled(desugared(graph, Engine::new(graph.len(), trace))?)
+}
+
+/// A graph in canonical nodes, each operator spelled out and nothing simplified: what the
+/// canonical form is to be no worse than.
+pub fn spelled_out(graph: &Graph) -> Result<Canonical, CanonError> {
+    let (spelled, _) = desugared(graph, Engine::without_rules())?;
+    Ok(spelled)
+}
+
+fn desugared(graph: &Graph, mut engine: Engine<'_>) -> Result<(Canonical, bool), CanonError> {
     let mut values: Vec<Option<Value>> = vec![None; graph.len()];
     for &input in graph.inputs() {
         engine.turn_to(input);
@@ -33,5 +43,5 @@ pub fn canonicalise(graph: &Graph, trace: Option<&mut dyn Trace>) -> Result<Cano
         let value = desugar::operand(&values, output.value)?;
         engine.output(value, output.layout.as_ref())?;
     }
-    normalise::settled(engine.finish()?)
+    engine.finish()
 }

@@ -15,9 +15,10 @@ pub mod ir;
 mod normalise;
 pub mod rules;
 mod scalar;
+mod sequence;
 pub mod text;
 pub mod trace;
 
-pub use canonicalise::canonicalise;
+pub use canonicalise::{canonicalise, spelled_out};
 pub use error::CanonError;
 pub use normalise::normalise;

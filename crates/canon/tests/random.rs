@@ -4,7 +4,7 @@ mod common;
 
 use common::{Config, Random, graph, inputs};
 use restride_canon::interp::{self, RunError};
-use restride_canon::{canonicalise, normalise, text};
+use restride_canon::{canonicalise, normalise, spelled_out, text};
 use restride_graph::oracle::{self, OpError, OracleError, Tensor};
 use restride_graph::{ElementType, Graph, Op, ReshapeDialect, SliceDialect};
 
@@ -22,11 +22,12 @@ fn compare(r: &mut Random, g: &Graph, seed: u64) {
         parsed, canonical,
         "seed {seed}: printing and parsing changes\n{printed}"
     );
-    for _ in 0..2 {
+    let spelled_out = spelled_out(g).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", spelled(g)));
+    for simplified in [true, false] {
         let tensors = inputs(r, g);
         let bytes: Vec<&[u8]> = tensors.iter().map(Tensor::bytes).collect();
         let expected = oracle::eval(g, &tensors);
-        let got = interp::run(&canonical, &bytes);
+        let got = interp::run(if simplified { &canonical } else { &spelled_out }, &bytes);
         match (expected, got) {
             (Ok(expected), Ok(got)) => {
                 let expected: Vec<&[u8]> = expected.iter().map(Tensor::bytes).collect();

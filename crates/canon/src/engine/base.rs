@@ -82,7 +82,9 @@ impl Engine<'_> {
         shape: &[i64],
         bytes: &Arc<[u8]>,
     ) -> Result<Value> {
-        if let Some(bits) = crate::rules::constant_fill::uniform(element, bytes) {
+        if self.rules
+            && let Some(bits) = crate::rules::constant_fill::uniform(element, bytes)
+        {
             let rule = crate::rules::constant_fill::RULE.name;
             self.note(rule, || format!("every element is {bits:#x}"));
             return Ok(Value::fill(element, shape, bits));

@@ -33,7 +33,11 @@ impl Engine<'_> {
     }
 
     fn first_rule(&mut self, pending: &mut PendingGather) -> Result<Outcome> {
-        for rule in rules::GATHER {
+        let rules = match self.rules {
+            true => rules::GATHER.as_slice(),
+            false => &rules::NEEDED,
+        };
+        for rule in rules {
             match rule(self, pending)? {
                 Outcome::Unchanged => {}
                 outcome @ (Outcome::Changed | Outcome::Done(_)) => return Ok(outcome),

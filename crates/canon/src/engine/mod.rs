@@ -59,6 +59,8 @@ pub(crate) struct Engine<'t> {
     on: ValueId,
     depth: u32,
     fuel: u64,
+    /// Whether anything is simplified at all.
+    pub(crate) rules: bool,
     /// Whether a chain was cut: then the result is canonicalised once more.
     cuts: bool,
 }
@@ -75,8 +77,17 @@ impl<'t> Engine<'t> {
             trace,
             on: ValueId::from_u32(0),
             depth: 0,
+            rules: true,
             cuts: false,
             fuel: FUEL_PER_VALUE * (values as u64 + 16),
+        }
+    }
+
+    /// One that makes a base of every operator and simplifies nothing.
+    pub(crate) fn without_rules() -> Self {
+        Self {
+            rules: false,
+            ..Self::new(0, None)
         }
     }
 
@@ -120,7 +131,7 @@ impl<'t> Engine<'t> {
 
     /// Whether rules may still fire here.
     pub(crate) fn may_rewrite(&self) -> bool {
-        self.fuel > 0 && self.depth < MAX_DEPTH
+        self.rules && self.fuel > 0 && self.depth < MAX_DEPTH
     }
 
     /// One more output.

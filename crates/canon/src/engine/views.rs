@@ -15,7 +15,8 @@ impl Engine<'_> {
                 Ok(Value::fill(x.element, &shape, fill.bits))
             }
             Source::View { base, layout } => match self.compose(*base, layout, step) {
-                Ok(layout) => Ok(Value::view(x.element, *base, layout)),
+                Ok(layout) if self.rules => Ok(Value::view(x.element, *base, layout)),
+                Ok(layout) => self.between(&Value::view(x.element, *base, layout)),
                 Err(why) => rules::cut::cut(self, x, step, why),
             },
         }

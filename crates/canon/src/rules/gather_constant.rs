@@ -1,4 +1,4 @@
-//! Constant indices are resolved; an arithmetic sequence of them is a slice.
+//! Constant indices are resolved; a sequence of them in a mixed radix is a view.
 
 use super::{Outcome, table};
 use crate::engine::{
@@ -6,17 +6,18 @@ use crate::engine::{
     Value, chain_of, count,
 };
 use crate::ir::Policy;
+use crate::sequence::{Sequence, linear};
 use crate::trace::Rule;
 use restride_graph::{ElementType, MAX_RANK};
 use restride_layout::Span;
-use smallvec::SmallVec;
 
 pub(crate) const RULE: Rule = Rule {
     name: "gather_constant",
     equation: "gather x [o0, (constant a, a+d, ..)(o1)] = slice x [whole, a:n:d]",
     condition: "the indices are constant. All outside: the result is 0. In range and linear in \
-                their coordinates, along output axes of their own: a view of the data. Otherwise \
-                wrap and clamp are carried out, and axes along which they repeat are views",
+                digits of their coordinates, along output axes of their own: a view of the data. \
+                Otherwise wrap and clamp are carried out, and axes along which they repeat are \
+                views",
     measure: "indices, then those not yet carried out, then elements of them",
 };
 
@@ -69,12 +70,12 @@ fn resolve(
         }
         return Ok(Outcome::Changed);
     }
-    if let Some((start, steps)) = linear(rows, shape)
-        && alone(pending, axis, &index.outputs)
-        && let Some(data) = as_view(engine, &pending.data, axis, start, &steps, shape)?
+    if alone(pending, axis, &index.outputs)
+        && let Some(sequence) = linear(rows, shape)
+        && let Some(data) = as_view(engine, &pending.data, axis, &sequence, shape)?
     {
         engine.fired(&RULE, before, [indices - 1, 0, 0], || {
-            format!("the indices of axis {axis} start at {start} and step by {steps:?}")
+            format!("the indices of axis {axis} are {sequence}")
         })?;
         pending.data = data;
         pending.coordinates.remove(axis);
@@ -95,34 +96,6 @@ fn repeats(rows: &[Option<i64>], shape: &[i64], axis: usize) -> bool {
             .all(|block| block.chunks_exact(inner).all(|row| row == &block[..inner]))
 }
 
-/// Start and one step per axis, if the rows are in range and linear in the coordinates.
-fn linear(rows: &[Option<i64>], shape: &[i64]) -> Option<(i64, SmallVec<[i64; 4]>)> {
-    let start = (*rows.first()?)?;
-    let mut steps: SmallVec<[i64; 4]> = SmallVec::new();
-    for axis in 0..shape.len() {
-        let inner = count(&shape[axis + 1..]) as usize;
-        steps.push((*rows.get(inner)?)? - start);
-    }
-    let mut point: SmallVec<[i64; 4]> = SmallVec::from_elem(0, shape.len());
-    for row in rows {
-        // Rows are in range, so their differences and these products are far from overflow.
-        let expected = point.iter().zip(&steps).try_fold(start, |sum, (x, step)| {
-            sum.checked_add(x.checked_mul(*step)?)
-        });
-        if *row != Some(expected?) {
-            return None;
-        }
-        for axis in (0..shape.len()).rev() {
-            point[axis] += 1;
-            if point[axis] < shape[axis] {
-                break;
-            }
-            point[axis] = 0;
-        }
-    }
-    Some((start, steps))
-}
-
 /// Whether nothing but this index follows its output axes.
 fn alone(pending: &PendingGather, axis: usize, outputs: &[u8]) -> bool {
     pending
@@ -136,23 +109,30 @@ fn alone(pending: &PendingGather, axis: usize, outputs: &[u8]) -> bool {
         })
 }
 
-/// The data with `axis` replaced by one axis for each step.
+/// The data with `axis` replaced by the axes of a sequence.
 fn as_view(
     engine: &mut Engine<'_>,
     data: &Value,
     axis: usize,
-    start: i64,
-    steps: &[i64],
+    sequence: &Sequence,
     shape: &[i64],
 ) -> Result<Option<Value>> {
-    if data.shape().len() - 1 + steps.len() > MAX_RANK {
+    if data.shape().len() - 1 + shape.len() > MAX_RANK {
         return Ok(None);
     }
-    if let ([], []) | ([_], [_]) = (steps, shape) {
-        let len = shape.first().copied().unwrap_or(1);
-        let step = steps.first().copied().unwrap_or(1);
+    let start = sequence.start;
+    let step = match &sequence.axes[..] {
+        [] => Some((1, 1)),
+        [digits] => match digits[..] {
+            [] => Some((1, 1)),
+            [digit] => Some(digit),
+            [..] => None,
+        },
+        [..] => None,
+    };
+    if let Some((len, step)) = step {
         let slice = engine.slice_axis(data, axis, Span { start, len, step })?;
-        return match steps.is_empty() {
+        return match shape.is_empty() {
             true => engine.drop_axes(&slice, |k| k == axis).map(Some),
             false => Ok(Some(slice)),
         };
@@ -181,13 +161,12 @@ fn as_view(
     };
     digits.offset = offset;
     digits.axes.remove(axis);
-    for (k, (&step, &extent)) in steps.iter().zip(shape).enumerate() {
-        let Some(stride) = step.checked_mul(stride) else {
+    for (k, steps) in sequence.axes.iter().enumerate() {
+        let along = |&(extent, step): &(i64, i64)| Some((extent, stride.checked_mul(step)?));
+        let Some(steps) = steps.iter().map(along).collect::<Option<AxisDigits>>() else {
             return Ok(None);
         };
-        digits
-            .axes
-            .insert(axis + k, AxisDigits::from_slice(&[(extent, stride)]));
+        digits.axes.insert(axis + k, steps);
     }
     let Ok(layout) = digits.layout() else {
         return Ok(None);
@@ -197,7 +176,29 @@ fn as_view(
     Ok(is_chain.then(|| Value::view(data.element, *base, layout)))
 }
 
-/// Wrap and clamp are carried out: an index is a row, or -1 for zero bits.
+/// The narrowest type for rows, signed if that is as narrow, and what stands in it for those that
+/// are outside. It is never wider than the type that they came in.
+fn narrowest(rows: &[Option<i64>], limit: i64) -> (ElementType, i64) {
+    let most = rows.iter().copied().flatten().max().unwrap_or(0);
+    let whole = rows.iter().all(Option::is_some);
+    let unsigned = if whole { most } else { limit };
+    let types = [
+        (ElementType::I8, ElementType::U8, 8),
+        (ElementType::I16, ElementType::U16, 16),
+        (ElementType::I32, ElementType::U32, 32),
+    ];
+    for (signed, type_without_sign, bits) in types {
+        if most < 1 << (bits - 1) {
+            return (signed, -1);
+        }
+        if unsigned < 1 << bits {
+            return (type_without_sign, limit);
+        }
+    }
+    (ElementType::I64, -1)
+}
+
+/// Wrap and clamp are carried out: an index is a row, or else stands for zero bits.
 fn carry_out(
     engine: &mut Engine<'_>,
     pending: &mut PendingGather,
@@ -211,12 +212,9 @@ fn carry_out(
     let Some(PendingCoordinate::Index(index)) = pending.coordinates.get_mut(axis) else {
         return Ok(Outcome::Unchanged);
     };
-    let element = match i32::try_from(limit) {
-        Ok(_) => ElementType::I32,
-        Err(_) => ElementType::I64,
-    };
+    let (element, outside) = narrowest(rows, limit);
     let done = !index.wrap && index.policy == Policy::Zero && index.value.element == element;
-    let normal = |(row, value): (&Option<i64>, i64)| row.unwrap_or(-1) == value;
+    let normal = |(row, value): (&Option<i64>, i64)| row.unwrap_or(outside) == value;
     if done
         && table::numbers(engine, &index.value)
             .is_some_and(|values| rows.iter().zip(values).all(normal))
@@ -225,7 +223,7 @@ fn carry_out(
     }
     let mut bytes = Vec::with_capacity(rows.len() * element.width());
     for row in rows {
-        bytes.extend_from_slice(&row.unwrap_or(-1).to_le_bytes()[..element.width()]);
+        bytes.extend_from_slice(&row.unwrap_or(outside).to_le_bytes()[..element.width()]);
     }
     index.value = engine.constant(element, index.value.shape(), &bytes.into())?;
     index.wrap = false;

@@ -70,6 +70,9 @@ pub(crate) enum Outcome {
 /// A rule about gathers that are being made.
 pub(crate) type GatherRule = fn(&mut Engine<'_>, &mut PendingGather) -> Result<Outcome>;
 
+/// Those without which there is no node.
+pub(crate) const NEEDED: [GatherRule; 1] = [gather_empty::apply];
+
 /// They are tried in this order until one applies.
 pub(crate) const GATHER: [GatherRule; 9] = [
     gather_empty::apply,
