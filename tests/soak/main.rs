@@ -24,7 +24,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let threads = arguments.next().transpose()?.unwrap_or(2);
     let soak = Soak::new();
     let start = Instant::now();
-    println!("seconds  operations    refused  wrong  programs  code bytes  RSS kB  map lines");
+    println!(
+        "seconds  operations    refused  wrong  programs  code bytes  heap kB  RSS kB  map lines"
+    );
     std::thread::scope(|scope| {
         for thread in 0..threads {
             let soak = &soak;
@@ -200,7 +202,8 @@ impl Soak {
         let (wrong, (resident, lines)) = (count(&self.wrong), held_by_process());
         println!(
             "{seconds:>7} {operations:>11} {refused:>10} {wrong:>6} {programs:>9} {code:>11} \
-             {resident:>7} {lines:>10}"
+             {:>8} {resident:>7} {lines:>10}",
+            heap() >> 10
         );
     }
 }
@@ -238,6 +241,15 @@ impl ParallelFor for Shares {
             body(0);
         });
     }
+}
+
+/// Bytes of the heap that are in use; 0 where nobody counts them.
+fn heap() -> usize {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it only counts.
+    return unsafe { libc::mallinfo2() }.uordblks;
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    return 0;
 }
 
 /// Resident kilobytes and lines of the memory map.
