@@ -16,6 +16,12 @@ pub(crate) unsafe trait Lanes: Vector {
     /// Sixteen bytes are readable at each of these.
     unsafe fn load_lanes(src: *const u8, stride: isize) -> Self;
 
+    /// Lane `i` of both, next to each other, to `dst + i * stride`.
+    ///
+    /// # Safety
+    /// Thirty-two bytes are writable at each of these.
+    unsafe fn store_joined(self, other: Self, dst: *mut u8, stride: isize);
+
     /// Lane `j` of vector `i` becomes lane `i` of vector `j`; there are `LANES` vectors, the rest of
     /// the array plays no part.
     fn swap_lanes(rows: [Self; 4]) -> [Self; 4];
@@ -76,6 +82,14 @@ mod x86 {
             unsafe { Self::load(src) }
         }
         #[inline(always)]
+        unsafe fn store_joined(self, other: Self, dst: *mut u8, _stride: isize) {
+            // SAFETY: the caller's.
+            unsafe {
+                self.store(dst);
+                other.store(dst.wrapping_add(16));
+            }
+        }
+        #[inline(always)]
         fn swap_lanes(rows: [Self; 4]) -> [Self; 4] {
             rows
         }
@@ -94,6 +108,14 @@ mod x86 {
             unsafe {
                 let low = _mm256_castsi128_si256(__m128i::load(src));
                 _mm256_inserti128_si256::<1>(low, __m128i::load(src.wrapping_offset(stride)))
+            }
+        }
+        #[inline(always)]
+        unsafe fn store_joined(self, other: Self, dst: *mut u8, stride: isize) {
+            // SAFETY: the caller's.
+            unsafe {
+                _mm256_permute2x128_si256::<0x20>(self, other).store(dst);
+                _mm256_permute2x128_si256::<0x31>(self, other).store(dst.wrapping_offset(stride));
             }
         }
         #[inline(always)]
@@ -125,6 +147,21 @@ mod x86 {
                 let v = _mm512_inserti32x4::<1>(v, __m128i::load(at(1)));
                 let v = _mm512_inserti32x4::<2>(v, __m128i::load(at(2)));
                 _mm512_inserti32x4::<3>(v, __m128i::load(at(3)))
+            }
+        }
+        #[inline(always)]
+        unsafe fn store_joined(self, other: Self, dst: *mut u8, stride: isize) {
+            let at = |lane: isize| dst.wrapping_offset(stride.wrapping_mul(lane));
+            // SAFETY: the caller's.
+            unsafe {
+                let low = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
+                let low = _mm512_permutex2var_epi64(self, low, other);
+                let high = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+                let high = _mm512_permutex2var_epi64(self, high, other);
+                _mm512_castsi512_si256(low).store(at(0));
+                _mm512_extracti64x4_epi64::<1>(low).store(at(1));
+                _mm512_castsi512_si256(high).store(at(2));
+                _mm512_extracti64x4_epi64::<1>(high).store(at(3));
             }
         }
         #[inline(always)]
@@ -180,6 +217,14 @@ mod portable {
         unsafe fn load_lanes(src: *const u8, _stride: isize) -> Self {
             // SAFETY: the caller's.
             unsafe { Self::from_le(Self::load(src)) }
+        }
+        #[inline(always)]
+        unsafe fn store_joined(self, other: Self, dst: *mut u8, _stride: isize) {
+            // SAFETY: the caller's.
+            unsafe {
+                self.to_le().store(dst);
+                other.to_le().store(dst.wrapping_add(16));
+            }
         }
         #[inline(always)]
         fn swap_lanes(rows: [Self; 4]) -> [Self; 4] {

@@ -75,8 +75,8 @@ pub(super) unsafe fn rectangle<V: Lanes, const K: usize, const SQUARE: bool>(rec
             // SAFETY: the block lies in the rectangle.
             unsafe {
                 match SQUARE {
-                    true if K <= 4 => square::<V, K>(dst, src, rect),
-                    true => through_pane::<V, K>(dst, src, rect),
+                    true if K == 16 => through_pane::<V, K>(dst, src, rect),
+                    true => square::<V, K>(dst, src, rect),
                     false => block::<V, K>(dst, src, rect),
                 }
             }
@@ -101,6 +101,52 @@ unsafe fn block<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Re
         }
         for v in transpose(square) {
             v.store(dst);
+            dst = dst.wrapping_offset(rect.dst_stride);
+        }
+    }
+}
+
+/// By panels of few rows of the source, each read to its end before others are: rows that share a
+/// set of a cache are no more than it has ways.
+///
+/// # Safety
+/// The rectangle lies in the caller's box and has at least one panel's rows and columns.
+#[inline(always)]
+pub(super) unsafe fn panels<V: Lanes, const K: usize>(rect: Rect) {
+    let width = 16 / K;
+    for column in Blocks::new(rect.columns, 2 * K) {
+        let src = at(rect.src.cast_mut(), column, rect.src_stride, 0);
+        let dst = rect.dst.wrapping_add(column.wrapping_mul(width));
+        for row in Blocks::new(rect.rows, V::LANES * K) {
+            let src = src.wrapping_add(row.wrapping_mul(width)).cast_const();
+            // SAFETY: the block lies in the rectangle.
+            unsafe { panel::<V, K>(at(dst, row, rect.dst_stride, 0), src, rect) }
+        }
+    }
+}
+
+/// Whole vectors of `2 * K` rows of the source, thirty-two bytes of as many rows of the destination
+/// as a vector has elements.
+///
+/// # Safety
+/// The block lies in the rectangle.
+#[inline(always)]
+unsafe fn panel<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Rect) {
+    let lane_stride = rect.dst_stride.wrapping_mul(K as isize);
+    let (mut dst, mut src) = (dst, src);
+    // SAFETY: the caller's.
+    unsafe {
+        let mut halves = [[V::splat(0); K]; 2];
+        for half in &mut halves {
+            for v in half.iter_mut() {
+                *v = V::load(src);
+                src = src.wrapping_offset(rect.src_stride);
+            }
+            *half = transpose(*half);
+        }
+        let [left, right] = halves;
+        for (left, right) in left.into_iter().zip(right) {
+            left.store_joined(right, dst, lane_stride);
             dst = dst.wrapping_offset(rect.dst_stride);
         }
     }

@@ -22,7 +22,7 @@ use staged::Staged;
 pub(crate) enum Way {
     /// Straight to the destination.
     Direct,
-    /// Through a buffer, if the rows of one side share too few sets of the nearest cache.
+    /// Through a buffer: rows of one side share too few sets of the nearest cache.
     Staged,
     /// Through a buffer, past the caches.
     Streamed,
@@ -98,60 +98,58 @@ fn of_width<L: Level, V: Lanes>(params: TransposeParams, width: usize, way: Way)
     }
 }
 
-fn of<L: Level, V: Lanes, const K: usize>(params: TransposeParams, way: Way) -> Leaf {
-    let side = V::LANES * K;
-    // Squares of narrow elements cost two more operations per line of the source.
-    let whole_lines = K <= 4 || conflicts(params.src, side);
-    match V::LANES > 1 && params.rows >= side && whole_lines {
-        true => of_blocks::<L, V, K, true>(params, way),
-        false => of_blocks::<L, V, K, false>(params, way),
-    }
-}
-
-fn of_blocks<L: Level, V: Lanes, const K: usize, const SQUARE: bool>(
-    mut params: TransposeParams,
-    way: Way,
-) -> Leaf {
-    let (line, width) = (4 * K, 16 / K);
-    let staged = (staged::ROWS, staged::RUN / width);
+fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way) -> Leaf {
+    let (side, width) = (V::LANES * K, 16 / K);
+    let panels = params.rows >= side && params.columns >= 2 * K;
     // Rows of few lines have little that could be stored past the caches.
     if way == Way::Streamed && params.columns * width >= STREAMED {
-        params.tile = staged;
-        return Leaf::new::<L, Staged<V, K, SQUARE, true>>("streamed", params);
+        params.tile = (staged::STREAMED.0, staged::STREAMED.1 / width);
+        return match panels {
+            true => Leaf::new::<L, Staged<V, K, true, true>>("streamed", params),
+            false => Leaf::new::<L, Staged<V, K, false, true>>("streamed", params),
+        };
     }
-    // With vectors of whole lines nothing beats going straight to the destination, however its
-    // rows lie; narrower ones want a stage.
-    if way == Way::Staged && V::BYTES < LINE {
-        params.tile = staged;
-        return Leaf::new::<L, Staged<V, K, SQUARE, false>>("staged", params);
-    }
-    let large = params.rows.saturating_mul(params.columns) >= PAGES / width;
-    params.tile = if SQUARE && K > 4 && large {
-        // Few pages at a time.
-        (8 * line, 4 * line)
-    } else if params.columns * width <= SHORT && params.rows > params.columns {
+    let squares = V::LANES > 1 && params.rows >= side;
+    params.tile = if params.columns * width <= SHORT && params.rows > params.columns {
         // Rows of the destination follow each other closely: down the columns.
-        (params.rows, V::LANES * K)
+        (params.rows, side)
     } else {
-        (line, params.columns)
+        (LINE / width, params.columns)
     };
-    Leaf::new::<L, Direct<V, K, SQUARE>>("transpose", params)
+    match way {
+        // A panel of bytes has no room in the registers.
+        Way::Staged if K < 16 && panels => {
+            let (rows, columns) = staged::tile(width);
+            params.tile = (
+                evenly(params.rows, rows, side),
+                evenly(params.columns, columns, 2 * K),
+            );
+            Leaf::new::<L, Staged<V, K, true, false>>("staged", params)
+        }
+        Way::Staged if K == 16 && squares => {
+            // Few pages at a time.
+            params.tile = (
+                evenly(params.rows, 8 * LINE, side),
+                evenly(params.columns, 4 * LINE, side),
+            );
+            Leaf::new::<L, Direct<V, K, true>>("staged", params)
+        }
+        // Squares of narrow elements cost two more operations per line of the source.
+        _ => match squares && K <= 4 {
+            true => Leaf::new::<L, Direct<V, K, true>>("transpose", params),
+            false => Leaf::new::<L, Direct<V, K, false>>("transpose", params),
+        },
+    }
 }
 
-/// Whether so many lines, so many bytes apart, do not fit the sets of a first-level cache.
-fn conflicts(stride: isize, lines: usize) -> bool {
-    const SETS: u32 = 64;
-    const WAYS: usize = 8;
-    let shared = (stride.unsigned_abs() / 64)
-        .trailing_zeros()
-        .min(SETS.trailing_zeros());
-    stride.unsigned_abs().is_multiple_of(64) && lines > (SETS as usize >> shared) * WAYS
+/// The size of a tile, at most so large, such that tiles of whole units overlap little.
+fn evenly(extent: usize, most: usize, unit: usize) -> usize {
+    let tiles = extent.div_ceil(most);
+    extent.div_ceil(tiles).next_multiple_of(unit).min(most)
 }
 
 /// Rows of the destination that are worth storing past the caches: a few lines.
 const STREAMED: usize = 4 * LINE;
-/// From this many bytes on the pages of a plane matter.
-const PAGES: usize = 1 << 20;
 /// Rows of the destination that are short: a few lines.
 const SHORT: usize = 512;
 

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 use super::TransposeParams;
-use super::block::{Blocks, Rect, at, rectangle};
+use super::block::{Blocks, Rect, at, panels, rectangle};
 use crate::copy::{Copier, LINE, Many};
 use crate::lanes::Lanes;
 use crate::level::Body;
@@ -18,32 +18,45 @@ use crate::nest::walk;
 use crate::stream::Streamed;
 use crate::vector::{Vector, fence, prefetch_far};
 
-/// Rows of a tile.
-pub(super) const ROWS: usize = 64;
-/// Bytes of a tile's row.
-pub(super) const RUN: usize = 8 * LINE;
-/// Bytes between the rows of a tile, so that they fall into different sets.
-const PITCH: usize = RUN + LINE;
+/// Rows and bytes of a row of a tile that is stored past the caches.
+pub(super) const STREAMED: (usize, usize) = (64, 8 * LINE);
+
+/// The bytes of a stage.
+const STAGE: usize = 48 << 10;
 
 #[repr(C, align(64))]
-struct Stage([MaybeUninit<u8>; ROWS * PITCH]);
+struct Stage([MaybeUninit<u8>; STAGE]);
+
+/// Rows and columns of a tile of elements of so many bytes: both sides touch several lines of a row
+/// before they turn to another one.
+pub(super) const fn tile(width: usize) -> (usize, usize) {
+    let rows = 4 * LINE / width;
+    let lines = 1 << (STAGE / rows / LINE - 1).ilog2();
+    (rows, if lines < 8 { lines } else { 8 } * LINE / width)
+}
+
+/// Bytes between the rows of a stage: an odd number of lines, so that they fall into different sets.
+const fn pitch(bytes: usize) -> usize {
+    (bytes.div_ceil(LINE) | 1) * LINE
+}
 
 /// Down the columns, so that a few rows of the source are read to their end before others: in
-/// sequence, if the tile is as wide as a row. `STREAM`: past the caches.
-pub(super) struct Staged<V, const K: usize, const SQUARE: bool, const STREAM: bool>(PhantomData<V>);
+/// sequence, if the tile is as wide as a row. `PANELS`: by panels. `STREAM`: past the caches.
+pub(super) struct Staged<V, const K: usize, const PANELS: bool, const STREAM: bool>(PhantomData<V>);
 
-impl<V: Lanes, const K: usize, const SQUARE: bool, const STREAM: bool> Body
-    for Staged<V, K, SQUARE, STREAM>
+impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
+    for Staged<V, K, PANELS, STREAM>
 {
     type Params = TransposeParams;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
-        let mut stage = Stage([const { MaybeUninit::uninit() }; ROWS * PITCH]);
+        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGE]);
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         let width = 16 / K;
         let rows = params.tile.0.min(params.rows);
         let columns = params.tile.1.min(params.columns);
+        let pitch = pitch(columns * width);
         let ahead_per_row = columns.div_ceil(rows);
         walk!(&params.nest, dst, src, |dst, src| {
             for cut in Cuts::new::<STREAM>(dst, params, columns, width) {
@@ -58,7 +71,7 @@ impl<V: Lanes, const K: usize, const SQUARE: bool, const STREAM: bool> Body
                     let mut ahead = at(src.cast_mut(), next_column, params.src, next_row * width);
                     let rect = Rect {
                         dst: stage,
-                        dst_stride: PITCH as isize,
+                        dst_stride: pitch as isize,
                         src: at(src.cast_mut(), first, params.src, row * width),
                         src_stride: params.src,
                         rows,
@@ -66,7 +79,12 @@ impl<V: Lanes, const K: usize, const SQUARE: bool, const STREAM: bool> Body
                     };
                     // SAFETY: the tile lies in the box, is at least a block large, and was chosen
                     // to fit the stage.
-                    unsafe { rectangle::<V, K, SQUARE>(rect) };
+                    unsafe {
+                        match PANELS {
+                            true => panels::<V, K>(rect),
+                            false => rectangle::<V, K, false>(rect),
+                        }
+                    }
                     let mut from = stage.cast_const();
                     let mut to = at(dst, row, params.dst, first * width);
                     for _ in 0..rows {
@@ -85,7 +103,7 @@ impl<V: Lanes, const K: usize, const SQUARE: bool, const STREAM: bool> Body
                                 end.wrapping_sub(begin),
                             );
                         }
-                        from = from.wrapping_add(PITCH);
+                        from = from.wrapping_add(pitch);
                         to = to.wrapping_offset(params.dst);
                     }
                 }

@@ -100,14 +100,56 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
     if machine.goes_past(pass) && inner.extent * width >= STREAMED * machine.line {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
-    for stride in [inner.src, along.dst] {
-        let bytes = stride.saturating_mul(width).saturating_abs();
-        if bytes % (machine.l1_way / 4) == 0 && inner.extent.min(along.extent) >= 2 * tile {
-            return (Form::Staged, Why::Conflicting(bytes));
-        }
+    if let Some(apart) = conflict(machine, &inner, &along, width) {
+        return (Form::Staged, Why::Conflicting(apart));
     }
     (Form::Transpose, Why::Transposed)
 }
+
+/// The bytes between rows of a transposition whose lines drive each other out of the nearest cache.
+///
+/// Lines that are used whole at the first visit may go. So it takes both sides, or lines that a
+/// neighbouring block uses the rest of, for a stage to pay.
+fn conflict(machine: &Machine, inner: &Dim, along: &Dim, width: i64) -> Option<i64> {
+    let tile = machine.per_line(width) / 4;
+    if inner.extent.min(along.extent) < 2 * tile {
+        return None;
+    }
+    let narrow = width < 4;
+    let side = |stride: i64, extent: i64| {
+        let apart = stride.saturating_mul(width).saturating_abs();
+        let parts = apart % machine.line != 0 || extent * width % machine.line != 0;
+        let visits = if parts && !narrow { 2 } else { 1 };
+        let crowded = lines_in_a_set(machine, apart, width) * visits > machine.l1 / machine.l1_way;
+        (crowded, parts, apart)
+    };
+    let (crowded, parts, apart) = side(inner.src, along.extent);
+    // Narrow elements are read in parts in any case.
+    let sides = [
+        (crowded, parts || narrow, apart),
+        side(along.dst, inner.extent),
+    ];
+    let both = sides.iter().all(|(crowded, ..)| *crowded);
+    let found = sides
+        .iter()
+        .find(|(crowded, parts, _)| *crowded && (both || *parts));
+    found.map(|(.., apart)| *apart)
+}
+
+/// How many of the rows that a transposition has under way, so many bytes apart, touch one set of
+/// the nearest cache.
+fn lines_in_a_set(machine: &Machine, apart: i64, width: i64) -> i64 {
+    let rows = machine.per_line(width).max(UNDER_WAY);
+    let sets = (machine.l1_way / machine.line).max(1);
+    let set = |row: i64| apart % machine.l1_way * row / machine.line % sets;
+    let two = apart % machine.line != 0;
+    let touches = |row: i64, at: i64| set(row) == at || two && (set(row) + 1) % sets == at;
+    let most = (0..sets).map(|at| (0..rows).filter(|row| touches(*row, at)).count());
+    most.max().map_or(0, |most| most as i64)
+}
+
+/// How many rows a transposition reads together at least.
+const UNDER_WAY: i64 = 16;
 
 /// The distinct lines a box touches: digits that stay within a line of what finer digits cover
 /// share its lines, every other digit multiplies them.
