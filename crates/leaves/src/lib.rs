@@ -25,6 +25,8 @@ mod leaf;
 mod level;
 mod lines;
 mod nest;
+#[cfg(target_arch = "x86_64")]
+mod park;
 mod picks;
 mod plan;
 #[cfg(target_arch = "x86_64")]

@@ -112,16 +112,32 @@ fn start(left: &mut [MaybeUninit<usize>; MAX_RANK], outer: &[Step]) {
     }
 }
 
-/// Runs a block at the addresses of the first point of every row, which is a walk of the innermost
-/// dimension. A macro and not a function with a closure, since a closure would be compiled without
-/// the features of the function around it.
+/// Runs a block at the addresses of the first point of every plane of the two innermost dimensions.
+/// A macro and not a function with a closure, since a closure would be compiled without the features
+/// of the function around it.
+macro_rules! walk_planes {
+    ($nest:expr, $dst:expr, $src:expr, |$d:ident, $s:ident| $body:expr) => {{
+        let nest: &$crate::nest::Nest = $nest;
+        let mut walk = nest.walk($dst, $src);
+        let mut plane = walk.first();
+        while let Some(($d, $s)) = plane {
+            $body;
+            #[allow(unused_unsafe, reason = "some walks are within unsafe blocks")]
+            // SAFETY: the walk has begun.
+            let next = unsafe { walk.next() };
+            plane = next;
+        }
+    }};
+}
+pub(crate) use walk_planes;
+
+/// As [`walk_planes`], at the first point of every row, which is a walk of the innermost dimension.
 macro_rules! walk_rows {
     ($nest:expr, $dst:expr, $src:expr, |$d:ident, $s:ident| $body:expr) => {{
         let nest: &$crate::nest::Nest = $nest;
         let [middle, _] = nest.plane();
-        let mut walk = nest.walk($dst, $src);
-        let mut plane = walk.first();
-        while let Some((mut $d, mut $s)) = plane {
+        $crate::nest::walk_planes!(nest, $dst, $src, |plane_dst, plane_src| {
+            let (mut $d, mut $s) = (plane_dst, plane_src);
             let mut rows = middle.extent;
             loop {
                 $body;
@@ -132,11 +148,7 @@ macro_rules! walk_rows {
                 $d = $d.wrapping_offset(middle.dst);
                 $s = $s.wrapping_offset(middle.src);
             }
-            #[allow(unused_unsafe, reason = "some walks are within unsafe blocks")]
-            // SAFETY: the walk has begun.
-            let next = unsafe { walk.next() };
-            plane = next;
-        }
+        });
     }};
 }
 pub(crate) use walk_rows;

@@ -76,5 +76,7 @@ pub(crate) fn prepare<L: Level>(shape: &Shape) -> Leaf {
 /// About how many micro-operations the rows of a shape take.
 pub(crate) fn cost(shape: &Shape) -> usize {
     let rows = shape.bytes() / shape.run.max(1);
-    rows.saturating_mul(4 + 2 * shape.run.div_ceil(64))
+    // Registers that overlap are loads and stores that move nothing new.
+    let overlap = usize::from(shape.run < LINE && !shape.run.is_power_of_two());
+    rows.saturating_mul(4 + 2 * shape.run.div_ceil(LINE) + overlap)
 }

@@ -323,6 +323,31 @@ fn rows_at_every_place_in_a_line() {
 }
 
 #[test]
+fn rows_that_share_lines_of_the_source() {
+    let mut arena = Arena::new(1 << 17);
+    for width in [1, 2, 4, 8] {
+        for (shift, n) in [192, 160, 128, 99, 64].into_iter().enumerate() {
+            for run in [1, 2, 3, 5, 6] {
+                for rows in [2, 3, 4] {
+                    let row = n * run;
+                    let dims = [
+                        dim(3, rows * row, rows * row),
+                        dim(rows, row, run),
+                        dim(n, run, rows * run),
+                        dim(run, 1, 1),
+                    ];
+                    let low = run % 2 == 0;
+                    arena.check(&dims, width, Form::Lines, low, 0);
+                    arena.check(&dims, width, Form::Rows, low, 3 * shift);
+                    let flipped = [dims[0], dim(rows, row, -run), dims[2], dims[3]];
+                    arena.check(&flipped, width, Form::Lines, low, shift);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn overlapping_sources() {
     let mut arena = Arena::new(1 << 17);
     for width in [1, 2, 4] {

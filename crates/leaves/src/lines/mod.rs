@@ -9,6 +9,7 @@
 mod narrow;
 mod program;
 mod row;
+mod turns;
 mod unit;
 #[cfg(target_arch = "x86_64")]
 mod wide;
@@ -31,7 +32,10 @@ pub(crate) fn prepare(shape: &Shape, cpu: CpuLevel, limit: usize) -> Option<Leaf
     }
     match cpu {
         #[cfg(target_arch = "x86_64")]
-        CpuLevel::Avx512 => wide::prepare(shape, &cheapest(shape, limit, wide::costs)?),
+        CpuLevel::Avx512 => {
+            let cut = turns::take(cheapest(shape, limit, wide::costs)?);
+            wide::prepare(shape, &cut)
+        }
         #[cfg(target_arch = "x86_64")]
         CpuLevel::Avx2 => narrow::prepare(shape, &cheapest(shape, limit, narrow::costs)?),
         CpuLevel::Baseline => None,

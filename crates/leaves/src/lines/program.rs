@@ -106,8 +106,18 @@ fn cover(mut segments: Vec<Segment>, size: usize) -> Vec<Window> {
         .into_iter()
         .find(|starts| starts.len() <= fewest)
         .unwrap_or(tight);
+    // Where windows straddle lines anyway, the last one ends with what is needed, so that less of it
+    // lies outside the box.
+    let high = segments
+        .iter()
+        .map(|segment| segment.src + segment.len as isize)
+        .max();
+    let inwards = |src: isize| match high {
+        Some(high) if src % size as isize != 0 => src.min(high - size as isize).max(src.min(low)),
+        _ => src,
+    };
     let window = |src| Window {
-        src,
+        src: inwards(src),
         first: size,
         end: 0,
     };

@@ -1,15 +1,27 @@
 //! How units cover a row.
 
 use super::unit::Cut;
+#[cfg(target_arch = "x86_64")]
+use crate::park::Parked;
+use crate::shape::Step;
 
 /// Distances in both buffers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Both {
     pub(crate) dst: isize,
     pub(crate) src: isize,
 }
 
 impl Both {
+    /// A step of a dimension.
+    #[inline(always)]
+    pub(crate) fn of(step: Step) -> Both {
+        Both {
+            dst: step.dst,
+            src: step.src,
+        }
+    }
+
     /// So many of these.
     #[inline(always)]
     pub(crate) fn times(self, n: usize) -> Both {
@@ -19,10 +31,48 @@ impl Both {
         }
     }
 
+    /// Out of the way of a loop.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn parked(self) -> ParkedBoth {
+        ParkedBoth {
+            dst: Parked::new(self.dst),
+            src: Parked::new(self.src),
+        }
+    }
+
+    /// What is left of these without others.
+    #[inline(always)]
+    pub(crate) fn less(self, other: Both) -> Both {
+        Both {
+            dst: self.dst.wrapping_sub(other.dst),
+            src: self.src.wrapping_sub(other.src),
+        }
+    }
+
     /// The addresses this far from some.
     #[inline(always)]
     pub(crate) fn from(self, dst: *mut u8, src: *const u8) -> (*mut u8, *const u8) {
         (dst.wrapping_offset(self.dst), src.wrapping_offset(self.src))
+    }
+}
+
+/// Distances that wait in vector registers.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct ParkedBoth {
+    dst: Parked,
+    src: Parked,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl ParkedBoth {
+    #[inline(always)]
+    pub(crate) fn get(self) -> Both {
+        Both {
+            dst: self.dst.get(),
+            src: self.src.get(),
+        }
     }
 }
 
@@ -48,8 +98,8 @@ impl Row {
     pub(crate) fn new(cut: &Cut) -> Row {
         let last = cut.long.extent - cut.steps;
         Row {
-            unit: step(cut).times(cut.steps),
-            last: (last > 0).then(|| step(cut).times(last)),
+            unit: Both::of(cut.long).times(cut.steps),
+            last: (last > 0).then(|| Both::of(cut.long).times(last)),
         }
     }
 
@@ -57,15 +107,8 @@ impl Row {
     pub(crate) fn middle(cut: &Cut, steps: usize) -> Middle {
         let left = (cut.long.extent - cut.steps).saturating_sub(steps);
         Middle {
-            start: step(cut).times(steps),
+            start: Both::of(cut.long).times(steps),
             count: left.div_ceil(cut.steps),
         }
-    }
-}
-
-fn step(cut: &Cut) -> Both {
-    Both {
-        dst: cut.long.dst,
-        src: cut.long.src,
     }
 }

@@ -40,7 +40,7 @@ const MAX_ELEMENTS: usize = 1024;
 const MAX_BYTES: usize = 2048;
 
 /// The bytes of a line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// Every sensible way to cut a shape.
 pub(crate) fn cuts(shape: &Shape) -> impl Iterator<Item = Cut> {

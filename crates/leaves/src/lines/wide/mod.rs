@@ -11,8 +11,9 @@ use super::row::{Both, Middle, Row};
 use super::unit::Cut;
 use crate::leaf::Leaf;
 use crate::level::{Avx512, Body};
-use crate::nest::{Nest, walk_rows};
-use crate::shape::Shape;
+use crate::nest::{Nest, walk_planes};
+use crate::park::Parked;
+use crate::shape::{Shape, Step};
 use crate::vector::one_by_one;
 use kernels::{Joint, Kernel, Listed, Own};
 pub(crate) use op::costs;
@@ -30,7 +31,30 @@ pub(crate) struct WideParams {
     reach: Range<isize>,
     /// What those of a row span.
     row_reach: Range<isize>,
+    /// What those of a plane span.
+    plane_reach: Range<isize>,
+    /// How many units a row is, if it is a number of them and all rows start at the same place in
+    /// a line.
+    whole: Option<usize>,
     unit: Vec<Op>,
+}
+
+impl WideParams {
+    /// How many bytes of the hull are before and after windows so far from the caller's address.
+    #[inline(always)]
+    fn room(&self, off: isize, windows: &Range<isize>) -> (isize, isize) {
+        (
+            off.wrapping_add(windows.start)
+                .wrapping_sub(self.hull.start),
+            self.hull.end.wrapping_sub(off).wrapping_sub(windows.end),
+        )
+    }
+}
+
+/// What some windows and all that follow them in a dimension span.
+fn along(windows: &Range<isize>, step: Step) -> Range<isize> {
+    let last = step.src.saturating_mul(step.extent as isize - 1);
+    windows.start.saturating_add(last.min(0))..windows.end.saturating_add(last.max(0))
 }
 
 /// The bytes from the first to the last one that is read, relative to the caller's address.
@@ -57,13 +81,20 @@ pub(crate) fn prepare(shape: &Shape, cut: &Cut) -> Option<Leaf> {
     let (low, high) = (windows().min()?, windows().max()? + LINE as isize);
     let row = Row::new(cut);
     let last = row.last.map_or(0, |last| last.src);
+    let row_reach = low + last.min(0)..high + last.max(0);
+    let nest = Nest::new(shape.dst, shape.src + first, &cut.outer, shape.empty);
+    let [middle, inner] = nest.plane();
+    let in_lines = |step: &Step| step.dst % LINE as isize == 0;
+    let alike = cut.long.extent.is_multiple_of(cut.steps) && cut.outer.iter().all(in_lines);
     let params = WideParams {
-        nest: Nest::new(shape.dst, shape.src + first, &cut.outer, shape.empty),
+        whole: alike.then_some(cut.long.extent / cut.steps),
+        nest,
         row,
         peel: Peel::new(cut, &unit),
         hull: hull(shape),
         reach: low..high,
-        row_reach: low + last.min(0)..high + last.max(0),
+        plane_reach: along(&along(&row_reach, inner), middle),
+        row_reach,
         unit,
     };
     Some(match way.windows {
@@ -150,64 +181,139 @@ impl<K: Kernel> Body for Wide<K> {
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &WideParams) {
-        let (hull, reach) = (&params.hull, &params.row_reach);
-        let [_, inner] = params.nest.plane();
-        let step = Both {
-            dst: inner.dst,
-            src: inner.src,
-        };
-        walk_rows!(&params.nest, dst, src, |first_dst, first_src| {
-            let (mut d, mut s) = (first_dst, first_src);
+        let [middle, inner] = params.nest.plane();
+        walk_planes!(&params.nest, dst, src, |d, s| {
             let off = s.addr().wrapping_sub(src.addr()) as isize;
-            let low = off.wrapping_add(reach.start).wrapping_sub(hull.start);
-            let high = hull.end.wrapping_sub(off).wrapping_sub(reach.end);
-            let plain = inside(low, high, inner.src, inner.extent);
-            // SAFETY: the body is run at AVX-512 and was chosen for these lines; rows lie in the
-            // caller's box, and those that are plain with their whole windows between its first and
-            // its last byte.
+            let (low, high) = params.room(off, &params.plane_reach);
+            // SAFETY: the body is run at AVX-512 and was chosen for these lines; planes lie in the
+            // caller's box.
             unsafe {
-                for _ in 0..plain.start {
-                    row_at_edge::<K>(d, s, src, params);
-                    (d, s) = step.from(d, s);
-                }
-                let count = plain.end.wrapping_sub(plain.start);
-                rows::<K>(d, s, count, params);
-                (d, s) = step.times(count).from(d, s);
-                for _ in plain.end..inner.extent {
-                    row_at_edge::<K>(d, s, src, params);
-                    (d, s) = step.from(d, s);
+                if low >= 0 && high >= 0 {
+                    rows::<K>(d, s, middle.extent, inner.extent, params);
+                } else {
+                    plane_at_edge::<K>(d, s, src, params);
                 }
             }
         });
     }
 }
 
-/// Runs rows of which all windows lie in the hull.
+/// Runs a plane of which some windows may not lie in the hull. It starts at `src` and the caller's
+/// address is `base`.
+///
+/// # Safety
+/// As [`Kernel::unit`], for all units of the plane.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn plane_at_edge<K: Kernel>(
+    dst: *mut u8,
+    src: *const u8,
+    base: *const u8,
+    params: &WideParams,
+) {
+    let [middle, inner] = params.nest.plane().map(Both::of);
+    let [lines, extent] = params.nest.plane().map(|step| step.extent);
+    let (mut line, mut from) = (dst, src);
+    for _ in 0..lines {
+        let (mut d, mut s) = (line, from);
+        let off = s.addr().wrapping_sub(base.addr()) as isize;
+        let (low, high) = params.room(off, &params.row_reach);
+        let plain = inside(low, high, inner.src, extent);
+        // SAFETY: the caller's; rows that are plain lie with their whole windows between the first
+        // and the last byte of the box.
+        unsafe {
+            for _ in 0..plain.start {
+                row_at_edge::<K>(d, s, base, params);
+                (d, s) = inner.from(d, s);
+            }
+            let count = plain.end.wrapping_sub(plain.start);
+            rows::<K>(d, s, 1, count, params);
+            (d, s) = inner.times(count).from(d, s);
+            for _ in plain.end..extent {
+                row_at_edge::<K>(d, s, base, params);
+                (d, s) = inner.from(d, s);
+            }
+        }
+        (line, from) = middle.from(line, from);
+    }
+}
+
+/// Runs planes of `count` rows of which all windows lie in the hull.
 ///
 /// It is a function of its own so that nothing but addresses changes in its loops: what would be
 /// saved on the stack would wait in one queue with the lines that are stored.
 ///
 /// # Safety
-/// As [`Kernel::unit`], for all units of `count` rows.
+/// As [`Kernel::unit`], for all units of the rows.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn rows<K: Kernel>(mut dst: *mut u8, mut src: *const u8, count: usize, params: &WideParams) {
+unsafe fn rows<K: Kernel>(
+    mut dst: *mut u8,
+    mut src: *const u8,
+    lines: usize,
+    count: usize,
+    params: &WideParams,
+) {
+    let [middle, inner] = params.nest.plane().map(Both::of);
+    if let Some(units) = params.whole
+        && params.peel.at(dst).start == params.row.unit
+    {
+        // SAFETY: the caller's.
+        return unsafe { whole_rows::<K>(dst, src, [lines, count, units], params) };
+    }
     // SAFETY: the caller's.
     unsafe {
         let held = K::hold(&params.unit);
-        for _ in 0..count {
+        for _ in 0..lines {
             one_by_one();
-            K::unit::<true>(dst, src, &held);
-            if let Some(last) = params.row.last {
-                let middle = params.peel.at(dst);
-                let (to, from) = middle.start.from(dst, src);
-                units::<K, true>(to, from, middle.count, params.row.unit, &held);
-                let (to, from) = last.from(dst, src);
-                K::unit::<true>(to, from, &held);
+            let (mut d, mut s) = (dst, src);
+            for _ in 0..count {
+                one_by_one();
+                K::unit::<true>(d, s, &held);
+                if let Some(last) = params.row.last {
+                    let rest = params.peel.at(d);
+                    let (to, from) = rest.start.from(d, s);
+                    units::<K, true>(to, from, rest.count, params.row.unit, &held);
+                    let (to, from) = last.from(d, s);
+                    K::unit::<true>(to, from, &held);
+                }
+                (d, s) = inner.from(d, s);
             }
-            let [_, inner] = params.nest.plane();
-            dst = dst.wrapping_offset(inner.dst);
-            src = src.wrapping_offset(inner.src);
+            (dst, src) = middle.from(dst, src);
+        }
+    }
+}
+
+/// As [`rows`], where every row is a number of units and none of them has to overlap another.
+///
+/// # Safety
+/// As [`rows`].
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn whole_rows<K: Kernel>(
+    mut dst: *mut u8,
+    mut src: *const u8,
+    [lines, count, in_row]: [usize; 3],
+    params: &WideParams,
+) {
+    let unit = params.row.unit;
+    // From the end of a row to the next one, and from the last of these to the next line.
+    let [middle, inner] = params.nest.plane().map(Both::of);
+    let line = middle.less(inner.times(count)).parked();
+    let row = inner.less(unit.times(in_row)).parked();
+    let (count, in_row) = (Parked::new(count as isize), Parked::new(in_row as isize));
+    // SAFETY: the caller's.
+    unsafe {
+        let held = K::hold(&params.unit);
+        for _ in 0..lines {
+            one_by_one();
+            for _ in 0..count.get() {
+                one_by_one();
+                let units_left = in_row.get() as usize;
+                (dst, src) = units::<K, true>(dst, src, units_left, unit, &held);
+                (dst, src) = row.get().from(dst, src);
+            }
+            (dst, src) = line.get().from(dst, src);
         }
     }
 }
@@ -234,14 +340,7 @@ unsafe fn row_at_edge<K: Kernel>(
         let &Middle { start, count } = params.peel.at(dst);
         let (to, from) = start.from(dst, src);
         let off = from.addr().wrapping_sub(base.addr()) as isize;
-        let low = off
-            .wrapping_add(params.reach.start)
-            .wrapping_sub(params.hull.start);
-        let high = params
-            .hull
-            .end
-            .wrapping_sub(off)
-            .wrapping_sub(params.reach.end);
+        let (low, high) = params.room(off, &params.reach);
         let plain = inside(low, high, row.unit.src, count);
         let (to, from) = units::<K, false>(to, from, plain.start, row.unit, &held);
         let inner = plain.end.wrapping_sub(plain.start);

@@ -103,12 +103,11 @@ impl Way {
                 2
             }
         };
-        let loads: usize = windows().map(|window| load(window.src)).sum();
-        // What is not held is loaded again: tables, offsets and masks.
-        let loads = if held {
-            loads
+        // What is not held is loaded again, and hides what straddling costs.
+        let loads: usize = if held {
+            windows().map(|window| load(window.src)).sum()
         } else {
-            2 * loads + 3 * lines.len()
+            windows().count() + 2 * lines.len()
         };
         let cost = cost(loads, lines.len() * permutations(most), lines.len());
         let windows = Windows::Own(most);
