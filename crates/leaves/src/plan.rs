@@ -22,20 +22,14 @@ fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
     match form {
         Form::Elements if shape.bytes() < SMALL => rows::prepare::<L>(shape),
         Form::Stream => tiled(Way::Streamed).unwrap_or_else(|| stream::prepare::<L>(shape)),
-        Form::Transpose | Form::Staged => {
-            let way = match form {
-                Form::Staged => Way::Staged,
-                _ => Way::Direct,
-            };
-            tiled(way)
-                .or_else(|| lines::prepare(shape, L::CPU, rows::cost(shape)))
-                .unwrap_or_else(|| rows::prepare::<L>(shape))
-        }
-        Form::Elements | Form::Rows | Form::Strided | Form::Lines => {
+        Form::Staged => tiled(Way::Staged)
+            .or_else(|| lines::prepare(shape, L::CPU, rows::cost(shape)))
+            .unwrap_or_else(|| rows::prepare::<L>(shape)),
+        Form::Elements | Form::Rows | Form::Strided | Form::Transpose | Form::Lines => {
             let mut limit = rows::cost(shape);
             let mut best = tiled(Way::Direct);
-            if best.is_some() {
-                limit = limit.min(transpose::cost(shape));
+            if let Some(cost) = transpose::cost::<L>(shape) {
+                limit = limit.min(cost);
             }
             if let Some((cost, leaf)) = ragged(shape, L::CPU).filter(|(cost, _)| *cost < limit) {
                 (limit, best) = (cost, Some(leaf));

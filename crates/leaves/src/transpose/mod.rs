@@ -44,44 +44,69 @@ pub(crate) struct TransposeParams {
     tile: (usize, usize),
 }
 
-/// Prepares a transposition if the shape has the two dimensions and they are large enough for a
-/// block of some vector.
+/// A shape as a transposition.
+struct Plane {
+    /// The dimension that is contiguous in the source.
+    row: Step,
+    /// The one that is contiguous in the destination.
+    column: Step,
+    /// What is around the two.
+    outer: Steps,
+    /// The elements in sixteen bytes.
+    per_lane: usize,
+}
+
+impl Plane {
+    /// Nothing if the shape does not have the two dimensions, or they are not large enough for a
+    /// block of some vector.
+    fn of(shape: &Shape) -> Option<Plane> {
+        let width = shape.run;
+        if !matches!(width, 1 | 2 | 4 | 8 | 16) {
+            return None;
+        }
+        let find = |stride: fn(&Step) -> isize| {
+            let mut steps = shape.steps.iter();
+            steps.position(|step| stride(step) == width as isize)
+        };
+        let (column_at, row_at) = (find(|step| step.dst)?, find(|step| step.src)?);
+        let (column, row) = (shape.steps[column_at], shape.steps[row_at]);
+        let per_lane = 16 / width;
+        if column_at == row_at || row.extent < per_lane || column.extent < per_lane {
+            return None;
+        }
+        let outer = (0..shape.steps.len()).filter(|&at| at != column_at && at != row_at);
+        Some(Plane {
+            row,
+            column,
+            outer: outer.map(|at| shape.steps[at]).collect(),
+            per_lane,
+        })
+    }
+
+    /// How many lanes of sixteen bytes a vector for it has.
+    fn lanes<L: Level>(&self) -> usize {
+        let lanes = self.column.extent / self.per_lane;
+        let vectors = [L::Wide::LANES, L::Half::LANES];
+        vectors.into_iter().find(|&n| lanes >= n).unwrap_or(1)
+    }
+}
+
+/// Prepares a transposition if the shape is one.
 pub(crate) fn prepare<L: Level>(shape: &Shape, way: Way) -> Option<Leaf> {
-    let width = shape.run;
-    if !matches!(width, 1 | 2 | 4 | 8 | 16) {
-        return None;
-    }
-    let find = |stride: fn(&Step) -> isize| {
-        shape
-            .steps
-            .iter()
-            .position(|step| stride(step) == width as isize)
-    };
-    let (column_at, row_at) = (find(|step| step.dst)?, find(|step| step.src)?);
-    if column_at == row_at {
-        return None;
-    }
-    let (column, row) = (shape.steps[column_at], shape.steps[row_at]);
-    let per_lane = 16 / width;
-    if row.extent < per_lane || column.extent < per_lane {
-        return None;
-    }
-    let outer: Steps = (0..shape.steps.len())
-        .filter(|&at| at != column_at && at != row_at)
-        .map(|at| shape.steps[at])
-        .collect();
+    let plane = Plane::of(shape)?;
+    let (row, column, width) = (plane.row, plane.column, shape.run);
     let params = TransposeParams {
-        nest: Nest::new(shape.dst, shape.src, &outer, shape.empty),
+        nest: Nest::new(shape.dst, shape.src, &plane.outer, shape.empty),
         rows: row.extent,
         dst: row.dst,
         columns: column.extent,
         src: column.src,
         tile: (0, 0),
     };
-    let lanes = column.extent / per_lane;
-    Some(if lanes >= L::Wide::LANES {
+    let lanes = plane.lanes::<L>();
+    Some(if lanes == L::Wide::LANES {
         of_width::<L, L::Wide>(params, width, way)
-    } else if lanes >= L::Half::LANES {
+    } else if lanes == L::Half::LANES {
         of_width::<L, L::Half>(params, width, way)
     } else {
         of_width::<L, crate::level::Sixteen>(params, width, way)
@@ -153,7 +178,19 @@ const STREAMED: usize = 4 * LINE;
 /// Rows of the destination that are short: a few lines.
 const SHORT: usize = 512;
 
-/// About how many micro-operations a transposition takes.
-pub(crate) fn cost(shape: &Shape) -> usize {
-    shape.bytes() / 64 * 10
+/// What it takes to begin with another plane.
+const PLANE: usize = 100;
+
+/// About how many micro-operations the transposition of a shape takes, if it is one.
+pub(crate) fn cost<L: Level>(shape: &Shape) -> Option<usize> {
+    let plane = Plane::of(shape)?;
+    let (k, lanes) = (plane.per_lane, plane.lanes::<L>());
+    // Blocks overlap at the edges.
+    let blocks = plane.row.extent.div_ceil(k) * plane.column.extent.div_ceil(k * lanes);
+    let block = match lanes {
+        1 => 2 * k + k * k.ilog2() as usize,
+        _ => k * lanes * 10 / 4,
+    };
+    let around = plane.outer.iter().map(|step| step.extent);
+    Some(around.fold(blocks.saturating_mul(block) + PLANE, usize::saturating_mul))
 }
