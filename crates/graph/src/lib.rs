@@ -106,5 +106,6 @@ pub use op::{
     BroadcastMode, ChannelAxis, DepthOrder, IndexRule, Ints, Op, Operands, OutOfRange, PadMode,
     ReshapeDialect, SliceDialect, StridedSliceDialect, StridedSliceSpec,
 };
+pub use restride_text::{Diagnostics, Source};
 pub use types::{MAX_RANK, Shape, Strided, TensorType, TypeError};
 pub use value::ValueId;

@@ -26,6 +26,8 @@ pub struct Call<'a> {
 
 // SAFETY: the addresses stand for slices that are borrowed, shared or exclusively.
 unsafe impl Send for Call<'_> {}
+// SAFETY: what can be done with a shared reference is unsafe, and says what has to hold.
+unsafe impl Sync for Call<'_> {}
 
 impl<'a> Call<'a> {
     /// The caller sees to it that the arguments outlive the call.
@@ -97,7 +99,8 @@ impl<'a> Call<'a> {
         done.map_err(|failed| self.program.meta.failure(&failed))
     }
 
-    /// Runs with the work shared out by the caller's threads.
+    /// Runs with the work shared out by the caller's threads. What they leave undone is done on
+    /// this one.
     pub fn run_on(&mut self, pool: &dyn ParallelFor) -> Result<(), RunError> {
         let chunks = pool.width().clamp(1, 1024);
         if chunks == 1 || !self.program.kernel.kernel().is_parallel() {
@@ -108,7 +111,7 @@ impl<'a> Call<'a> {
             let failure = Mutex::new(None);
             let table = Shared(&self.table);
             let program = self.program;
-            pool.run(chunks, &|chunk| {
+            let run = |chunk: usize| {
                 let Some(claim) = claimed.get(chunk) else {
                     return;
                 };
@@ -127,7 +130,9 @@ impl<'a> Call<'a> {
                     failure.get_or_insert(failed);
                 }
                 done[chunk].store(true, Ordering::Release);
-            });
+            };
+            pool.run(chunks, &run);
+            (0..chunks).for_each(run);
             let missing = done.iter().filter(|d| !d.load(Ordering::Acquire)).count();
             if missing > 0 {
                 return Err(RunError::ChunksMissing { missing });
@@ -146,6 +151,36 @@ impl<'a> Call<'a> {
     }
 
     /// Runs one of `chunks` parts of a phase.
+    ///
+    /// This is for schedulers that place the parts themselves; [`Call::run_on`] does it for the others.
+    ///
+    /// ```
+    /// use restride::{ElementType, Engine, Graph, TensorMut, TensorRef};
+    ///
+    /// let mut g = Graph::new("heads");
+    /// let x = g.input("x", ElementType::F32, [64, 32, 96])?;
+    /// let y = g.transpose(x, [1, 0, 2])?;
+    /// let y = g.reshape(y, [32, 6144]).finish()?;
+    /// g.output(y)?;
+    /// let program = Engine::default().compile(&g)?;
+    ///
+    /// let x = vec![1f32; 64 * 32 * 96];
+    /// let mut y = vec![0f32; x.len()];
+    /// let mut scratch = vec![0; program.summary().scratch_bytes];
+    /// let call = program.bind_in(&[TensorRef::new(&x)], &mut [TensorMut::new(&mut y)], &mut scratch)?;
+    /// for phase in 0..call.phases() {
+    ///     std::thread::scope(|threads| {
+    ///         let parts: Vec<_> = (0..2)
+    ///             // SAFETY: each chunk once, and the threads of a phase end before the next begins.
+    ///             .map(|chunk| threads.spawn({ let call = &call; move || unsafe { call.chunk(phase, chunk, 2) } }))
+    ///             .collect();
+    ///         parts.into_iter().try_for_each(|part| part.join().expect("no panic"))
+    ///     })?;
+    /// }
+    /// # drop(call);
+    /// # assert!(y.iter().all(|&v| v == 1.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     /// Each chunk of a phase runs once, all chunks of the phases before have ended without an

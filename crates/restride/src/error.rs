@@ -70,7 +70,7 @@ impl std::fmt::Display for Argument {
     }
 }
 
-/// Why a call did nothing. Outputs are as they were.
+/// Why a call failed. Outputs are as they were, except after [`RunError::ChunksMissing`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -137,8 +137,10 @@ pub enum RunError {
         /// How many were needed.
         bytes: usize,
     },
-    /// The caller's `ParallelFor` came back before every chunk had run.
-    #[error("the parallel loop ended with {missing} of its chunks not run")]
+    /// The caller's `ParallelFor` came back while chunks that it had begun were not at their end, or
+    /// ended them by a panic: the only failure after which outputs are written in part. Chunks that
+    /// were never begun are no error; they run on the calling thread.
+    #[error("the parallel loop ended with {missing} of its chunks begun and not done")]
     ChunksMissing {
         /// How many.
         missing: usize,

@@ -76,7 +76,8 @@
 //! - **Nothing is assumed.** Where executable memory is refused, programs run on the generic
 //!   executor, and [`Stats::refused`] says so. Buffers may have any alignment; outputs may be
 //!   uninitialised ([`TensorMut::uninit`]).
-//! - **Errors leave outputs as they were.** That includes gathers whose indices are out of range.
+//! - **Errors leave outputs as they were**, unless a pool of threads breaks off in the middle
+//!   ([`RunError::ChunksMissing`]). That includes gathers whose indices are out of range.
 //!
 //! ```
 //! use restride::{ElementType, Engine, Graph, IndexRule, TensorMut, TensorRef};
@@ -152,14 +153,19 @@ pub use parallel::Rayon;
 pub use parallel::{ParallelFor, Sequential};
 pub use pipeline::{Options, Stages};
 pub use program::{Output, Program, Summary};
+pub use restride_canon::CanonError;
+pub use restride_exec::PrepareError;
 pub use restride_graph::{
-    BroadcastMode, ChannelAxis, Constant, DepthOrder, ElementType, Graph, IndexRule, Op,
-    OutOfRange, PadMode, ReshapeDialect, SliceDialect, Strided, StridedSliceDialect, TensorType,
-    ValueId,
+    BlocksBuilder, BroadcastBuilder, BroadcastMode, CenterCropPadBuilder, ChannelAxis, Constant,
+    ConstantError, Count, DepthOrder, Diagnostics, ElementType, GatherBuilder, GatherNdBuilder,
+    Graph, GraphError, IndexRule, Ints, Op, OutOfRange, PadBuilder, PadMode, Place, Problem,
+    ReshapeBuilder, ReshapeDialect, Shape, SliceBuilder, SliceDialect, Source, SplitBuilder,
+    Strided, StridedSliceBuilder, StridedSliceDialect, TensorType, TypeError, ValueId,
 };
-pub use restride_jit::{Features, Listing};
-pub use restride_loops::Form;
-pub use restride_lower::{Machine, Traffic};
+pub use restride_jit::{Features, JitError, Listing};
+pub use restride_loops::{Form, Kernel, Role, Verified};
+pub use restride_lower::plan::PlanError;
+pub use restride_lower::{LowerError, Machine, Traffic};
 pub use template::{InputShape, Template};
 pub use tensor::{Element, TensorMut, TensorRef};
 

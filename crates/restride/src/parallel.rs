@@ -24,7 +24,7 @@ pub trait ParallelFor {
 
     /// Calls `body(0)`, ..., `body(count - 1)`, in any order and on any threads, and returns when
     /// all have returned. A number that is passed twice does its work once; one that is left out
-    /// makes the run an error.
+    /// is done by the thread that asked.
     fn run(&self, count: usize, body: &(dyn Fn(usize) + Sync));
 }
 

@@ -19,7 +19,8 @@ pub enum Output {
     View {
         /// Which input.
         input: usize,
-        /// Where it lies in that input's buffer, in elements.
+        /// Where it lies in that input's buffer, in elements. An axis of size 1 has the stride that
+        /// it would have in a dense tensor, so a matrix of one row has a leading dimension.
         layout: Strided,
         /// Element and shape.
         ty: TensorType,
@@ -31,6 +32,19 @@ pub enum Output {
         /// What keeps it from being a view.
         why: String,
     },
+}
+
+/// The layout with strides for axes of size 1, of which any would do: what the axes after them span.
+fn unit_strides(layout: &Strided, shape: &[i64]) -> Strided {
+    let mut layout = layout.clone();
+    let mut span = 1i64;
+    for (stride, &size) in layout.strides.iter_mut().zip(shape).rev() {
+        if size == 1 {
+            *stride = span;
+        }
+        span = stride.saturating_abs().saturating_mul(size).max(1);
+    }
+    layout
 }
 
 /// Everything about a program that does not depend on how its code runs.
@@ -107,7 +121,7 @@ impl Meta {
                 match answer {
                     plan::Answer::View { input, layout } => Output::View {
                         input: *input as usize,
-                        layout: layout.clone(),
+                        layout: unit_strides(layout, ty.shape()),
                         ty: ty.without_layout(),
                     },
                     plan::Answer::Computed { why, .. } => {
@@ -360,6 +374,28 @@ impl Program {
     }
 
     /// Runs without a check and without looking at how many buffers there are.
+    ///
+    /// ```
+    /// use restride::{ElementType, Engine, Graph, Role};
+    ///
+    /// let mut g = Graph::new("turned");
+    /// let x = g.input("x", ElementType::U8, [2, 3])?;
+    /// let t = g.transpose(x, [1, 0])?;
+    /// let y = g.reshape(t, [6]).finish()?;
+    /// g.output(y)?;
+    /// let program = Engine::default().compile(&g)?;
+    ///
+    /// // Once: which buffer is what. It prints as `b0 = out 0 w1 [6]` and `b1 = in 0 w1 [6]`.
+    /// let kernel = program.kernel();
+    /// assert!(matches!(kernel.buffers[0].role, Role::Out(0, _)));
+    /// assert!(matches!(kernel.buffers[1].role, Role::In(0)));
+    /// // Then as often as you like.
+    /// let (mut x, mut y) = ([1u8, 2, 3, 4, 5, 6], [0u8; 6]);
+    /// // SAFETY: both have the bytes that the kernel declares, and are this function's own.
+    /// unsafe { program.run_raw(&[y.as_mut_ptr(), x.as_mut_ptr()])? };
+    /// assert_eq!(y, [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     /// `buffers` points at one address per buffer of [`Program::kernel`], in its order. Inputs can

@@ -84,6 +84,21 @@ impl<'a> TensorRef<'a> {
             ..Self::new(bytes)
         }
     }
+
+    /// So many bytes from an address on, which hold elements of a named type.
+    ///
+    /// # Safety
+    /// They can be read, and nobody writes to them except as another thread may to the indices of
+    /// a gather, for as long as the tensor lives.
+    #[must_use]
+    pub unsafe fn from_raw(element: ElementType, start: *const u8, bytes: usize) -> Self {
+        Self {
+            start,
+            bytes,
+            claim: Claim::Named(element),
+            borrow: PhantomData,
+        }
+    }
 }
 
 /// A tensor to write to. What it holds before the call plays no part.
@@ -120,6 +135,40 @@ impl<'a> TensorMut<'a> {
             start: elements.as_mut_ptr().cast(),
             bytes: size_of_val(elements),
             claim: Claim::Named(T::ELEMENT),
+            borrow: PhantomData,
+        }
+    }
+
+    /// Bytes for elements of a named type, that need not be initialised: a part of an arena, or an
+    /// output of a type that Rust does not have. As for [`TensorMut::uninit`], a successful call
+    /// initialises what the output's layout names.
+    ///
+    /// ```
+    /// use restride::{ElementType, TensorMut};
+    /// use std::mem::MaybeUninit;
+    ///
+    /// let mut arena = [MaybeUninit::<u8>::uninit(); 64];
+    /// let (y, _rest) = arena.split_at_mut(24);
+    /// let y = TensorMut::uninit_of(ElementType::Bf16, y);
+    /// ```
+    #[must_use]
+    pub fn uninit_of(element: ElementType, bytes: &'a mut [MaybeUninit<u8>]) -> Self {
+        Self {
+            claim: Claim::Named(element),
+            ..Self::uninit(bytes)
+        }
+    }
+
+    /// So many bytes from an address on, for elements of a named type, initialised or not.
+    ///
+    /// # Safety
+    /// They can be written to, and nothing else uses them, for as long as the tensor lives.
+    #[must_use]
+    pub unsafe fn from_raw(element: ElementType, start: *mut u8, bytes: usize) -> Self {
+        Self {
+            start,
+            bytes,
+            claim: Claim::Named(element),
             borrow: PhantomData,
         }
     }

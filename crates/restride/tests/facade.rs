@@ -95,6 +95,54 @@ fn views_are_answered_and_move_nothing() -> Outcome {
     Ok(())
 }
 
+/// A pool that leaves out what its numbers say, and passes others twice.
+struct Careless;
+
+impl ParallelFor for Careless {
+    fn width(&self) -> usize {
+        8
+    }
+
+    fn run(&self, count: usize, body: &(dyn Fn(usize) + Sync)) {
+        for n in (0..count).step_by(3) {
+            body(n);
+            body(n);
+        }
+    }
+}
+
+#[test]
+fn what_a_pool_leaves_undone_is_done() -> Outcome {
+    let mut g = Graph::new("heads");
+    let x = g.input("x", ElementType::F32, [64, 32, 96])?;
+    let turned = g.transpose(x, [1, 0, 2])?;
+    let flat = g.reshape(turned, [64 * 32 * 96]).finish()?;
+    g.output(flat)?;
+    let program = Engine::default().compile(&g)?;
+    assert!(program.kernel().is_parallel());
+    let x: Vec<f32> = (0..64 * 32 * 96).map(|n| n as f32).collect();
+    let [mut alone, mut shared] = [vec![0f32; x.len()], vec![0f32; x.len()]];
+    program.run(&[TensorRef::new(&x)], &mut [TensorMut::new(&mut alone)])?;
+    let outputs = &mut [TensorMut::new(&mut shared)];
+    program.run_on(&Careless, &[TensorRef::new(&x)], outputs)?;
+    assert_eq!(alone, shared);
+    Ok(())
+}
+
+#[test]
+fn axes_of_size_1_have_the_strides_of_a_dense_tensor() -> Outcome {
+    let mut g = Graph::new("units");
+    let x = g.input("x", ElementType::F32, [4, 16])?;
+    let y = g.unsqueeze(x, [0, 2, 4])?;
+    g.output(y)?;
+    let program = Engine::default().compile(&g)?;
+    let Output::View { layout, .. } = &program.outputs()[0] else {
+        return Err("a copy".into());
+    };
+    assert_eq!(layout.strides.as_slice(), [64, 16, 16, 1, 1]);
+    Ok(())
+}
+
 #[test]
 fn calls_are_checked() -> Outcome {
     let engine = Engine::new(Config {
@@ -298,6 +346,7 @@ fn types_are_shared_between_threads() {
     shared::<restride::Program>();
     shared::<Template>();
     shared::<TensorType>();
+    shared::<restride::Call<'_>>();
 }
 
 #[test]

@@ -13,17 +13,14 @@ use crate::{
 
 /// The operator of a statement whose operands have been counted. `None` for `split`, which may
 /// make several values, and for names that have no operator.
-pub(super) fn operator(
-    attributes: &Attributes<'_>,
-    operands: &Operands,
-) -> Result<Option<Op>, Diagnostic> {
+pub(super) fn operator(attributes: &Attributes<'_>, operands: &Operands) -> Result<Op, Diagnostic> {
     let a = attributes;
     let (x, indices) = match operands[..] {
         [x, indices, ..] => (x, indices),
         [x] => (x, x),
-        [] => return Ok(None),
+        [] => return Err(unread(a)),
     };
-    Ok(Some(match a.op.text {
+    Ok(match a.op.text {
         "identity" => Op::Identity { x },
         "strided_slice" => strided_slice(a, x)?,
         "slice" => slice(a, x)?,
@@ -123,8 +120,14 @@ pub(super) fn operator(
             batch_axis: a.int("batch_axis")?,
             seq_axis: a.int("seq_axis")?,
         },
-        _ => return Ok(None),
-    }))
+        _ => return Err(unread(a)),
+    })
+}
+
+/// A statement that has a signature, and nothing here that reads it.
+fn unread(a: &Attributes<'_>) -> Diagnostic {
+    let message = format!("{} has a signature, and nothing reads it", a.op.text);
+    Diagnostic::new(a.op.span, message)
 }
 
 /// One part of a `split`.

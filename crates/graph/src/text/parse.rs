@@ -312,10 +312,11 @@ impl<'a> Parser<'a> {
                 None => return Err(Failure::Broken),
             }
         }
-        match operator(attributes, &operands).map_err(Failure::Meaning)? {
-            Some(op) => Ok(SmallVec::from_iter([op])),
-            None => self.split(attributes, operands[0], results),
+        if let ("split", [x]) = (op.text, &operands[..]) {
+            return self.split(attributes, *x, results);
         }
+        let op = operator(attributes, &operands).map_err(Failure::Meaning)?;
+        Ok(SmallVec::from_iter([op]))
     }
 
     /// `split`: one operator per part, or the one that `part` names.

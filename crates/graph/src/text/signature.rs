@@ -55,7 +55,7 @@ const fn op(
 
 /// Every operator with a statement of the common form; `constant` has its own.
 #[rustfmt::skip]
-pub(super) const SIGNATURES: [Signature; 23] = [
+pub(super) const SIGNATURES: &[Signature] = &[
     op("identity", Exactly(1), &[]),
     op("strided_slice", Exactly(1), &[
         ("begin", Ints), ("end", Ints), ("strides", Ints),

@@ -15,6 +15,7 @@ mod buffers;
 mod decision;
 mod emit;
 mod gather;
+mod host;
 mod machine;
 mod order;
 mod share;
