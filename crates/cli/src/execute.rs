@@ -183,11 +183,12 @@ fn refusal(
     value: Option<i128>,
 ) -> Failure {
     let value = value.map_or("an index".into(), |value| format!("index {value}"));
-    let Some(check) = checks.get(code as usize) else {
+    let Some((at, position)) = IndexCheck::failed(checks, code, position) else {
         return Failure::Input(format!(
             "check {code}: {value} at position {position} is out of range; nothing was written"
         ));
     };
+    let check = &checks[at];
     let op = match program {
         Program::Graph(graph) => graph
             .values()
@@ -196,8 +197,6 @@ fn refusal(
         Program::Canonical(_) | Program::Kernel(_) => None,
     };
     let op = op.unwrap_or_else(|| format!("the gather of value {}", check.op));
-    // Where it stood in the operator's own index tensor.
-    let position = u128::from(position) * u128::from(check.columns) + u128::from(check.column);
     let limit = check.limit;
     Failure::Input(format!(
         "{op}: {value} at position {position} is outside its axis of {limit}; nothing was written"

@@ -8,7 +8,8 @@ use thiserror::Error;
 pub struct CheckFailure {
     /// The check's number.
     pub code: u32,
-    /// Row-major position in the check's box, the loops around it counted as outer dimensions.
+    /// Row-major position in the check's box, the loops around it counted as outer dimensions; of
+    /// checks that are one, in their boxes side by side.
     pub position: u64,
     /// The index as stored.
     pub value: i128,

@@ -39,7 +39,7 @@ pub(crate) unsafe fn chunk(
     chunk: u32,
     chunks: u32,
 ) -> Result<(), CheckFailure> {
-    for node in phase {
+    for (at, node) in phase.iter().enumerate() {
         // SAFETY: the caller's.
         unsafe {
             match node {
@@ -65,7 +65,7 @@ pub(crate) unsafe fn chunk(
                 | Node::Gather(_)
                 | Node::Fill { .. } => {
                     if chunk == 0 {
-                        one(node, buffers, frame)?;
+                        one_of(phase, at, buffers, frame)?;
                     }
                 }
             }
@@ -81,11 +81,64 @@ unsafe fn block(
     buffers: Buffers<'_>,
     frame: &mut Frame,
 ) -> Result<(), CheckFailure> {
-    for node in nodes {
+    for at in 0..nodes.len() {
         // SAFETY: the caller's.
-        unsafe { one(node, buffers, frame)? }
+        unsafe { one_of(nodes, at, buffers, frame)? }
     }
     Ok(())
+}
+
+/// # Safety
+/// As [`chunk`].
+#[inline]
+unsafe fn one_of(
+    block: &[Node],
+    at: usize,
+    buffers: Buffers<'_>,
+    frame: &mut Frame,
+) -> Result<(), CheckFailure> {
+    // SAFETY: the caller's.
+    match (unsafe { one(&block[at], buffers, frame) }, &block[at]) {
+        // SAFETY: the caller's; no statement stands between checks that are one.
+        (Err(failure), Node::Check(_)) => Err(unsafe { first(failure, block, at, buffers, frame) }),
+        (done, _) => done,
+    }
+}
+
+/// The first failure of the checks that are one with a check that has failed.
+///
+/// # Safety
+/// As [`chunk`].
+#[cold]
+unsafe fn first(
+    mut failure: CheckFailure,
+    block: &[Node],
+    at: usize,
+    buffers: Buffers<'_>,
+    frame: &Frame,
+) -> CheckFailure {
+    let own = |node: &&Node| matches!(node, Node::Check(check) if check.code == failure.code);
+    let before = block[..at].iter().rev().take_while(own).count();
+    let after = block[at + 1..].iter().take_while(own).count();
+    let members = (before + 1 + after) as u64;
+    let side_by_side = |position: u64, member: usize| {
+        let position = position.wrapping_mul(members);
+        position.wrapping_add((before + member) as u64)
+    };
+    failure.position = side_by_side(failure.position, 0);
+    // Those before it have held.
+    for (node, member) in block[at + 1..].iter().zip(1..=after) {
+        if let Node::Check(other) = node
+            // SAFETY: the caller's.
+            && let Err(other) = unsafe { check(other, buffers, frame) }
+        {
+            let position = side_by_side(other.position, member);
+            if position < failure.position {
+                failure = CheckFailure { position, ..other };
+            }
+        }
+    }
+    failure
 }
 
 /// # Safety

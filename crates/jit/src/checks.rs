@@ -1,6 +1,7 @@
 //! Checks of index tensors: the scan that generated code calls, and the one that finds the culprit
 //! after a check has failed.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use restride_loops::{Buffer, BufferId, IndexType, Kernel, Norm, Place, Role, Stmt, Var};
@@ -222,6 +223,8 @@ struct Check {
     index: Place,
     indices: CheckBox,
     loops: SmallVec<[(Var, i64); 2]>,
+    /// The places, among all, of those that are one with it.
+    one: Range<usize>,
 }
 
 impl Checks {
@@ -243,8 +246,9 @@ impl Checks {
         self.all.is_empty()
     }
 
-    /// What the failure of the check with some number means: its first index that is out of range.
-    /// No other check is looked at; what it would read may not have been written yet.
+    /// What the failure of the check with some number means: the first index that is out of range
+    /// in it or in those that are one with it. No other check is looked at; what it would read may
+    /// not have been written yet.
     ///
     /// # Safety
     /// `buffers` is the table the kernel was called with, valid as it was then.
@@ -257,14 +261,20 @@ impl Checks {
                 found: BadIndex::Changed,
             };
         };
-        // SAFETY: the table has an entry for every buffer.
-        let base = unsafe { self.base(check.index.buffer, buffers) };
+        let members = self.all.get(check.one.clone()).unwrap_or_default();
         let found = (0..check.iterations()).find_map(|iteration| {
-            let first = base.wrapping_offset(check.offset(iteration) as isize);
-            // SAFETY: the check itself read these indices, or would have.
-            let (at, value) = unsafe { check.indices.first_bad(first) }?;
-            let before = iteration.wrapping_mul(check.indices.positions);
-            let position = before.wrapping_add(at);
+            let failures = members.iter().zip(0u64..).filter_map(|(member, number)| {
+                // SAFETY: the table has an entry for every buffer.
+                let base = unsafe { self.base(member.index.buffer, buffers) };
+                let first = base.wrapping_offset(member.offset(iteration) as isize);
+                // SAFETY: the check itself read these indices, or would have; nothing stands
+                // between it and those that are one with it.
+                let (at, value) = unsafe { member.indices.first_bad(first) }?;
+                let before = iteration.wrapping_mul(member.indices.positions);
+                let position = before.wrapping_add(at).wrapping_mul(members.len() as u64);
+                Some((position.wrapping_add(number), value))
+            });
+            let (position, value) = failures.min()?;
             Some(BadIndex::At { position, value })
         });
         RunError::Check {
@@ -311,7 +321,9 @@ impl Check {
 
 /// All checks of some statements, in program order.
 fn collect(stmts: &[Stmt], loops: &mut SmallVec<[(Var, i64); 2]>, all: &mut Vec<Check>) {
+    let mut previous: Option<u32> = None;
     for stmt in stmts {
+        let before = previous.take();
         match stmt {
             Stmt::For {
                 var, extent, body, ..
@@ -325,12 +337,22 @@ fn collect(stmts: &[Stmt], loops: &mut SmallVec<[(Var, i64); 2]>, all: &mut Vec<
                 dims,
                 norm,
                 code,
-            } => all.push(Check {
-                code: *code,
-                index: index.clone(),
-                indices: CheckBox::new(dims, *norm),
-                loops: loops.clone(),
-            }),
+            } => {
+                let own = all.len();
+                let joined = all.last().filter(|_| before == Some(*code));
+                let one = joined.map_or(own, |check| check.one.start)..own + 1;
+                all[one.start..]
+                    .iter_mut()
+                    .for_each(|check| check.one = one.clone());
+                previous = Some(*code);
+                all.push(Check {
+                    code: *code,
+                    index: index.clone(),
+                    indices: CheckBox::new(dims, *norm),
+                    loops: loops.clone(),
+                    one,
+                });
+            }
             Stmt::Index { .. } | Stmt::Move(_) | Stmt::Gather(_) | Stmt::Fill { .. } => {}
         }
     }

@@ -192,6 +192,10 @@ pub enum Stmt {
     /// write of an output, in no loop that writes one or is parallel. It may check what an earlier
     /// phase put into scratch, so it may stand in any phase; but chunks of one phase run at the
     /// same time, so no parallel loop of its phase writes an output.
+    ///
+    /// Neighbours with the same number are one check, their boxes side by side: of `n` of them,
+    /// index `i` of the `k`-th has position `i * n + k`. The least position that fails is the one
+    /// that is reported.
     Check {
         /// The first index.
         index: Place,

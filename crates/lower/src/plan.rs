@@ -148,6 +148,22 @@ pub struct IndexCheck {
     pub columns: u32,
 }
 
+impl IndexCheck {
+    /// Which of a plan's checks a failed check of its kernel is, and where the index stood in the
+    /// index tensor of its operator. The kernel tests the columns of an operator as one.
+    #[must_use]
+    pub fn failed(checks: &[IndexCheck], code: u32, position: u64) -> Option<(usize, u64)> {
+        let first = code as usize;
+        let op = checks.get(first)?.op;
+        let columns = checks[first..].iter().take_while(|check| check.op == op);
+        let columns = columns.count() as u64;
+        let at = first + (position % columns) as usize;
+        let check = &checks[at];
+        let row = (position / columns).wrapping_mul(check.columns.into());
+        Some((at, row.wrapping_add(check.column.into())))
+    }
+}
+
 /// How one output of the graph is answered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {

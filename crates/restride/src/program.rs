@@ -56,20 +56,11 @@ pub(crate) struct Meta {
     /// The elements of the outputs that are computed, in order.
     pub(crate) computed: SmallVec<[ElementType; 2]>,
     pub(crate) scratch: usize,
-    /// What each check stands for, in the order of the plan.
-    checks: Vec<Obligation>,
+    /// The checks of the plan, and the operators as printed that they stand for.
+    checks: Vec<plan::IndexCheck>,
+    ops: Vec<Arc<str>>,
     pub(crate) stages: usize,
     traffic: Traffic,
-}
-
-/// A check of the kernel, in terms of the graph.
-struct Obligation {
-    /// The operator as printed.
-    op: Arc<str>,
-    limit: i64,
-    /// Index `i` of the check stood at `i * columns + column` of the operator's index tensor.
-    column: u64,
-    columns: u64,
 }
 
 pub(crate) struct Inner {
@@ -164,17 +155,9 @@ impl Meta {
                 }
             })
             .collect();
-        let checks = stages
-            .plan
-            .checks
-            .iter()
-            .map(|check| Obligation {
-                op: op_label(graph, check.op).into(),
-                limit: check.limit,
-                column: check.column.into(),
-                columns: check.columns.into(),
-            })
-            .collect();
+        let checks = stages.plan.checks.clone();
+        let ops = checks.iter().map(|check| op_label(graph, check.op).into());
+        let ops = ops.collect();
         let computed = computed
             .iter()
             .filter_map(|at| match &outputs[*at] {
@@ -189,6 +172,7 @@ impl Meta {
             computed,
             scratch: scratch.bytes,
             checks,
+            ops,
             stages: stages.plan.stages.len(),
             traffic: Traffic::of(&stages.plan, &stages.decisions),
         })
@@ -203,16 +187,19 @@ impl Meta {
     }
 
     pub(crate) fn failure(&self, failed: &Failed) -> RunError {
-        let check = self.checks.get(failed.code as usize);
-        let (columns, column) = check.map_or((1, 0), |check| (check.columns, check.column));
         let (position, value) = failed
             .at
             .map_or((0, Wrong::Changed), |(p, v)| (p, Wrong::Value(v)));
+        let found = plan::IndexCheck::failed(&self.checks, failed.code, position);
+        let (at, position) = found.unwrap_or((usize::MAX, position));
         RunError::Index {
-            op: check.map_or_else(|| "a gather".into(), |check| check.op.clone()),
-            position: position.wrapping_mul(columns).wrapping_add(column),
+            op: self
+                .ops
+                .get(at)
+                .map_or_else(|| "a gather".into(), Arc::clone),
+            position,
             value,
-            limit: check.map_or(0, |check| check.limit),
+            limit: self.checks.get(at).map_or(0, |check| check.limit),
         }
     }
 }

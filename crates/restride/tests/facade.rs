@@ -376,6 +376,46 @@ fn indices_are_checked_even_if_only_views_are_left() -> Outcome {
     Ok(())
 }
 
+#[test]
+fn the_first_of_several_bad_indices_is_the_one_reported() -> Outcome {
+    // Columns have limits of their own; rows come first all the same. 9 indices are few enough to
+    // be tested without a loop, 900 are not.
+    let bad = [[7, 1, 8], [4, 2, 5], [1, 8, 6], [2, 1, 0]];
+    for rows in [3usize, 300] {
+        let text = format!(
+            "func @f(%x: u8[2, 3, 4], %i: i64[{rows}, 3]) {{
+              %y = gather_nd %x, %i out_of_range error
+              return %y
+            }}"
+        );
+        let graph = Graph::parse(&text).map_err(|errors| format!("{errors:?}"))?;
+        for code in [Code::Native, Code::Background, Code::Generic] {
+            let engine = Engine::new(Config {
+                code,
+                ..Config::default()
+            });
+            let program = engine.compile(&graph)?;
+            for places in bad {
+                let mut indices = vec![0i64; 3 * rows];
+                for place in places {
+                    indices[place] = 4;
+                }
+                let (x, mut y) = ([0u8; 24], vec![0u8; rows]);
+                let inputs = [TensorRef::new(&x), TensorRef::new(&indices)];
+                let error = program.run(&inputs, &mut [TensorMut::new(&mut y)]);
+                let first = places.into_iter().min().unwrap_or(0) as u64;
+                let limit = [2, 3, 4][first as usize % 3];
+                assert!(
+                    matches!(error, Err(RunError::Index { position, limit: found, .. })
+                        if (position, found) == (first, limit)),
+                    "{places:?}: {error:?}"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn machine_code_is_followed_where_asked() -> Outcome {

@@ -221,6 +221,17 @@ impl Generator {
                 phases = vec![both];
             }
         }
+        // Some checks that stand together are one.
+        for phase in &mut phases {
+            for at in 1..phase.len() {
+                if let [Stmt::Check { code: before, .. }, Stmt::Check { code, .. }] =
+                    &mut phase[at - 1..=at]
+                    && self.random.one_in(2)
+                {
+                    *code = *before;
+                }
+            }
+        }
         Kernel {
             name: format!("seed_{seed}"),
             buffers: self.buffers,

@@ -97,7 +97,7 @@ struct Run<'k> {
 impl Run<'_> {
     fn chunk(&mut self, phase: &[Stmt], chunk: u32, chunks: u32) -> Result<(), Fault> {
         self.scope.clear();
-        for stmt in phase {
+        for (at, stmt) in phase.iter().enumerate() {
             match stmt {
                 Stmt::For {
                     var,
@@ -119,7 +119,7 @@ impl Run<'_> {
                 | Stmt::Fill { .. }
                     if chunk == 0 =>
                 {
-                    self.stmt(stmt, 0)?;
+                    self.one_of(phase, at, 0)?;
                 }
                 Stmt::For { .. }
                 | Stmt::Check { .. }
@@ -154,12 +154,51 @@ impl Run<'_> {
                 value: Some(value),
                 extent,
             });
-            for stmt in body {
-                self.stmt(stmt, depth)?;
+            for at in 0..body.len() {
+                self.one_of(body, at, depth)?;
             }
             self.scope.truncate(outside);
         }
         Ok(())
+    }
+
+    /// A statement of a block. Where a check fails, those that are one with it are looked at too.
+    fn one_of(&mut self, block: &[Stmt], at: usize, depth: usize) -> Result<(), Fault> {
+        let mut done = self.stmt(&block[at], depth);
+        let (Err(Fault::CheckFailed { code, .. }), Stmt::Check { .. }) = (&done, &block[at]) else {
+            return done;
+        };
+        let own = |stmt: &&Stmt| matches!(stmt, Stmt::Check { code: other, .. } if other == code);
+        let before = block[..at].iter().rev().take_while(own).count();
+        let after = block[at + 1..].iter().take_while(own).count();
+        let members = (before + 1 + after) as u64;
+        if let Err(Fault::CheckFailed { position, .. }) = &mut done {
+            *position = position.wrapping_mul(members).wrapping_add(before as u64);
+        }
+        // Those before it have held.
+        for member in 1..=after {
+            let next = self.stmt(&block[at + member], depth);
+            let Err(fault) = next else { continue };
+            let Fault::CheckFailed {
+                code,
+                position,
+                value,
+            } = fault
+            else {
+                return Err(fault);
+            };
+            let position = position
+                .wrapping_mul(members)
+                .wrapping_add((before + member) as u64);
+            if matches!(done, Err(Fault::CheckFailed { position: least, .. }) if position < least) {
+                done = Err(Fault::CheckFailed {
+                    code,
+                    position,
+                    value,
+                });
+            }
+        }
+        done
     }
 
     fn stmt(&mut self, stmt: &Stmt, depth: usize) -> Result<(), Fault> {

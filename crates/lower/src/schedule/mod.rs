@@ -65,12 +65,16 @@ pub fn schedule(plan: &Plan, machine: &Machine) -> Result<Scheduled, LowerError>
     // first to fail is the one to report.
     let mut checks_end = 0;
     let mut check_phases: SmallVec<[usize; 4]> = SmallVec::new();
-    for check in &plan.checks {
-        let earliest = level_of(check.source, &levels);
-        let phase = check_phases
-            .last()
-            .map_or(earliest, |last| earliest.max(*last));
-        check_phases.push(phase);
+    let mut codes: SmallVec<[u32; 4]> = SmallVec::new();
+    for of_one in plan.checks.chunk_by(|a, b| a.op == b.op) {
+        // The columns of one operator are one check, so they stand together.
+        let ready = of_one.iter().map(|check| level_of(check.source, &levels));
+        let phase = ready.chain(check_phases.last().copied()).max().unwrap_or(0);
+        let code = check_phases.len();
+        for _ in of_one {
+            check_phases.push(phase);
+            codes.push(u32::try_from(code).map_err(|_| LowerError::Dangling)?);
+        }
         checks_end = phase + 1;
     }
     let phase_of = |stage: usize| match plan.stages[stage].destination {
@@ -84,7 +88,7 @@ pub fn schedule(plan: &Plan, machine: &Machine) -> Result<Scheduled, LowerError>
         .max(checks_end);
     let mut emitter = Emitter::new(machine, Buffers::new(plan));
     let mut phases = vec![Vec::new(); phase_count];
-    for ((check, phase), code) in plan.checks.iter().zip(&check_phases).zip(0..) {
+    for ((check, phase), code) in plan.checks.iter().zip(&check_phases).zip(codes) {
         phases[*phase].push(emitter.check(check, code)?);
     }
     let mut decisions = Vec::new();
@@ -154,7 +158,7 @@ fn level_of(source: Source, levels: &[usize]) -> usize {
 }
 
 impl Emitter<'_> {
-    /// A check reports its position in the plan.
+    /// A check reports the first of its operator in the plan.
     fn check(&mut self, check: &IndexCheck, code: u32) -> Result<Stmt, LowerError> {
         let buffer = self.buffers.source(check.source)?;
         Ok(Stmt::Check {

@@ -8,7 +8,7 @@ use restride_canon::ir::Canonical;
 use restride_graph::oracle::Tensor;
 use restride_graph::{Graph, TensorType};
 use restride_loops::{Kernel, Role, Verified, verify};
-use restride_lower::plan::{Answer, Plan, PlanOptions, plan};
+use restride_lower::plan::{Answer, IndexCheck, Plan, PlanOptions, plan};
 use restride_lower::{Machine, schedule};
 
 use super::{BadIndex, Outcome, RungError};
@@ -115,16 +115,14 @@ impl<'a> Subject<'a> {
         verify(scheduled.kernel).map_err(|error| RungError::Broken(format!("refused: {error}")))
     }
 
-    /// The refusal that a check of a kernel stands for: `code` counts the checks of the plan,
-    /// `position` counts in the check's own box.
+    /// The refusal that a failed check of a kernel stands for.
     pub fn bad_index(&self, code: u32, position: u64, value: i128) -> Result<BadIndex, RungError> {
-        let check = self.plan()?.checks.get(code as usize);
-        let check = check.ok_or_else(|| RungError::broken(format!("there is no check {code}")))?;
-        // With several columns the check that fails first need not hold the first position.
-        let exact = check.columns == 1;
+        let checks = &self.plan()?.checks;
+        let (at, position) = IndexCheck::failed(checks, code, position)
+            .ok_or_else(|| RungError::broken(format!("there is no check {code}")))?;
         Ok(BadIndex {
-            op: check.op,
-            found: exact.then_some((position, value)),
+            op: checks[at].op,
+            found: Some((position, value)),
         })
     }
 
