@@ -40,7 +40,8 @@ impl Rung for Canonical {
                 ..
             }) => Err(RungError::OutOfRange(BadIndex {
                 op,
-                found: Some((position as u64, value)),
+                position: position as u64,
+                value,
             })),
             Err(other) => Err(RungError::broken(other)),
         }

@@ -33,7 +33,8 @@ impl Rung for Oracle {
                     .fold(0u64, |at, (&i, &size)| at * size as u64 + i as u64);
                 RungError::OutOfRange(BadIndex {
                     op: value.index() as u32,
-                    found: Some((flat, index)),
+                    position: flat,
+                    value: index,
                 })
             }
             OracleError::Op { .. } => RungError::Refused(error.to_string()),

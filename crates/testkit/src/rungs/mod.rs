@@ -15,37 +15,25 @@ pub use subject::Subject;
 
 use restride_graph::oracle::Tensor;
 
-/// An index that the operators' definitions refuse.
-///
-/// A rung that cannot know the position leaves it out, and then it is not compared.
+/// An index that the operators' definitions refuse: the first in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadIndex {
     /// The value of the graph whose operator refuses it.
     pub op: u32,
-    /// Where it stands: flat position in the index tensor, and the number there.
-    pub found: Option<(u64, i128)>,
-}
-
-impl BadIndex {
-    /// Whether the two can be the same refusal.
-    #[must_use]
-    pub fn agrees(&self, other: &BadIndex) -> bool {
-        self.op == other.op
-            && match (self.found, other.found) {
-                (Some(a), Some(b)) => a == b,
-                (None, _) | (_, None) => true,
-            }
-    }
+    /// Where it stands in the index tensor, flat.
+    pub position: u64,
+    /// The number there.
+    pub value: i128,
 }
 
 impl std::fmt::Display for BadIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.found {
-            Some((position, value)) => {
-                write!(f, "%{}: index {value} at position {position}", self.op)
-            }
-            None => write!(f, "%{}: an index", self.op),
-        }
+        let BadIndex {
+            op,
+            position,
+            value,
+        } = self;
+        write!(f, "%{op}: index {value} at position {position}")
     }
 }
 

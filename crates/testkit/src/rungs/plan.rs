@@ -24,7 +24,8 @@ impl Rung for Plan {
                 ..
             }) => Err(RungError::OutOfRange(BadIndex {
                 op,
-                found: Some((position as u64, value)),
+                position: position as u64,
+                value,
             })),
             Err(other) => Err(RungError::broken(other)),
         }

@@ -122,7 +122,8 @@ impl<'a> Subject<'a> {
             .ok_or_else(|| RungError::broken(format!("there is no check {code}")))?;
         Ok(BadIndex {
             op: checks[at].op,
-            found: Some((position, value)),
+            position,
+            value,
         })
     }
 

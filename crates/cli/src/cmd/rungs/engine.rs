@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use restride::{
     Config, Engine, Machine, Output, ParallelFor, Program, RunError, TensorMut, TensorRef, Wrong,
 };
+use restride_graph::TensorType;
 use restride_graph::oracle::Tensor;
-use restride_graph::{Op, TensorType};
 use restride_testkit::rungs::{BadIndex, Outcome, Rung, RungError, Subject};
 
 pub(super) struct Native;
@@ -162,13 +162,13 @@ fn bad_index(
         .values()
         .find(|&value| graph.label(value).to_string() == label);
     let named = named.ok_or_else(|| broken(format!("refused by {op}, which is not there")))?;
-    let number = match value {
-        Wrong::Value(number) => number,
+    let value = match value {
+        Wrong::Value(value) => value,
         Wrong::Changed => return Err(broken("an index changed while nobody wrote it")),
     };
-    let exact = !matches!(graph.op(named), Op::GatherNd { .. });
     Ok(BadIndex {
         op: named.index() as u32,
-        found: exact.then_some((position, number)),
+        position,
+        value,
     })
 }
