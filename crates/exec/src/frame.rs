@@ -57,4 +57,12 @@ impl Address {
             sum.wrapping_add(coeff.wrapping_mul(frame[slot] as isize))
         })
     }
+
+    /// By how much it grows with a slot.
+    pub(crate) fn step(&self, slot: usize) -> isize {
+        self.terms
+            .iter()
+            .filter(|term| term.0 == slot)
+            .fold(0, |sum, term| sum.wrapping_add(term.1))
+    }
 }

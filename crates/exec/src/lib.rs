@@ -1,8 +1,8 @@
 //! The generic executor: verified kernels run with precompiled leaf moves, no executable memory.
 //!
 //! It runs when executable memory is denied, while a kernel is still being compiled, and when a
-//! kernel is not worth compiling. [`Executable::new`] turns a kernel into loops around prepared
-//! leaves ([`restride_leaves`]); a loop around a single move becomes a dimension of the leaf, a loop
+//! kernel would not gain from being compiled ([`keeps_pace`]). [`Executable::new`] turns a kernel into loops around prepared
+//! leaves ([`restride_leaves`]); a loop around a short move becomes a dimension of the leaf, a loop
 //! around an index and a move becomes a gather. What is left to do at run time per leaf call is to
 //! add up three addresses.
 
@@ -10,9 +10,11 @@ mod call;
 mod error;
 mod frame;
 mod node;
+mod pace;
 mod prepare;
 mod run;
 
 pub use call::Executable;
 pub use error::{CheckFailure, RunError};
+pub use pace::keeps_pace;
 pub use restride_leaves::{CpuLevel, PrepareError};

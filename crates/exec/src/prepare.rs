@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::frame::{Address, MOST_VARIABLES};
 use crate::node::{Check, CheckDim, GatherNode, Node};
+use crate::pace::is_long;
 
 /// The phases of a kernel, and how many slots a frame of it needs.
 pub(crate) fn prepare(
@@ -68,8 +69,8 @@ impl Preparer<'_> {
                 body,
             } => {
                 let whole = match folded(stmt) {
-                    Some(leaf) => Some(self.leaf(&leaf)?),
-                    None => None,
+                    Some(leaf) if !is_long(self.kernel, body) => Some(self.leaf(&leaf)?),
+                    Some(_) | None => None,
                 };
                 match whole {
                     Some(leaf) if !parallel => Ok(leaf),

@@ -1,5 +1,8 @@
 //! The walk over nodes. The only unsafe code here, since leaves take raw addresses.
 
+use std::ops::Range;
+
+use restride_leaves::row_holds;
 use restride_loops::{Buffer, IndexType, Norm, Role, chunk_range};
 use smallvec::SmallVec;
 
@@ -52,10 +55,8 @@ pub(crate) unsafe fn chunk(
                 } => match whole {
                     Some(leaf) if chunks == 1 => one(leaf, buffers, frame)?,
                     _ => {
-                        for value in chunk_range(*extent, chunk, chunks) {
-                            frame[*slot] = value;
-                            block(body, buffers, frame)?;
-                        }
+                        let share = chunk_range(*extent, chunk, chunks);
+                        iterate(*slot, share, body, buffers, frame)?;
                     }
                 },
                 Node::Loop { .. }
@@ -74,16 +75,43 @@ pub(crate) unsafe fn chunk(
     Ok(())
 }
 
+/// The iterations of a loop. Around a single move, addresses step along with the variable.
+///
 /// # Safety
 /// As [`chunk`].
-unsafe fn block(
-    nodes: &[Node],
+unsafe fn iterate(
+    slot: usize,
+    values: Range<i64>,
+    body: &[Node],
     buffers: Buffers<'_>,
     frame: &mut Frame,
 ) -> Result<(), CheckFailure> {
-    for at in 0..nodes.len() {
-        // SAFETY: the caller's.
-        unsafe { one_of(nodes, at, buffers, frame)? }
+    if let [
+        Node::Move {
+            leaf,
+            zero: None,
+            dst,
+            src,
+        },
+    ] = body
+    {
+        frame[slot] = values.start;
+        let (mut to, mut from) = (buffers.at(dst, frame), buffers.at(src, frame));
+        let (to_step, from_step) = (dst.step(slot), src.step(slot));
+        for _ in values {
+            // SAFETY: the caller's.
+            unsafe { leaf.call(to, from) };
+            to = to.wrapping_offset(to_step);
+            from = from.wrapping_offset(from_step);
+        }
+        return Ok(());
+    }
+    for value in values {
+        frame[slot] = value;
+        for at in 0..body.len() {
+            // SAFETY: the caller's.
+            unsafe { one_of(body, at, buffers, frame)? }
+        }
     }
     Ok(())
 }
@@ -151,12 +179,7 @@ unsafe fn one(node: &Node, buffers: Buffers<'_>, frame: &mut Frame) -> Result<()
         match node {
             Node::Loop {
                 slot, extent, body, ..
-            } => {
-                for value in 0..*extent {
-                    frame[*slot] = value;
-                    block(body, buffers, frame)?;
-                }
-            }
+            } => iterate(*slot, 0..*extent, body, buffers, frame)?,
             Node::Index { slot, place, norm } => {
                 frame[*slot] = if place.is_outside(frame) {
                     OUTSIDE
@@ -229,7 +252,8 @@ unsafe fn check(c: &Check, buffers: Buffers<'_>, frame: &Frame) -> Result<(), Ch
     })
 }
 
-/// Checks a box, counting `position` on; the first value that is refused.
+/// Checks a box row by row, counting `position` on; the first value that is refused. A row in which
+/// nothing is found on the second look has been changed by somebody, and is in range now.
 ///
 /// # Safety
 /// The box is readable.
@@ -239,16 +263,29 @@ unsafe fn check_box(
     norm: &Norm,
     position: &mut u64,
 ) -> Result<(), i128> {
+    const POINT: CheckDim = CheckDim {
+        extent: 1,
+        stride: 0,
+        weight: 0,
+    };
+    let (row, outer) = dims.split_last().unwrap_or((&POINT, &[]));
     // A verified box has no more dimensions.
-    let mut counts: SmallVec<[i64; 32]> = SmallVec::from_elem(0, dims.len());
+    let mut counts: SmallVec<[i64; 32]> = SmallVec::from_elem(0, outer.len());
     let mut at = start;
     loop {
-        // SAFETY: `at` is a point of the box.
-        let value = unsafe { load(at, norm.ty) };
-        if norm.within(value).is_none() {
-            return Err(value);
+        // SAFETY: the row is part of the box.
+        unsafe {
+            if !row_holds(norm, at, row.extent, row.stride) {
+                for number in 0..row.extent {
+                    let value = load(at.wrapping_offset(row.stride * number as isize), norm.ty);
+                    if norm.within(value).is_none() {
+                        *position = position.wrapping_add(row.weight.wrapping_mul(number as u64));
+                        return Err(value);
+                    }
+                }
+            }
         }
-        let mut dim = dims.len();
+        let mut dim = outer.len();
         loop {
             if dim == 0 {
                 return Ok(());
@@ -258,7 +295,7 @@ unsafe fn check_box(
                 extent,
                 stride,
                 weight,
-            } = dims[dim];
+            } = outer[dim];
             counts[dim] += 1;
             if counts[dim] < extent {
                 at = at.wrapping_offset(stride);

@@ -13,6 +13,7 @@
 //! * Source and destination may have any alignment; they must not overlap.
 //! * No function of it allocates, panics or keeps state: one leaf may run on many threads at once.
 
+mod check;
 mod contract;
 mod copy;
 mod cpu;
@@ -37,6 +38,7 @@ mod stream;
 mod transpose;
 mod vector;
 
+pub use check::row_holds;
 pub use contract::{Callee, Contract};
 pub use cpu::CpuLevel;
 pub use error::PrepareError;

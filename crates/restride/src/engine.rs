@@ -7,6 +7,7 @@ use crate::jit::Jit;
 use crate::registry::Registry;
 use crate::template::{InputShape, Template};
 use crate::{CompileError, Config, Options, Program};
+use restride_exec::keeps_pace;
 use restride_graph::Graph;
 use restride_jit::{Generation, PerProcess, watch_forks};
 use restride_loops::Verified;
@@ -201,6 +202,7 @@ impl Engine {
         let generic = || kernel.ensure_generic(self.inner.config.features.leaves());
         match code {
             Code::Generic => generic(),
+            Code::Native | Code::Background if keeps_pace(kernel.kernel()) => generic(),
             Code::Native if self.share().jit.compile(kernel) => Ok(()),
             Code::Native => generic(),
             Code::Background => {

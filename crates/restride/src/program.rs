@@ -86,7 +86,7 @@ pub struct Summary {
     pub stages: usize,
     /// The forms of the moves, each once.
     pub forms: Vec<&'static str>,
-    /// Bytes of machine code; 0 while it runs generically.
+    /// Bytes of machine code; 0 if, or as long as, it runs generically.
     pub code_bytes: usize,
     /// Bytes of scratch that a call needs.
     pub scratch_bytes: usize,

@@ -1,0 +1,92 @@
+//! Which kernels gain nothing from machine code.
+
+use restride_loops::{Kernel, Place, Stmt};
+
+/// A run costs a few dozen nanoseconds more than a call of machine code. Moving so many bytes takes
+/// a hundred times as long.
+const PER_RUN: u64 = 128 << 10;
+
+/// The same for one statement: the call of a leaf, the sums of its addresses.
+const PER_STATEMENT: u64 = 32 << 10;
+
+/// Whether running a kernel generically takes as long as running its machine code, to a hundredth
+/// or so: where nearly all of the time is spent in leaves, which are the same for both.
+#[must_use]
+pub fn keeps_pace(kernel: &Kernel) -> bool {
+    let mut work = Work::default();
+    for phase in &kernel.phases {
+        work.add(kernel, phase, 1);
+    }
+    work.bytes >= PER_RUN.saturating_add(work.overhead)
+}
+
+/// Whether one run of these statements is so long that nothing is gained by making the loop around
+/// them part of a leaf, which then would choose the order of its iterations itself.
+pub(crate) fn is_long(kernel: &Kernel, body: &[Stmt]) -> bool {
+    let mut work = Work::default();
+    work.add(kernel, body, 1);
+    work.bytes >= work.overhead
+}
+
+/// What a run does.
+#[derive(Default)]
+struct Work {
+    /// Bytes that leaves write.
+    bytes: u64,
+    /// What the statements cost on top, as the bytes that a hundred times as much time moves.
+    overhead: u64,
+}
+
+impl Work {
+    fn add(&mut self, kernel: &Kernel, stmts: &[Stmt], times: u64) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::For { extent, body, .. } => {
+                    self.add(kernel, body, times.saturating_mul(count([*extent])));
+                }
+                Stmt::Index { .. } => self.pay(times, PER_STATEMENT),
+                Stmt::Check { dims, .. } => {
+                    let rows = dims
+                        .split_last()
+                        .map_or(1, |(_, outer)| count(outer.iter().map(|dim| dim.0)));
+                    self.pay(times.saturating_mul(rows), PER_STATEMENT);
+                }
+                Stmt::Move(m) => {
+                    self.leaf(
+                        kernel,
+                        &m.dst,
+                        count(m.dims.iter().map(|dim| dim.extent)),
+                        times,
+                    );
+                }
+                Stmt::Gather(g) => {
+                    let row = count(g.dims.iter().map(|dim| dim.extent));
+                    self.leaf(kernel, &g.dst, row.saturating_mul(count([g.extent])), times);
+                }
+                Stmt::Fill { dst, dims, .. } => {
+                    self.leaf(kernel, dst, count(dims.iter().map(|dim| dim.0)), times);
+                }
+            }
+        }
+    }
+
+    fn leaf(&mut self, kernel: &Kernel, dst: &Place, elements: u64, times: u64) {
+        let width = kernel
+            .buffer(dst.buffer)
+            .map_or(1, |buffer| buffer.width.bytes() as u64);
+        let bytes = elements.saturating_mul(width);
+        self.bytes = self.bytes.saturating_add(bytes.saturating_mul(times));
+        self.pay(times, PER_STATEMENT);
+    }
+
+    fn pay(&mut self, times: u64, each: u64) {
+        self.overhead = self.overhead.saturating_add(times.saturating_mul(each));
+    }
+}
+
+/// The product of extents, each at least 1.
+fn count(extents: impl IntoIterator<Item = i64>) -> u64 {
+    extents
+        .into_iter()
+        .fold(1u64, |n, extent| n.saturating_mul(extent.unsigned_abs()))
+}
