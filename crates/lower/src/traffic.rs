@@ -5,10 +5,13 @@
 //! input as many read as the outputs need; a program that breaks into stages also writes and reads
 //! what lies between them.
 
+mod lines;
+
 use std::fmt;
 
 use crate::Decision;
 use crate::plan::{Body, Destination, Piece, PieceDigit, Plan, Source};
+use lines::{Walk, touched};
 
 /// Bytes and cache lines of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,15 +25,19 @@ pub struct Traffic {
     pub least_read: u128,
     /// The least that can be written.
     pub least_written: u128,
-    /// The least lines of data that can be read and written; indices are not counted.
+    /// The lines of data that have to be read and written, however often a line is visited: those
+    /// that the elements lie in, if buffers begin where lines do. Of rows that indices name, as many
+    /// lines as their bytes fill, if no row is named twice. Indices are not counted.
     pub least_lines: u128,
+    /// Of these, the lines that are written.
+    pub least_lines_written: u128,
     /// Lines of data read, as the scheduler predicts for the order that it chose.
     pub lines_read: i128,
     /// Cache lines written.
     pub lines_written: i128,
 }
 
-/// A cache line.
+/// A cache line, in bytes.
 const LINE: u128 = 64;
 
 impl Traffic {
@@ -39,18 +46,26 @@ impl Traffic {
     pub fn of(plan: &Plan, decisions: &[Decision]) -> Self {
         let mut traffic = Self::default();
         let mut inputs = vec![0u128; plan.inputs.len()];
-        let mut data = inputs.clone();
+        // Of each input: the walks over it, and the bytes of rows that indices name.
+        let mut walks: Vec<Vec<Walk>> = vec![Vec::new(); plan.inputs.len()];
+        let mut named = inputs.clone();
         for stage in &plan.stages {
             let width = stage.element.width() as u128;
             let bytes = stage.count.max(0) as u128 * width;
             traffic.written += bytes;
             if let Destination::Output(_) = stage.destination {
                 traffic.least_written += bytes;
-                traffic.least_lines += bytes.div_ceil(LINE);
+                let written = stage.pieces.iter().filter_map(|piece| {
+                    let digits = piece.digits.iter().map(|digit| (digit.extent, digit.dst));
+                    Walk::new(piece.dst, digits, stage.element.width())
+                });
+                traffic.least_lines_written += touched(written.collect());
             }
             for piece in &stage.pieces {
                 let Body::Copy {
-                    source, indices, ..
+                    source,
+                    indices,
+                    offset,
                 } = &piece.body
                 else {
                     continue;
@@ -65,10 +80,16 @@ impl Traffic {
                 };
                 let bytes = distinct(piece, None) * width;
                 read(source, bytes);
-                if let Source::Input(n) = source
-                    && let Some(data) = data.get_mut(*n as usize)
-                {
-                    *data += bytes;
+                if let Source::Input(n) = source {
+                    let n = *n as usize;
+                    let digits = piece.digits.iter().map(|digit| (digit.extent, digit.src));
+                    match (walks.get_mut(n), named.get_mut(n)) {
+                        (Some(walks), _) if indices.is_empty() => {
+                            walks.extend(Walk::new(*offset, digits, stage.element.width()));
+                        }
+                        (_, Some(named)) => *named += bytes,
+                        (_, None) => {}
+                    }
                 }
                 for (column, index) in indices.iter().enumerate() {
                     let bytes = distinct(piece, Some(column)) * index.element.width() as u128;
@@ -84,10 +105,13 @@ impl Traffic {
                 .product();
             traffic.read += count * check.element.width() as u128;
         }
-        for ((read, data), (element, count)) in inputs.iter().zip(&data).zip(&plan.inputs) {
+        traffic.least_lines = traffic.least_lines_written;
+        let sources = inputs.iter().zip(walks).zip(named);
+        for (((read, walks), named), (element, count)) in sources.zip(&plan.inputs) {
             let all = (*count).max(0) as u128 * element.width() as u128;
             traffic.least_read += (*read).min(all);
-            traffic.least_lines += (*data).min(all).div_ceil(LINE);
+            // Rows that are named may lie where others are read anyway.
+            traffic.least_lines += touched(walks).max(named.min(all).div_ceil(LINE));
         }
         for decision in decisions {
             traffic.lines_read += i128::from(decision.lines_read);

@@ -83,6 +83,7 @@ impl Emitter<'_> {
         let columns = self.columns(indices, &digits)?;
         let rows = digits.iter().fold(1i64, |n, d| n.saturating_mul(d.extent));
         let worth = rows.saturating_mul(row_bytes) >= self.machine.parallel_from;
+        let most = self.lines_within_reach(indices, &part.piece.digits, width);
 
         // The innermost index digit is the gather's own, if it moves a single index.
         let own = match own_column(&columns, digits.len()) {
@@ -213,7 +214,7 @@ impl Emitter<'_> {
             piece: part.index,
             form: None,
             why: Why::Indexed(row_bytes),
-            lines_read: row.lines_read.saturating_mul(rows),
+            lines_read: row.lines_read.saturating_mul(rows).min(most),
             lines_written: order::lines(
                 self.machine,
                 part.piece.digits.iter().map(|d| (d.extent, d.dst)),
@@ -255,6 +256,26 @@ impl Emitter<'_> {
             });
         }
         Ok(columns)
+    }
+
+    /// How many lines of its source a gather can read at all, if it keeps those in a cache: what
+    /// is named again is not read again.
+    fn lines_within_reach(
+        &self,
+        indices: &[IndexColumn],
+        digits: &[PieceDigit],
+        width: i64,
+    ) -> i64 {
+        let named = indices.iter().map(|column| (column.limit, column.coeff));
+        let walked = digits.iter().map(|digit| (digit.extent, digit.src));
+        let elements = named.chain(walked).fold(1i64, |sum, (extent, stride)| {
+            sum.saturating_add((extent - 1).saturating_mul(stride.saturating_abs()))
+        });
+        let bytes = elements.saturating_mul(width);
+        match bytes <= self.machine.l2 {
+            true => bytes / self.machine.line + i64::from(bytes % self.machine.line != 0),
+            false => i64::MAX,
+        }
     }
 
     /// Takes the innermost digits that move no index out of `digits`: boxes that the same indices
