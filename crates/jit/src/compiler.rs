@@ -97,6 +97,20 @@ impl Compiler {
         Ok(NativeKernel::new(kernel, blob, code, begun))
     }
 
+    /// Both [`Compiler::compile`] and [`Compiler::listing`]: the addresses in the text are those
+    /// of the code that is installed.
+    pub fn compile_and_list(
+        &mut self,
+        kernel: &Verified,
+    ) -> Result<(NativeKernel, Listing), JitError> {
+        let begun = Instant::now();
+        let mut listing = Some(Listing::default());
+        let blob = self.guarded(|compiler| compiler.generate(kernel, &mut listing))?;
+        let code = self.memory.install(&blob.bytes, &self.isa)?;
+        let native = NativeKernel::new(kernel, blob, code, begun);
+        Ok((native, listing.unwrap_or_default()))
+    }
+
     /// The intermediate and machine code of a kernel, as text; nothing is installed.
     pub fn listing(&mut self, kernel: &Verified) -> Result<Listing, JitError> {
         let mut listing = Some(Listing::default());
