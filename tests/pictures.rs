@@ -19,9 +19,9 @@ const DEMO: &str = "func @demo(%x: f32[4, 8]) {
 const STYLE: &str = "<style>text{font:12px ui-monospace,monospace;white-space:pre}\
     .t{font-weight:bold}rect{stroke:#888}</style>";
 
-fn stages(text: &str) -> Stages {
+fn stages(text: &str, options: &Options) -> Stages {
     let graph = Graph::parse(text).expect("a graph");
-    Stages::of(&graph, &Options::copying()).expect("it compiles")
+    Stages::of(&graph, options).expect("it compiles")
 }
 
 fn escaped(text: &str) -> String {
@@ -41,7 +41,7 @@ fn svg(width: usize, height: usize, body: &str) -> String {
 
 /// One program's way through the stages, each as it prints.
 fn way() -> String {
-    let stages = stages(DEMO);
+    let stages = stages(DEMO, &Options::default());
     let boxes = [
         ("graph: as the framework spells it", DEMO.to_owned()),
         (
@@ -147,7 +147,7 @@ fn cells(body: &mut String, x: usize, columns: usize, order: &[Option<usize>], o
 fn walk(title: &str, text: &str, columns: (usize, usize)) -> String {
     let graph = Graph::parse(text).expect("a graph");
     let size = graph.ty(graph.inputs()[0]).required_elements();
-    let stages = stages(text);
+    let stages = stages(text, &Options::copying());
     let moves = moves(&stages);
     let mut source = vec![None; size];
     for (at, (_, from)) in moves.iter().enumerate() {
