@@ -3,10 +3,10 @@
 use clap::ValueEnum;
 use restride_exec::{CpuLevel, Executable};
 use restride_graph::oracle::{self, OracleError, Tensor};
+use restride_jit::{CompileOptions, Compiler};
 use restride_loops::{Fault, Verified, interpret};
 use restride_lower::plan::IndexCheck;
 
-use crate::cmd::compile::compiler;
 use crate::failure::Failure;
 use crate::native::Bound;
 use crate::signature::{Signature, Slot};
@@ -18,7 +18,8 @@ pub(crate) enum Rung {
     /// The definition of every operator (graphs only).
     Oracle,
     /// The loops, element by element, everything checked.
-    Interpret,
+    #[value(alias = "interpret")]
+    Loops,
     /// The loops by precompiled leaf moves; no executable memory.
     Exec,
     /// Machine code.
@@ -44,11 +45,12 @@ pub(crate) fn execute(
             other => Failure::Internal(format!("oracle: {other}")),
         });
     }
-    let (kernel, checks) = program.kernel_and_checks(true)?;
+    let (kernel, plan) = program.kernel(true)?;
+    let checks = plan.map_or_else(Vec::new, |plan| plan.checks);
     let buffers = input_buffers(signature, inputs)?;
     let refused = |code, position, value| refusal(program, &checks, code, position, value);
     let outputs = match rung {
-        Rung::Oracle | Rung::Interpret => {
+        Rung::Oracle | Rung::Loops => {
             interpret(&kernel, &buffers).map_err(|fault| match fault {
                 Fault::CheckFailed {
                     code,
@@ -77,7 +79,7 @@ pub(crate) fn execute(
     };
     // The interpreter gives only outputs that some buffer is; the others have no elements.
     let numbers: Vec<u32> = numbers_of_outputs(&kernel);
-    let compact = outputs.len() == numbers.len() && rung == Rung::Interpret;
+    let compact = outputs.len() == numbers.len() && rung == Rung::Loops;
     let slots = signature.outputs.iter().enumerate();
     slots
         .map(|(at, slot)| {
@@ -113,13 +115,42 @@ fn run_exec(
     }
 }
 
+/// The same, with code that knows what it calls.
+pub(crate) fn bind_with_contracts(
+    kernel: &Verified,
+    signature: &Signature,
+    inputs: Vec<Vec<u8>>,
+) -> Result<Bound, Failure> {
+    let mut options = CompileOptions::default();
+    options.contracts = true;
+    bind_by(&mut compiler(options)?, kernel, signature, inputs)
+}
+
 /// Compiles a kernel and gives it memory.
 pub(crate) fn bind(
     kernel: &Verified,
     signature: &Signature,
     inputs: Vec<Vec<u8>>,
 ) -> Result<Bound, Failure> {
-    let native = compiler()?
+    bind_by(
+        &mut compiler(CompileOptions::default())?,
+        kernel,
+        signature,
+        inputs,
+    )
+}
+
+fn compiler(options: CompileOptions) -> Result<Compiler, Failure> {
+    Compiler::new(options).map_err(|error| Failure::Internal(format!("generating code: {error}")))
+}
+
+fn bind_by(
+    compiler: &mut Compiler,
+    kernel: &Verified,
+    signature: &Signature,
+    inputs: Vec<Vec<u8>>,
+) -> Result<Bound, Failure> {
+    let native = compiler
         .compile(kernel)
         .map_err(|error| Failure::Internal(format!("generating code: {error}")))?;
     let outputs = output_buffers(signature)?;

@@ -2,13 +2,13 @@
 
 use restride_canon::ir::Canonical;
 use restride_canon::trace::Rewrite;
-use restride_graph::Graph;
 use restride_lower::Traffic;
-use restride_lower::plan::{Answer, Plan};
+use restride_lower::plan::Answer;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::stages::{Lowered, Program, lower};
+use crate::views::answers;
 
 /// A program at every stage from canonical on.
 pub(crate) struct Explanation {
@@ -143,33 +143,13 @@ impl Step {
 
 impl std::fmt::Display for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}: {}", self.on, self.rule, self.why)
-    }
-}
-
-fn answers(plan: &Plan, program: &Program) -> Vec<String> {
-    let graph = match program {
-        Program::Graph(graph) => Some(graph),
-        Program::Canonical(_) | Program::Kernel(_) => None,
-    };
-    let answers = plan.answers.iter().enumerate();
-    answers
-        .map(|(at, answer)| match answer {
-            Answer::View { input, layout } => format!(
-                "output {at} is a view of {}: {layout}: nothing moves",
-                input_name(graph, *input)
-            ),
-            Answer::Computed { stage, why } => {
-                format!("output {at} is written by stage {stage}: no view, since {why}")
+        let Self { on, rule, why } = self;
+        // An operator is spelled out by the rule of its own name.
+        match why.split_once(" is spelled out : ") {
+            Some((value, ty)) if *on == format!("{value} {rule}") => {
+                write!(f, "{on}: spelled out : {ty}")
             }
-        })
-        .collect()
-}
-
-fn input_name(graph: Option<&Graph>, input: u32) -> String {
-    let value = graph.and_then(|graph| {
-        let value = *graph.inputs().get(input as usize)?;
-        Some(format!("input {}", graph.label(value)))
-    });
-    value.unwrap_or_else(|| format!("input {input}"))
+            Some(_) | None => write!(f, "{on}: {rule}: {why}"),
+        }
+    }
 }

@@ -2,19 +2,25 @@
 
 use std::process::ExitCode;
 
+use restride_text::{Diagnostic, Diagnostics, Source};
+
+use crate::say::notice;
+
 /// The codes, for the help text.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  the input is wrong, or a test failed
+  1  the input is wrong, a file cannot be read or written, or a test failed
   2  the command was used wrongly
   3  restride itself failed; please report it";
 
 /// Why a command gave up. Each is a message for standard error.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What was given to work on is wrong. The text may be a rendered diagnostic.
+    /// What was given to work on is wrong.
     Input(String),
+    /// A text is wrong in places that can be pointed at.
+    Text(Wrong),
     /// The command line makes no sense.
     Usage(String),
     /// A stage failed on what it had accepted before.
@@ -23,29 +29,72 @@ pub(crate) enum Failure {
     ClosedPipe,
 }
 
+/// What is wrong with a text, and where.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    /// For people, with the lines and carets under them.
+    pub(crate) rendered: String,
+    /// For programs.
+    pub(crate) places: Vec<Spot>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug)]
+pub(crate) struct Spot {
+    /// The line, from 1.
+    pub(crate) line: usize,
+    /// The column in characters, from 1.
+    pub(crate) column: usize,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+impl Spot {
+    fn of(error: &Diagnostic, source: &Source<'_>) -> Self {
+        let (line, column) = source.position(error.span.start);
+        Self {
+            line,
+            column,
+            message: error.message.clone(),
+            help: error.help.clone(),
+        }
+    }
+}
+
 impl Failure {
+    /// One thing that is wrong with a text.
+    pub(crate) fn at(error: &Diagnostic, source: &Source<'_>) -> Self {
+        Self::Text(Wrong {
+            rendered: error.render(source),
+            places: vec![Spot::of(error, source)],
+        })
+    }
+
+    /// Several.
+    pub(crate) fn all(errors: &Diagnostics, source: &Source<'_>) -> Self {
+        let places = errors.entries().iter();
+        Self::Text(Wrong {
+            rendered: errors.render(source),
+            places: places.map(|error| Spot::of(error, source)).collect(),
+        })
+    }
+
     /// Prints it and says how to exit.
     pub(crate) fn report(&self) -> ExitCode {
         let (message, code) = match self {
             Self::Input(message) => (message, 1),
+            Self::Text(wrong) => (&wrong.rendered, 1),
             Self::Usage(message) => (message, 2),
             Self::Internal(message) => (message, 3),
             Self::ClosedPipe => return ExitCode::SUCCESS,
         };
         // Diagnostics come rendered, with their own heading.
-        if message.starts_with("error: ") {
-            eprint!("{message}");
-        } else {
-            eprintln!("error: {message}");
-        }
+        let heading = match message.starts_with("error: ") {
+            true => "",
+            false => "error: ",
+        };
+        notice(format_args!("{heading}{}", message.trim_end()));
         ExitCode::from(code)
-    }
-}
-
-/// A plain message is about how a command was used.
-impl From<String> for Failure {
-    fn from(message: String) -> Self {
-        Self::Usage(message)
     }
 }
 
@@ -54,7 +103,7 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::ClosedPipe,
-            _ => Self::Input(error.to_string()),
+            _ => Self::Input(format!("standard output: {error}")),
         }
     }
 }

@@ -1,19 +1,25 @@
 //! The `restride` command: one subcommand a file, under `cmd`.
 
 #![deny(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod cmd;
 mod data;
 mod execute;
 mod explanation;
 mod failure;
+mod listing;
 mod native;
 mod quick;
+mod say;
 mod signature;
 mod source;
 mod stages;
 mod style;
+mod views;
+mod written;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -26,13 +32,25 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "restride", version, about, after_help = failure::EXIT_CODES)]
 pub(crate) struct Cli {
+    /// Whether headings are coloured
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    color: style::Colour,
     #[command(subcommand)]
     command: cmd::Command,
 }
 
 fn main() -> ExitCode {
-    match cmd::run(Cli::parse().command) {
+    let cli = Cli::parse();
+    cli.color.choose();
+    match run(cli.command) {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// What is still in a buffer counts: a command that could not write all of it has failed.
+fn run(command: cmd::Command) -> Result<ExitCode, failure::Failure> {
+    let code = cmd::run(command)?;
+    std::io::stdout().lock().flush()?;
+    Ok(code)
 }

@@ -9,10 +9,15 @@ use restride_text::{Diagnostic, Diagnostics, MAX_TEXT, Source};
 use crate::failure::Failure;
 
 /// The help text of every argument that names an input.
-pub(crate) const INPUT_HELP: &str =
-    "A file, `-` for standard input, or an expression such as 'x: f32[4,6]; x[::-1].T'";
+pub(crate) const INPUT_HELP: &str = "A file, `-` for standard input, or an expression such as 'x: f32[4,6]; x[::-1].T' (see \
+     `restride help quick`)";
+
+/// What could have been meant by nothing.
+const HELP_OF_NOTHING: &str = "write a file, `-` for standard input, or an expression such as \
+                               'x: f32[4,6]; x[::-1].T'";
 
 /// A text and where it came from.
+#[derive(Clone)]
 pub(crate) struct Input {
     name: String,
     text: String,
@@ -22,6 +27,14 @@ impl Input {
     /// Reads what an argument stands for. One that names a file is that file; otherwise one that
     /// contains `;`, `[` or `:` is an expression.
     pub(crate) fn open(argument: &str) -> Result<Self, Failure> {
+        if argument.trim().is_empty() {
+            let message = format!(
+                "`{}` names nothing: {}",
+                printable(argument),
+                HELP_OF_NOTHING
+            );
+            return Err(Failure::Usage(message));
+        }
         if argument == "-" {
             let text = read(io::stdin().lock(), "<stdin>")?;
             return Ok(Self {
@@ -42,6 +55,11 @@ impl Input {
         Ok(Self { name, text })
     }
 
+    /// Where it came from.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The text.
     pub(crate) fn text(&self) -> &str {
         &self.text
@@ -54,12 +72,12 @@ impl Input {
 
     /// What is wrong with the text, as a failure of a command.
     pub(crate) fn wrong(&self, error: &Diagnostic) -> Failure {
-        Failure::Input(error.render(&self.source()))
+        Failure::at(error, &self.source())
     }
 
     /// The same for several.
     pub(crate) fn all_wrong(&self, errors: &Diagnostics) -> Failure {
-        Failure::Input(errors.render(&self.source()))
+        Failure::all(errors, &self.source())
     }
 }
 

@@ -3,14 +3,15 @@
 use restride_canon::ir::Canonical;
 use restride_canon::trace::{Rewrite, Trace};
 use restride_graph::Graph;
-use restride_loops::{Kernel, Verified, verify};
-use restride_lower::plan::{IndexCheck, Plan, PlanOptions, plan};
+use restride_loops::{Verified, verify};
+use restride_lower::plan::{Plan, PlanOptions, plan};
 use restride_lower::{Decision, Machine, schedule};
-use restride_text::Cursor;
+use restride_text::{Cursor, Diagnostic, TokenKind, closest};
 
 use crate::failure::Failure;
 use crate::quick;
 use crate::source::Input;
+use crate::written::Written;
 
 /// What a text turned out to be.
 pub(crate) enum Program {
@@ -19,7 +20,7 @@ pub(crate) enum Program {
     /// Operators without their spelling.
     Canonical(Canonical),
     /// Loops.
-    Kernel(Kernel),
+    Kernel(Written),
 }
 
 /// A plan, the loops made from it, and why they are as they are.
@@ -45,8 +46,9 @@ impl Program {
             let canonical = restride_canon::text::parse(text).map_err(|e| input.wrong(&e))?;
             Ok(Self::Canonical(canonical))
         } else if cursor.at_name("kernel") {
-            let kernel = text.parse().map_err(|error| input.wrong(&error))?;
-            Ok(Self::Kernel(kernel))
+            Ok(Self::Kernel(Written::parse(input)?))
+        } else if let Some(error) = beginning(&cursor) {
+            Err(input.wrong(&error))
         } else {
             let graph = quick::parse(text).map_err(|error| input.wrong(&error))?;
             Ok(Self::Graph(graph))
@@ -92,23 +94,15 @@ impl Program {
             .map_err(|error| Failure::Internal(format!("canonicalising: {error}")))
     }
 
-    /// The loops of it, proved. Outputs that are views are written too if `copy_views`.
-    pub(crate) fn kernel(&self, copy_views: bool) -> Result<Verified, Failure> {
-        Ok(self.kernel_and_checks(copy_views)?.0)
-    }
-
-    /// The loops of it, and what each of their checks stands for, by its number. Loops that
-    /// somebody wrote do not say.
-    pub(crate) fn kernel_and_checks(
-        &self,
-        copy_views: bool,
-    ) -> Result<(Verified, Vec<IndexCheck>), Failure> {
+    /// The loops of it, proved, and the plan that they were made from unless somebody wrote them.
+    /// Outputs that are views are written too if `copy_views`.
+    pub(crate) fn kernel(&self, copy_views: bool) -> Result<(Verified, Option<Plan>), Failure> {
         match self {
-            Self::Kernel(kernel) => Ok((verified(kernel)?, Vec::new())),
+            Self::Kernel(kernel) => Ok((kernel.verified()?, None)),
             Self::Graph(_) | Self::Canonical(_) => match self.canonical()? {
                 Some((canonical, _)) => {
                     let lowered = lower(&canonical, copy_views)?;
-                    Ok((lowered.kernel, lowered.plan.checks))
+                    Ok((lowered.kernel, Some(lowered.plan)))
                 }
                 None => Err(Failure::Internal("a graph has no canonical form".into())),
             },
@@ -116,9 +110,39 @@ impl Program {
     }
 }
 
-/// Proves loops that somebody wrote.
-pub(crate) fn verified(kernel: &Kernel) -> Result<Verified, Failure> {
-    verify(kernel.clone()).map_err(|refused| Failure::Input(format!("{refused}")))
+/// What is wrong with the first words of a text, if they begin neither a program nor an expression.
+fn beginning(start: &Cursor<'_>) -> Option<Diagnostic> {
+    const STAGES: [&str; 3] = ["func", "canonical", "kernel"];
+    let mut ahead = start.clone();
+    let word = ahead.name().ok()?;
+    let next = ahead.peek().ok()?;
+    let after = ahead.bump().ok().and_then(|_| ahead.peek().ok());
+    let is_plan = match word.text {
+        "stage" => next.kind == TokenKind::Int,
+        "view" | "copy" => next.text == ":" && after.is_some_and(|token| token.text == "output"),
+        "check" => next.text == "input",
+        _ => false,
+    };
+    if is_plan {
+        let message = "this is a plan, and plans do not parse";
+        let help = "they are printed only: go on from the stage before, `--pass canon`";
+        return Some(Diagnostic::new(word.span, message).help(help));
+    }
+    // An expression begins with `x: f32[4]`, `x = ...`, `concat(...)` or the like.
+    let is_expression = matches!(next.kind, TokenKind::Punct | TokenKind::End);
+    if is_expression {
+        return None;
+    }
+    let message = format!(
+        "`{}` begins no program: those begin with func, canonical or kernel",
+        word.text
+    );
+    Some(
+        Diagnostic::new(word.span, message).help(match closest(word.text, STAGES) {
+            Some(stage) => format!("did you mean `{stage}`?"),
+            None => "an expression declares its inputs first: `x: f32[4, 6]; x[::-1]`".into(),
+        }),
+    )
 }
 
 /// The plan of a canonical graph.

@@ -1,6 +1,29 @@
-//! Colours, on a terminal only and never against `NO_COLOR`.
+//! Colours: as `--color` says, else on a terminal only and never against `NO_COLOR`.
 
 use std::io::{IsTerminal, stdout};
+use std::sync::OnceLock;
+
+use clap::ValueEnum;
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// What the command line asked for.
+static ASKED: OnceLock<Colour> = OnceLock::new();
+
+impl Colour {
+    /// Takes effect for the whole run; the first call counts.
+    pub(crate) fn choose(self) {
+        let _ = ASKED.set(self);
+    }
+}
 
 /// How headings and dim text look.
 #[derive(Clone, Copy)]
@@ -11,10 +34,15 @@ pub(crate) struct Style {
 impl Style {
     /// What standard output can show.
     pub(crate) fn of_stdout() -> Self {
+        let asked = ASKED.get().copied().unwrap_or_default();
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self {
-            colours: !refused && stdout().is_terminal(),
+            colours: match asked {
+                Colour::Auto => !refused && stdout().is_terminal(),
+                Colour::Always => true,
+                Colour::Never => false,
+            },
         }
     }
 

@@ -7,6 +7,8 @@
 //! own; `<<` makes a file in it, up to a line `>>`. Numbers that differ between runs and machines
 //! are written as `N` where a command line ends with `# numbers vary`.
 //!
+//! The fences marked `console` of `docs/quick.md` are sessions too.
+//!
 //! `BLESS=1` writes the expectations anew.
 
 use std::fs;
@@ -28,13 +30,17 @@ fn sessions() {
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|e| e == "cli"))
         .collect();
+    files.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/quick.md"));
     files.sort();
     assert!(!files.is_empty());
     let mut wrong = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).expect("a session");
         let name = file.file_stem().expect("a name").to_string_lossy();
-        let actual = session(&name, &text);
+        let actual = match file.extension().is_some_and(|e| e == "md") {
+            true => page(&name, &text),
+            false => session(&name, &text),
+        };
         if actual == text {
             continue;
         }
@@ -49,6 +55,22 @@ fn sessions() {
         "BLESS=1 accepts these:\n{}",
         wrong.join("\n")
     );
+}
+
+/// A page with what its sessions print.
+fn page(name: &str, text: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        out += &format!("{line}\n");
+        if line == "```console" {
+            let inside = lines.by_ref().take_while(|line| *line != "```");
+            let inside: Vec<&str> = inside.collect();
+            out += session(name, &inside.join("\n")).trim_end();
+            out += "\n```\n";
+        }
+    }
+    out
 }
 
 /// Runs a session and writes it down anew.
@@ -177,11 +199,19 @@ fn without_numbers(text: &str) -> String {
     for c in text.chars() {
         let number = c.is_ascii_digit() || inside && c == '.';
         match number {
-            true if !inside => out.push('N'),
+            true if !inside => {
+                // Columns are as wide as their numbers.
+                let text = out.trim_end_matches(' ').len();
+                out.truncate((text + 1).min(out.len()));
+                out.push('N');
+            }
             true => {}
             false => out.push(c),
         }
         inside = number;
+    }
+    for unit in ["ns", "us", "ms"] {
+        out = out.replace(&format!("N {unit}"), "N s");
     }
     out
 }

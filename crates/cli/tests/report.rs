@@ -9,10 +9,12 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn page(folder: &Path, program: &str, name: &str) -> (PathBuf, String) {
+fn page(folder: &Path, program: &str, name: &str, more: &[&str]) -> (PathBuf, String) {
     let path = folder.join(format!("{name}.html"));
     let status = Command::new(env!("CARGO_BIN_EXE_restride"))
-        .args(["report", program, "--no-times", "-o"])
+        .args(["report", program, "--no-times"])
+        .args(more)
+        .arg("-o")
         .arg(&path)
         .output()
         .expect("the command");
@@ -63,7 +65,7 @@ fn pages_are_well_formed_and_complete() {
         ("view", "x: f32[4,4]; x[1]"),
         ("hostile", file.to_str().expect("text")),
     ] {
-        let (_, text) = page(&folder, program, name);
+        let (_, text) = page(&folder, program, name, &["--copy-views"]);
         check(&text);
         for id in [
             "stages",
@@ -79,10 +81,20 @@ fn pages_are_well_formed_and_complete() {
         let buffers = text.matches("<svg").count();
         assert_eq!(buffers > 0, name != "empty", "{name}");
     }
-    let (_, text) = page(&folder, "x: f32[4,4]; x.T", "small");
+    let (_, text) = page(&folder, "x: f32[4,4]; x.T", "small", &["--copy-views"]);
     // 16 cells on either side.
     assert_eq!(text.matches("<rect").count(), 32);
     assert_eq!(text.matches("fill=\"hsl(240 ").count(), 2);
+    // What is a view is drawn where it lies.
+    let (_, text) = page(&folder, "x: f32[4,4]; x.T", "transposed", &[]);
+    check(&text);
+    assert!(text.contains("output 0 is a view") && text.contains("--copy-views"));
+    assert_eq!(text.matches("<rect").count(), 16);
+    // A hole in a cell shows: every second element is read.
+    let (_, text) = page(&folder, "x: u8[8192]; x[::2]", "holes", &["--copy-views"]);
+    assert_eq!(text.matches("fill-opacity=\"0.50\"").count(), 2048);
+    // All buffers have one scale: half as many elements are half as many cells.
+    assert_eq!(text.matches("<rect").count(), 2048 + 1024);
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
@@ -94,7 +106,7 @@ fn a_browser_shows_it() {
         return;
     }
     let folder = folder("browser");
-    let (path, text) = page(&folder, "x: f32[16,16]; x.T", "page");
+    let (path, text) = page(&folder, "x: f32[16,16]; x.T", "page", &["--copy-views"]);
     let shown = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
         .arg(format!(

@@ -1,65 +1,67 @@
 //! `restride bisect`: the first rung that disagrees on a graph.
 
-use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use restride_testkit::ladder::{difference, guarded, read, recipe};
+use restride_graph::Graph;
+use restride_graph::oracle::Tensor;
+use restride_testkit::generate::Recipe as Spelled;
+use restride_testkit::ladder::{difference, guarded};
 use restride_testkit::rungs::{RungError, Subject, named};
 
 use super::rungs::all_rungs;
+use crate::data::inputs::{SOURCE_HELP, inputs};
+use crate::data::recipe::{RECIPES, Recipe};
+use crate::failure::Failure;
+use crate::signature::{Signature, Slot};
+use crate::source::{INPUT_HELP, Input};
+use crate::stages::Program;
 
 /// The arguments of `restride bisect`.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Example:
-  restride bisect graph.mv --input 'i=bits [0, -1, 7]'
-
-Inputs hold labels, every element another, unless a comment in the file (`// input %i = bits [..]`)
-or an option says what they hold. Exit code 0 if all rungs agree, 1 if not.")]
+#[command(after_help = help())]
 pub(crate) struct Args {
-    /// The graph as text; `-` is standard input.
-    file: PathBuf,
-    /// What an input holds: `NAME=labels N` or `NAME=bits [N, ..]`.
-    #[arg(long, value_name = "NAME=RECIPE")]
+    #[arg(default_value = "-", help = INPUT_HELP)]
+    file: String,
+    #[arg(long, short, value_name = "[NAME=]SOURCE", help = SOURCE_HELP)]
     input: Vec<String>,
     /// The rungs to compare with the first; all that exist unless named.
     #[arg(long, value_name = "RUNG", value_delimiter = ',')]
     rung: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
-    let rungs = named(&all_rungs(), &args.rung)?;
-    let name = args.file.display().to_string();
-    let text = match name.as_str() {
-        "-" => {
-            let mut text = String::new();
-            let read = std::io::stdin().read_to_string(&mut text);
-            read.map(|_| text)
-        }
-        _ => std::fs::read_to_string(&args.file),
+fn help() -> String {
+    format!(
+        "{RECIPES}\n\
+         Else it holds labels; one that indexes counts up within the axis that it selects from.\n\n\
+         Exit code 0 if all rungs agree, 1 if not.\n\n\
+         Example:\n  restride bisect graph.mv --input 'i=bits [0, -1, 7]'"
+    )
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let rungs = named(&all_rungs(), &args.rung).map_err(Failure::Usage)?;
+    let input = Input::open(&args.file)?;
+    let program = Program::parse(&input)?;
+    let Program::Graph(graph) = &program else {
+        let message = format!(
+            "the rungs climb from a graph; this is a {}",
+            program.stage()
+        );
+        return Err(Failure::Usage(message));
     };
-    let text = text.map_err(|error| format!("{name}: {error}"))?;
-    let mut case = read(&name, &text)?;
-    for given in &args.input {
-        let (input, what) = given
-            .split_once('=')
-            .ok_or_else(|| format!("`{given}` is no NAME=RECIPE"))?;
-        let label = format!("%{}", input.trim().trim_start_matches('%'));
-        let inputs = case.graph.inputs().iter();
-        let at = { inputs }.position(|&input| case.graph.label(input).to_string() == label);
-        let at = at.ok_or_else(|| format!("{name} has no input {label}"))?;
-        case.inputs[at] = recipe(what.trim()).ok_or_else(|| {
-            format!(
-                "`{}` is no recipe: `labels N` or `bits [N, ..]`",
-                what.trim()
-            )
-        })?;
-    }
-    let tensors = case.tensors().map_err(|error| error.to_string())?;
-    let subject = Subject::in_buffers(&case.graph, &tensors, case.buffers());
-    let mut out = std::io::stdout().lock();
-    let mut say = |line: String| writeln!(out, "{line}").map_err(|error| error.to_string());
+    let signature = Signature::of(&program)?;
+    let tensors = inputs(&signature, &input, &args.input, |at, slot| {
+        match slot.limit {
+            Some(limit) if limit > 0 => Recipe::Modulo(limit.unsigned_abs()),
+            Some(_) | None => Recipe::Spelled(labels(at)),
+        }
+    })?;
+    let slots = signature.inputs.iter().zip(&tensors).enumerate();
+    let buffers = slots.map(|(at, (slot, tensor))| buffer(at, slot, tensor));
+    let buffers = buffers.collect::<Result<Vec<_>, Failure>>()?;
+    let subject = Subject::in_buffers(graph, &tensors, buffers);
+    let mut out = io::stdout().lock();
     let mut wanted = None;
     for rung in rungs {
         let outcome = guarded(rung, &subject);
@@ -69,16 +71,49 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
             (outcome, Some(wanted)) => difference(wanted, outcome),
         };
         if let Some(message) = wrong {
-            say(format!("{}: {message}", rung.name()))?;
+            writeln!(out, "{}: {message}", rung.name())?;
             return Ok(ExitCode::FAILURE);
         }
         let summary = match &outcome {
+            Ok(outputs) if outputs.len() == 1 => "1 output".into(),
             Ok(outputs) => format!("{} outputs", outputs.len()),
-            Err(error) => error.to_string(),
+            Err(error) => refusal(error, graph),
         };
-        say(format!("{}: {summary}", rung.name()))?;
+        writeln!(out, "{}: {summary}", rung.name())?;
         wanted.get_or_insert(outcome);
     }
-    say("all rungs agree".to_owned())?;
+    writeln!(out, "all rungs agree")?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn labels(input: usize) -> Spelled {
+    Spelled::Labels(u32::try_from(input).unwrap_or(0))
+}
+
+/// The memory of an input: labels between the elements too, so that who reads there is noticed.
+fn buffer(at: usize, slot: &Slot, tensor: &Tensor) -> Result<Vec<u8>, Failure> {
+    let mut memory = labels(at).buffer(&slot.ty);
+    tensor
+        .write_into(&slot.ty, &mut memory)
+        .map_err(|error| Failure::Input(format!("{}: {error}", slot.name)))?;
+    Ok(memory)
+}
+
+/// Why a rung gives nothing, in the names of the graph.
+fn refusal(error: &RungError, graph: &Graph) -> String {
+    let bad = match error {
+        RungError::OutOfRange(bad) => bad,
+        other => return other.to_string(),
+    };
+    let op = graph.values().nth(bad.op as usize);
+    let op = op.map_or_else(
+        || format!("%{}", bad.op),
+        |value| format!("{} {}", graph.op(value).name(), graph.label(value)),
+    );
+    match bad.found {
+        Some((position, value)) => {
+            format!("{op}: index {value} at position {position} is outside its axis")
+        }
+        None => format!("{op}: an index is outside its axis"),
+    }
 }

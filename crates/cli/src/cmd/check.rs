@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Spot};
 use crate::source::{INPUT_HELP, Input, printable};
-use crate::stages::{Program, lower, verified};
+use crate::stages::{Program, lower};
 
 /// The arguments of `restride check`.
 #[derive(clap::Args)]
@@ -33,13 +33,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             Err(failure @ (Failure::Internal(_) | Failure::Usage(_) | Failure::ClosedPipe)) => {
                 return Err(failure);
             }
-            Err(Failure::Input(message)) => {
+            Err(failure @ (Failure::Input(_) | Failure::Text(_))) => {
                 sound = false;
                 if args.json {
-                    let line = json!({"file": name, "ok": false, "error": message.trim_end()});
-                    writeln!(out, "{line}")?;
+                    let errors = errors(&failure);
+                    writeln!(
+                        out,
+                        "{}",
+                        json!({"file": name, "ok": false, "errors": errors})
+                    )?;
                 } else {
-                    Failure::Input(message).report();
+                    failure.report();
                 }
             }
         }
@@ -50,10 +54,35 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     })
 }
 
+/// What is wrong, for programs: a place has a line and a column.
+fn errors(failure: &Failure) -> Vec<Value> {
+    match failure {
+        Failure::Text(wrong) => {
+            let places = wrong.places.iter();
+            let as_json = |place: &Spot| {
+                let mut error = json!({
+                    "line": place.line,
+                    "column": place.column,
+                    "message": place.message,
+                });
+                if let Some(help) = &place.help {
+                    error["help"] = json!(help);
+                }
+                error
+            };
+            places.map(as_json).collect()
+        }
+        Failure::Input(message) | Failure::Usage(message) | Failure::Internal(message) => {
+            vec![json!({"message": message.trim_end()})]
+        }
+        Failure::ClosedPipe => Vec::new(),
+    }
+}
+
 fn check(file: &str) -> Result<String, Failure> {
     let program = Program::parse(&Input::open(file)?)?;
     let kernel = match &program {
-        Program::Kernel(kernel) => verified(kernel)?,
+        Program::Kernel(kernel) => kernel.verified()?,
         Program::Graph(_) | Program::Canonical(_) => match program.canonical()? {
             Some((canonical, _)) => lower(&canonical, false)?.kernel,
             None => return Err(Failure::Internal("a graph has no canonical form".into())),
@@ -61,8 +90,9 @@ fn check(file: &str) -> Result<String, Failure> {
     };
     let mut statements = 0;
     kernel.visit(|_| statements += 1);
+    let plural = if statements == 1 { "" } else { "s" };
     Ok(format!(
-        "a sound {}; its kernel of {statements} statements is proved",
+        "a sound {}; its kernel of {statements} statement{plural} is proved",
         program.stage()
     ))
 }

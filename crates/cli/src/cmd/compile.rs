@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use restride_jit::{CompileOptions, Compiler};
-use restride_loops::Verified;
 
 use crate::failure::Failure;
+use crate::listing::commented;
 use crate::source::INPUT_HELP;
 use crate::stages::Program;
+use crate::views::{Views, notes};
 
 /// The arguments of `restride compile`.
 #[derive(clap::Args)]
@@ -19,9 +19,8 @@ pub(crate) struct Args {
     /// What to print.
     #[arg(long, value_enum, default_value_t = Emit::Asm)]
     emit: Emit,
-    /// Leave outputs out that are views of an input.
-    #[arg(long)]
-    views: bool,
+    #[command(flatten)]
+    views: Views,
 }
 
 /// What can be printed.
@@ -39,43 +38,38 @@ pub(crate) enum Emit {
 
 /// Compiles and prints.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let kernel = Program::open(&args.file)?.kernel(!args.views)?;
+    let program = Program::open(&args.file)?;
+    let (kernel, plan) = program.kernel(args.views.copy_views)?;
     let mut out = io::stdout().lock();
+    // A comment in the language of what follows it.
+    let comment = match args.emit {
+        Emit::Loops | Emit::All => "//",
+        Emit::Clif | Emit::Asm => ";",
+    };
+    for note in plan
+        .iter()
+        .flat_map(|plan| notes(plan, &program, "compiles"))
+    {
+        writeln!(out, "{comment} {note}")?;
+    }
     let wants = |emit| args.emit == emit || args.emit == Emit::All;
     if wants(Emit::Loops) {
         writeln!(out, "{}", kernel.to_string().trim_end())?;
     }
+    if args.emit == Emit::Loops {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if kernel.phases.iter().all(Vec::is_empty) {
+        writeln!(out, "; no code: nothing is moved")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let code = commented(&kernel)?;
+    writeln!(out, "; {}", code.summary)?;
     if wants(Emit::Clif) {
-        let listing = compiler()?.listing(&kernel).map_err(internal)?;
-        writeln!(out, "{}", listing.clif.trim_end())?;
+        writeln!(out, "{}", code.clif.trim_end())?;
     }
     if wants(Emit::Asm) {
-        let (assembly, bytes) = assembly(&kernel)?;
-        writeln!(out, "; {bytes} bytes")?;
-        writeln!(out, "{}", assembly.trim_end())?;
+        writeln!(out, "{}", code.assembly.trim_end())?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A compiler for this machine.
-pub(crate) fn compiler() -> Result<Compiler, Failure> {
-    Compiler::new(CompileOptions::default()).map_err(internal)
-}
-
-/// The machine code of a kernel, disassembled where there is a disassembler for it, and its size.
-pub(crate) fn assembly(kernel: &Verified) -> Result<(String, usize), Failure> {
-    let mut compiler = compiler()?;
-    let listing = compiler.listing(kernel).map_err(internal)?;
-    if !cfg!(target_arch = "x86_64") {
-        return Ok((listing.assembly, listing.bytes));
-    }
-    // Without executable memory there is still the code generator's own listing.
-    match compiler.compile(kernel) {
-        Ok(native) => Ok((native.disassembly(), native.code_bytes())),
-        Err(_) => Ok((listing.assembly, listing.bytes)),
-    }
-}
-
-fn internal(error: restride_jit::JitError) -> Failure {
-    Failure::Internal(format!("generating code: {error}"))
 }

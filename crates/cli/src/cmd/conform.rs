@@ -8,6 +8,7 @@ use restride_testkit::conform::check_lines;
 use restride_testkit::rungs::{Rung, named};
 
 use super::rungs::all_rungs;
+use crate::failure::Failure;
 
 /// The arguments of `restride conform`.
 #[derive(clap::Args)]
@@ -24,9 +25,9 @@ pub(crate) struct Args {
 }
 
 /// Prints a line a file, the first failures, and the totals.
-pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
-    let rungs = named(&all_rungs(), &args.rung)?;
-    report(args, &rungs, &mut io::stdout().lock()).map_err(|error| error.to_string())
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let rungs = named(&all_rungs(), &args.rung).map_err(Failure::Usage)?;
+    Ok(report(args, &rungs, &mut io::stdout().lock())?)
 }
 
 fn report(args: &Args, rungs: &[&dyn Rung], out: &mut impl Write) -> io::Result<ExitCode> {

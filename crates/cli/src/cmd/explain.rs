@@ -8,15 +8,15 @@ use crate::failure::Failure;
 use crate::source::INPUT_HELP;
 use crate::stages::Program;
 use crate::style::Style;
+use crate::views::Views;
 
 /// The arguments of `restride explain`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[arg(default_value = "-", help = INPUT_HELP)]
     file: String,
-    /// Plan as if no output may be a view.
-    #[arg(long)]
-    copy_views: bool,
+    #[command(flatten)]
+    views: Views,
     /// One JSON object.
     #[arg(long)]
     json: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 /// Explains.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let explanation = Explanation::of(&Program::open(&args.file)?, args.copy_views)?;
+    let explanation = Explanation::of(&Program::open(&args.file)?, args.views.copy_views)?;
     let mut out = io::stdout().lock();
     if args.json {
         writeln!(out, "{}", explanation.json())?;

@@ -11,6 +11,8 @@ use restride_testkit::rungs::named;
 use serde_json::json;
 
 use super::rungs::all_rungs;
+use crate::failure::Failure;
+use crate::say::progress;
 
 /// The arguments of `restride ladder`.
 #[derive(clap::Args)]
@@ -56,8 +58,8 @@ fn kind(word: &str) -> Result<Kind, String> {
     kind.ok_or_else(|| format!("there is no kind `{word}`; there are {}", known()))
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
-    let rungs = named(&all_rungs(), &args.rung)?;
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let rungs = named(&all_rungs(), &args.rung).map_err(Failure::Usage)?;
     let options = Options {
         seed: args.seed,
         first: args.first,
@@ -78,19 +80,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
             && started.elapsed() > Duration::from_secs(1)
             && shown.swap(seconds, Ordering::Relaxed) < seconds
         {
-            eprint!("\r{done} of {}", args.count);
+            progress(format_args!("\r{done} of {}", args.count));
         }
     });
     drop(std::panic::take_hook());
     if shown.into_inner() > 0 {
-        eprintln!();
+        progress(format_args!("\n"));
     }
     let mut out = std::io::stdout().lock();
-    let written = match args.json {
-        true => writeln!(out, "{}", as_json(&options, &report)),
-        false => write!(out, "{report}"),
-    };
-    written.map_err(|error| error.to_string())?;
+    match args.json {
+        true => writeln!(out, "{}", as_json(&options, &report))?,
+        false => write!(out, "{report}")?,
+    }
     Ok(match report.failed {
         0 => ExitCode::SUCCESS,
         1.. => ExitCode::FAILURE,

@@ -3,7 +3,7 @@
 pub(crate) mod bench;
 mod bisect;
 mod check;
-pub(crate) mod compile;
+mod compile;
 mod completions;
 mod conform;
 mod dot;
@@ -15,11 +15,13 @@ mod run;
 mod rungs;
 mod verify;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
 use crate::failure::Failure;
+use crate::quick;
 
 /// What to do.
 #[derive(Subcommand)]
@@ -35,10 +37,12 @@ pub(crate) enum Command {
     )]
     Explain(explain::Args),
     /// Print the loops, the intermediate code or the machine code of a program.
-    #[command(after_help = "Example:\n  restride compile --emit asm 'x: f32[64,64]; x.T'")]
+    #[command(after_help = "Example:\n  restride compile --copy-views 'x: f32[64,64]; x.T'")]
     Compile(compile::Args),
     /// Write a page that shows a program at every stage.
-    #[command(after_help = "Example:\n  restride report 'x: f32[16,16]; x.T' -o transpose.html")]
+    #[command(
+        after_help = "Example:\n  restride report --copy-views 'x: f32[16,16]; x.T' -o transpose.html"
+    )]
     Report(report::Args),
     /// Draw a graph in the dot language.
     #[command(after_help = "Example:\n  restride dot chain.mv | dot -Tsvg > chain.svg")]
@@ -47,17 +51,11 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  restride check *.mv")]
     Check(check::Args),
     /// Prove the machine code of a program, instruction by instruction.
-    #[command(after_help = "Example:\n  restride verify 'x: f32[64,64]; x.T'")]
+    #[command(after_help = "Example:\n  restride verify --copy-views 'x: f32[64,64]; x.T'")]
     Verify(verify::Args),
     /// Run a program on data: files, recipes or numbers that count up.
-    #[command(
-        after_help = "Example:\n  restride run 'x: f32[2,3]; x.T' --input x=a.npy --output y.npy"
-    )]
     Run(run::Args),
-    /// Run real workloads beside a memcpy of the same bytes.
-    #[command(
-        after_help = "Examples:\n  restride bench --filter transpose\n  restride bench --versus peers.jsonl --svg peers.svg"
-    )]
+    /// Time a program, or real workloads, beside a memcpy of the same bytes.
     Bench(bench::Args),
     /// Name the first rung that disagrees on a graph.
     Bisect(bisect::Args),
@@ -66,6 +64,9 @@ pub(crate) enum Command {
     Conform(conform::Args),
     /// Run random graphs through every stage of the compiler and compare.
     Ladder(ladder::Args),
+    /// Say how expressions are written, in numpy's words.
+    #[command(after_long_help = quick::HELP)]
+    Quick,
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  restride completions bash > ~/.local/share/bash-completion/completions/restride"
@@ -76,8 +77,8 @@ pub(crate) enum Command {
 /// Does it. A failed check is an exit code, everything else that goes wrong a failure.
 pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Bisect(args) => bisect::run(&args).map_err(Failure::from),
-        Command::Ladder(args) => ladder::run(&args).map_err(Failure::from),
+        Command::Bisect(args) => bisect::run(&args),
+        Command::Ladder(args) => ladder::run(&args),
         Command::Opt(args) => opt::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compile(args) => compile::run(&args),
@@ -86,8 +87,12 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Check(args) => check::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Run(args) => run::run(&args),
-        Command::Bench(args) => bench::run(&args).map_err(Failure::from),
-        Command::Conform(args) => conform::run(&args).map_err(Failure::from),
+        Command::Bench(args) => bench::run(&args),
+        Command::Conform(args) => conform::run(&args),
+        Command::Quick => {
+            io::stdout().lock().write_all(quick::HELP.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use crate::failure::Failure;
+use crate::say::progress;
 use crate::source::INPUT_HELP;
-use crate::stages::{Program, lower, planned, verified};
+use crate::stages::{Program, lower, planned};
+use crate::views::Views;
 
 /// The arguments of `restride opt`.
 #[derive(clap::Args)]
@@ -23,9 +25,8 @@ pub(crate) struct Args {
     /// Say which rewrites were made and why, as comments before the text.
     #[arg(long)]
     explain: bool,
-    /// Write every output, also one that is a view of an input.
-    #[arg(long)]
-    copy_views: bool,
+    #[command(flatten)]
+    views: Views,
 }
 
 /// The stages, each after the one before.
@@ -51,12 +52,12 @@ struct After {
 /// Prints the stage that was asked for.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let program = Program::open(&args.file)?;
-    let stages = stages(&program, args.pass, args.copy_views)?;
+    let stages = stages(&program, args.pass, args.views.copy_views)?;
     let mut out = io::stdout().lock();
     if let Some((last, earlier)) = stages.split_last() {
         if args.print_after_all {
             for stage in earlier {
-                eprint!("// after {}\n{}", stage.name(), stage.text);
+                progress(format_args!("// after {}\n{}", stage.name(), stage.text));
             }
         }
         if args.explain {
@@ -88,7 +89,7 @@ fn stages(program: &Program, last: Pass, copy_views: bool) -> Result<Vec<After>,
         return match last {
             Pass::Parse => Ok(stages),
             Pass::Lower => {
-                let text = format!("{}\n", verified(kernel)?.to_string().trim_end());
+                let text = format!("{}\n", kernel.verified()?.to_string().trim_end());
                 let notes = vec!["the verifier accepts it".to_owned()];
                 stages.push(After {
                     pass: Pass::Lower,

@@ -3,14 +3,16 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use restride_check::{Contract, Limits, Report, Subject, check};
+use restride_check::{Limits, Report, Subject, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
 use restride_loops::{Kernel, Verified};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::listing::contract;
 use crate::source::INPUT_HELP;
 use crate::stages::Program;
+use crate::views::{Views, notes};
 
 /// The arguments of `restride verify`.
 #[derive(clap::Args)]
@@ -23,9 +25,8 @@ pub(crate) struct Args {
     /// Prove the code for every level of the processor that this machine has.
     #[arg(long)]
     every_level: bool,
-    /// Leave outputs out that are views of an input.
-    #[arg(long)]
-    views: bool,
+    #[command(flatten)]
+    views: Views,
     /// One JSON object a level.
     #[arg(long)]
     json: bool,
@@ -38,9 +39,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             "only the machine code of x86-64 can be followed".into(),
         ));
     }
-    let kernel = Program::open(&args.file)?.kernel(!args.views)?;
+    let program = Program::open(&args.file)?;
+    let (kernel, plan) = program.kernel(args.views.copy_views)?;
     let mut out = io::stdout().lock();
+    let views = plan.map_or_else(Vec::new, |plan| notes(&plan, &program, "proves"));
     if !args.json {
+        for note in &views {
+            writeln!(out, "{note}")?;
+        }
         writeln!(out, "loops: {}", facts(&kernel))?;
     }
     let levels = Features::ALL
@@ -74,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         };
         proved &= report.is_ok();
         if args.json {
-            writeln!(out, "{}", as_json(level, &native, &report))?;
+            writeln!(out, "{}", as_json(level, &native, &report, &views))?;
         } else {
             print(&mut out, level, &native, &report)?;
         }
@@ -127,7 +133,7 @@ fn print(
     writeln!(out, "  runs          {}", report.runs)?;
     writeln!(
         out,
-        "  instructions  {executed} executed, in {} steps",
+        "  instructions  {executed} different ones, {} steps in all",
         report.steps
     )?;
     writeln!(
@@ -147,6 +153,7 @@ fn as_json(
     level: Features,
     native: &NativeKernel,
     report: &Result<Report, String>,
+    views: &[String],
 ) -> serde_json::Value {
     let level = format!("{level:?}");
     match report {
@@ -160,42 +167,14 @@ fn as_json(
             "accesses": report.accesses,
             "output_bytes": report.bytes,
             "calls": report.calls,
+            "views": views,
         }),
         Err(limit) => json!({
             "level": level,
             "code_bytes": native.code_bytes(),
             "proved": false,
             "why": limit,
+            "views": views,
         }),
-    }
-}
-
-/// A promise that the proof rests on.
-fn contract(contract: &Contract) -> String {
-    let list = |points: Vec<String>| points.join(", ");
-    match contract {
-        Contract::Move { dims, width } => {
-            let dims = dims.iter();
-            let dims = dims.map(|d| format!("({}, {}, {})", d.extent, d.dst, d.src));
-            format!("move w{width} box [{}]", list(dims.collect()))
-        }
-        Contract::Fill { dims, width, bits } => {
-            let dims = dims.iter().map(|(n, stride)| format!("({n}, {stride})"));
-            format!("fill w{width} <- {bits:#x} box [{}]", list(dims.collect()))
-        }
-        Contract::Gather { gather, width } => {
-            let dims = gather.dims.iter();
-            let dims = dims.map(|d| format!("({}, {}, {})", d.extent, d.dst, d.src));
-            format!(
-                "gather {} rows w{width} limit {} box [{}]",
-                gather.extent,
-                gather.norm.limit,
-                list(dims.collect())
-            )
-        }
-        Contract::Check { dims, norm } => {
-            let dims = dims.iter().map(|(n, stride)| format!("({n}, {stride})"));
-            format!("check limit {} box [{}]", norm.limit, list(dims.collect()))
-        }
     }
 }

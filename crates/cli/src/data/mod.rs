@@ -1,6 +1,7 @@
 //! Tensors outside of memory: files, recipes, and print.
 
 pub(crate) mod element;
+pub(crate) mod inputs;
 pub(crate) mod npy;
 pub(crate) mod recipe;
 pub(crate) mod safetensors;

@@ -20,8 +20,8 @@ pub(crate) fn read(path: &str) -> Result<Tensor, Failure> {
 }
 
 fn parse(mut from: impl Read, length: u64) -> Result<Tensor, String> {
-    let start = super::take(&mut from, 8)?;
-    if !start.starts_with(MAGIC) {
+    let start = super::take(&mut from, length.min(8))?;
+    if start.len() < 8 || !start.starts_with(MAGIC) {
         return Err("this is no .npy file".into());
     }
     let size = match start.get(6) {

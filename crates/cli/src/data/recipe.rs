@@ -2,11 +2,13 @@
 
 use restride_graph::oracle::Tensor;
 use restride_graph::{ElementType, TensorType};
+use restride_testkit::generate::Recipe as Spelled;
+use restride_testkit::ladder::recipe;
 
 use super::element::encode;
 
 /// How the elements of a generated input follow from their position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Recipe {
     /// 0, 1, 2, ...
     Iota,
@@ -18,10 +20,27 @@ pub(crate) enum Recipe {
     Zeros,
     /// 0, 1, ... `n - 1`, 0, 1, ...: indices that are in range.
     Modulo(u64),
+    /// Numbers below `n` in no order, the same every time: indices that are in range.
+    HashModulo(u64),
+    /// Labels that differ, or given bits.
+    Spelled(Spelled),
 }
 
+/// The recipes, for the help text.
+pub(crate) const RECIPES: &str = "\
+Sources of inputs:
+  FILE.npy                   an array that numpy has saved
+  FILE.safetensors:TENSOR    a tensor of such a file
+  iota, iota1                0, 1, 2, ... or 1, 2, 3, ... in row-major order
+  modN                       0, 1, ... N-1, 0, 1, ...
+  hash, hashN                bits that look random, or such numbers below N; always the same
+  zeros                      zero bits
+  'labels N'                 every element another; N tells inputs apart
+  'bits [3, -1, 0x7f]'       elements as bits, again from the first where there are more places
+An input that nobody names holds what a comment `// input %x = bits [..]` of the program says.";
+
 impl Recipe {
-    /// The recipe of a name: `iota`, `iota1`, `hash`, `zeros`, or `mod` and a number.
+    /// The recipe of a name, as [`RECIPES`] has them.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "iota" => Some(Self::Iota),
@@ -29,18 +48,27 @@ impl Recipe {
             "hash" => Some(Self::Hash),
             "zeros" => Some(Self::Zeros),
             other => {
-                let n: u64 = other.strip_prefix("mod")?.parse().ok()?;
-                (n > 0).then_some(Self::Modulo(n))
+                let below = |kind: &str| {
+                    let n: u64 = other.strip_prefix(kind)?.parse().ok()?;
+                    (n > 0).then_some(n)
+                };
+                let modulo = below("mod").map(Self::Modulo);
+                let hashed = || below("hash").map(Self::HashModulo);
+                let spelled = || recipe(other).map(Self::Spelled);
+                modulo.or_else(hashed).or_else(spelled)
             }
         }
     }
 
-    fn bits(self, element: ElementType, position: u64) -> u128 {
+    fn bits(&self, element: ElementType, position: u64) -> u128 {
         match self {
             Self::Iota => encode(element, position),
             Self::IotaFromOne => encode(element, position.saturating_add(1)),
             Self::Zeros => 0,
             Self::Modulo(n) => encode(element, position % n),
+            Self::HashModulo(n) => encode(element, scramble(position) % n),
+            // Not made position by position.
+            Self::Spelled(_) => 0,
             Self::Hash => {
                 let low = scramble(2 * position);
                 let high = scramble(2 * position + 1);
@@ -54,8 +82,11 @@ impl Recipe {
     }
 
     /// A tensor of a type; nothing when there is no memory for it.
-    pub(crate) fn make(self, ty: &TensorType) -> Option<Tensor> {
+    pub(crate) fn make(&self, ty: &TensorType) -> Option<Tensor> {
         let ty = ty.clone().without_layout();
+        if let Self::Spelled(recipe) = self {
+            return Tensor::read(&ty, &recipe.buffer(&ty)).ok();
+        }
         let width = ty.element().width();
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(ty.byte_size()).ok()?;

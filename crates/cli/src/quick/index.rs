@@ -68,6 +68,12 @@ impl Parser<'_> {
         if self.cursor.eat_name("newaxis") || self.cursor.eat_name("None") {
             return Ok(Entry::NewAxis);
         }
+        let mut ahead = self.cursor.clone();
+        let numpy = ahead.eat_name("np") || ahead.eat_name("numpy");
+        if numpy && ahead.eat(".") && ahead.eat_name("newaxis") {
+            self.cursor = ahead;
+            return Ok(Entry::NewAxis);
+        }
         if self.cursor.at_punct("[") {
             let start = self.cursor.span();
             let list = Integers::read(&mut self.cursor)?;

@@ -7,7 +7,7 @@ use super::arguments::{Argument, Arguments, wanted};
 use super::parser::{Parsed, Parser, meaning};
 
 /// Methods, which are functions of their tensor too.
-const METHODS: [&str; 16] = [
+const METHODS: [&str; 19] = [
     "reshape",
     "transpose",
     "swapaxes",
@@ -23,6 +23,9 @@ const METHODS: [&str; 16] = [
     "flatten",
     "ravel",
     "repeat",
+    "split",
+    "space_to_depth",
+    "depth_to_space",
     "T",
 ];
 
@@ -40,14 +43,19 @@ pub(super) fn function(
         return join(parser, name.text == "stack", arguments, span);
     }
     if !METHODS.contains(&name.text) || name.text == "T" {
-        let known = METHODS.iter().chain(&FUNCTIONS).copied();
-        return Err(unknown("function", name, known));
+        return Err(no_function(name));
     }
     match arguments.take("x") {
         Some((Argument::Value(x), _)) => method(parser, x, name, Some(arguments), span),
         Some((other, at)) => Err(wanted("the first argument", "a tensor", &other, at)),
         None => Err(Diagnostic::new(span, "a tensor is missing")),
     }
+}
+
+/// There is no function of that name.
+pub(super) fn no_function(name: Spanned<&str>) -> Diagnostic {
+    let known = METHODS.iter().chain(&FUNCTIONS).copied();
+    unknown("function", name, known.filter(|known| *known != "T"))
 }
 
 fn unknown<'n>(
@@ -134,6 +142,14 @@ pub(super) fn method(
         "expand_dims" => call.expand_dims(&mut arguments),
         "flatten" | "ravel" => call.flatten(),
         "repeat" => call.repeat(&mut arguments),
+        "split" => call.split(&mut arguments),
+        "space_to_depth" => call.blocks(&mut arguments, true),
+        "depth_to_space" => call.blocks(&mut arguments, false),
+        function if FUNCTIONS.contains(&function) => {
+            let message = format!("`{function}` is a function, no method");
+            let help = format!("write `{function}(x, y)`");
+            return Err(Diagnostic::new(name.span, message).help(help));
+        }
         _ => return Err(unknown("method", name, METHODS.iter().copied())),
     }?;
     arguments.finish()?;
@@ -141,14 +157,14 @@ pub(super) fn method(
 }
 
 /// A call of a method: on what, and where it stands.
-struct Call<'p, 'a> {
-    parser: &'p mut Parser<'a>,
-    x: ValueId,
-    span: Span,
+pub(super) struct Call<'p, 'a> {
+    pub(super) parser: &'p mut Parser<'a>,
+    pub(super) x: ValueId,
+    pub(super) span: Span,
 }
 
 impl Call<'_, '_> {
-    fn done(&self, value: Result<ValueId, GraphError>) -> Parsed<ValueId> {
+    pub(super) fn done(&self, value: Result<ValueId, GraphError>) -> Parsed<ValueId> {
         value.map_err(|error| meaning(self.span, &error))
     }
 

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! program   = statement {";" statement}
-//! statement = name ":" type                       -- an input: f32[8, 16], f32[8, 16] strides [32, 2]
+//! statement = input {"," input}
 //!           | name "=" expr                       -- a name for a value
 //!           | expr {"," expr}                     -- outputs
-//! expr      = (name | "(" expr ")" | function "(" arguments ")" | list) {postfix}
+//! input     = name ":" type                       -- f32[8, 16], f32[8, 16] strides [32, 2]
+//! expr      = (name | "(" expr ")" | ["np" "."] function "(" arguments ")" | list) {postfix}
 //! postfix   = "[" index {"," index} "]" | "." name ["(" arguments ")"]
 //! index     = int | [int] ":" [int] [":" [int]] | "..." | "newaxis" | "None" | list | name
 //! arguments = [argument {"," argument}]
@@ -18,12 +19,16 @@
 //! pair of brackets. If no statement is an expression the last name given is the output.
 
 mod arguments;
+mod blocks;
 mod index;
 mod methods;
 mod parser;
 
 use restride_graph::Graph;
 use restride_text::Diagnostic;
+
+/// The language in short, for the command line.
+pub(crate) const HELP: &str = include_str!("help.txt");
 
 /// Reads a program; everything in it is checked.
 pub(crate) fn parse(text: &str) -> Result<Graph, Diagnostic> {

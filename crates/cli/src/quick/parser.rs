@@ -63,6 +63,9 @@ impl<'a> Parser<'a> {
         if let Ok(name) = ahead.name() {
             if ahead.at_punct(":") {
                 self.input()?;
+                while self.cursor.eat(",") {
+                    self.input()?;
+                }
                 return Ok(None);
             }
             if ahead.at_punct("=") {
@@ -172,7 +175,15 @@ impl<'a> Parser<'a> {
         ) {
             return Err(self.cursor.unexpected(wanted));
         }
-        let name = self.cursor.name()?;
+        let mut name = self.cursor.name()?;
+        // `np.roll(x, 1)`, unless that is what somebody calls a tensor.
+        let is_numpy = ["np", "numpy"].contains(&name.text) && !self.names.contains_key(name.text);
+        if is_numpy && self.cursor.eat(".") {
+            name = self.cursor.name()?;
+            if !self.cursor.at_punct("(") {
+                return Err(methods::no_function(name));
+            }
+        }
         if self.cursor.at_punct("(") {
             let arguments = self.arguments()?;
             let span = self.cursor.span_since(name.span);
@@ -183,14 +194,22 @@ impl<'a> Parser<'a> {
             None => {
                 let message = format!("there is no value `{}`", name.text);
                 let wrong = Diagnostic::new(name.span, message);
-                Err(match closest(name.text, self.names.keys().copied()) {
-                    Some(known) => wrong.help(format!("did you mean `{known}`?")),
-                    None => wrong.help(format!(
-                        "inputs are declared first: `{}: f32[4, 6]; ...`",
-                        name.text
-                    )),
-                })
+                Err(wrong.help(self.which_names(name.text)))
             }
+        }
+    }
+
+    /// What could have been meant by a name that stands for nothing.
+    fn which_names(&self, name: &str) -> String {
+        let mut known: Vec<&str> = self.names.keys().copied().collect();
+        known.sort_unstable();
+        // Any letter is close to any other.
+        let near = closest(name, known.iter().copied()).filter(|_| name.chars().count() > 1);
+        match (near, known.as_slice()) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, []) => format!("inputs are declared first: `{name}: f32[4, 6]; ...`"),
+            (None, [one]) => format!("there is `{one}`"),
+            (None, all) => format!("there are `{}`", all.join("`, `")),
         }
     }
 

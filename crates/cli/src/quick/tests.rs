@@ -100,6 +100,19 @@ fn methods_are_numpys() {
             vec![1, 2],
         ),
         ("concat(x[0], x[1, :1])", vec![4], vec![0, 1, 2, 3]),
+        ("x.split(3, axis=1)[-1]", vec![2, 1], vec![2, 5]),
+        ("np.split(x, [1, 1], 1)[2]", vec![2, 2], vec![1, 2, 4, 5]),
+        ("split(x, 2)[0][0, np.newaxis]", vec![1, 3], vec![0, 1, 2]),
+        (
+            "x.reshape(1,1,2,3)[..., :2].space_to_depth(2).ravel()",
+            vec![4],
+            vec![0, 1, 3, 4],
+        ),
+        (
+            "x[:, :2].reshape(1,4,1,1).depth_to_space(2)[0, 0]",
+            vec![2, 2],
+            vec![0, 1, 3, 4],
+        ),
         (
             "concatenate([x, x], axis=1)[1]",
             vec![6],
@@ -125,6 +138,9 @@ fn statements_name_and_hand_out() {
     assert_eq!(both[0], (vec![], vec![0]));
     assert_eq!(both[1].1, [0, 1, 2, 3]);
     assert_eq!(both[2].1, [0, 1]);
+    // Inputs may stand side by side, and a tensor may have numpy's name.
+    let side_by_side = eval("x: u8[2], np: u8[2]; np, stack(x, np)[1]");
+    assert_eq!(side_by_side[0], side_by_side[1]);
     // A name given last is handed out if nothing else is.
     assert_eq!(one("x: u8[2]; y = x[::-1]").1, [1, 0]);
     let graph = parse("x: u8[2] strides [-2] offset 4; y = x; y").expect("a strided input");
@@ -149,6 +165,24 @@ fn errors_point_and_advise() {
             "x: f32[4,4,4]; x[0, :, [1]]",
             "an integer apart from the index tensor",
             "0",
+        ),
+        (
+            "x: f32[4]; x.concat(x)",
+            "`concat` is a function, no method",
+            "concat",
+        ),
+        ("x: f32[4]; np.sin(x)", "there is no function `sin`", "sin"),
+        ("x: f32[4]; np.pi", "there is no function `pi`", "pi"),
+        (
+            "x: f32[4]; x.split(2)",
+            "`split` gives 2 tensors",
+            "x.split(2)",
+        ),
+        ("x: f32[4]; x.split(2)[2]", "part 2 of 2", "[2]"),
+        (
+            "x: f32[4]; x.split([3, 1])[0]",
+            "cuts go up from 0 to 4, the size of the axis",
+            "[3, 1]",
         ),
         ("x: f32[4]; x[..., ...]", "a second `...`", "..."),
         (
@@ -209,6 +243,8 @@ fn no_text_makes_it_panic() {
         "newaxis",
         "9223372036854775807",
         "roll",
+        "split",
+        "np",
     ];
     let mut state = 11u64;
     for round in 0..40_000 {

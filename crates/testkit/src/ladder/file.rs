@@ -42,14 +42,8 @@ pub fn read(name: &str, text: &str) -> Result<Case, String> {
     let mut inputs: Vec<Recipe> = (0..graph.inputs().len() as u32)
         .map(Recipe::Labels)
         .collect();
-    for line in text.lines() {
-        let Some(line) = line.trim().strip_prefix("// input %") else {
-            continue;
-        };
-        let Some((label, recipe)) = line.split_once('=') else {
-            continue;
-        };
-        let label = format!("%{}", label.trim());
+    for (label, recipe) in stated(text) {
+        let label = format!("%{label}");
         let inputs_of = graph.inputs().iter();
         let Some(at) = inputs_of
             .clone()
@@ -57,17 +51,22 @@ pub fn read(name: &str, text: &str) -> Result<Case, String> {
         else {
             return Err(format!("{name}: there is no input {label}"));
         };
-        inputs[at] = self::recipe(recipe.trim()).ok_or_else(|| {
-            format!(
-                "{name}: `{}` is no recipe: `labels N` or `bits [N, ..]`",
-                recipe.trim()
-            )
+        inputs[at] = self::recipe(recipe).ok_or_else(|| {
+            format!("{name}: `{recipe}` is no recipe: `labels N` or `bits [N, ..]`")
         })?;
     }
     Ok(Case {
         graph,
         inputs,
         refused: Vec::new(),
+    })
+}
+
+/// What the comments of a text say that inputs hold: `(name, recipe)`, the name without its mark.
+pub fn stated(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines().filter_map(|line| {
+        let (name, recipe) = line.trim().strip_prefix("// input %")?.split_once('=')?;
+        Some((name.trim(), recipe.trim()))
     })
 }
 

@@ -8,32 +8,38 @@ use super::engine;
 use super::outcome::{Effort, Outcome};
 use restride::{Code, Form};
 use restride_testkit::workloads::Workload;
+use std::io::{self, Write};
 
 /// How much faster another form must be to be pointed out.
 const NOTABLE: f64 = 1.10;
 
 /// Measures and prints; returns how many workloads could not be run.
-pub(crate) fn run(workloads: &[Workload], effort: &Effort) -> usize {
+pub(crate) fn run(
+    workloads: &[Workload],
+    effort: &Effort,
+    out: &mut dyn Write,
+) -> io::Result<usize> {
     let turn = Effort {
         rounds: 1,
         compilations: 1,
         ..*effort
     };
     let mut failed = 0;
-    println!(
+    writeln!(
+        out,
         "{:<24} {:<18} speed of each other form against it",
         "workload", "chosen"
-    );
+    )?;
     for workload in workloads.iter().filter(|w| !w.is_view()) {
         match one(workload, &turn, effort.rounds) {
-            Ok(line) => println!("{line}"),
+            Ok(line) => writeln!(out, "{line}")?,
             Err(problem) => {
                 failed += 1;
-                println!("{:<24} FAILED: {problem}", workload.id);
+                writeln!(out, "{:<24} FAILED: {problem}", workload.id)?;
             }
         }
     }
-    failed
+    Ok(failed)
 }
 
 fn one(workload: &Workload, turn: &Effort, rounds: usize) -> Result<String, String> {
@@ -44,7 +50,7 @@ fn one(workload: &Workload, turn: &Effort, rounds: usize) -> Result<String, Stri
         .collect();
     let mut speeds = vec![Vec::new(); others.len()];
     let mut facts = None;
-    for _ in 0..rounds.max(1) {
+    for _ in 0..rounds {
         let base = Outcome::measure(&*chosen, workload, turn)?;
         for ((_, subject), speeds) in others.iter().zip(&mut speeds) {
             let other = Outcome::measure(&**subject, workload, turn)?;

@@ -8,7 +8,7 @@
 use super::subject::{Bound, Facts, Prepared, Subject, View};
 use restride::{Call, Code, Config, Engine, Form, Output, Program, TensorMut, TensorRef};
 use restride_testkit::workloads::{Workload, to_graph};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The compiler with its default settings but for how code is made.
 pub(crate) fn subject(code: Code) -> Box<dyn Subject> {
@@ -44,6 +44,45 @@ impl Compiler {
     }
 }
 
+/// What a program says about itself; `view` is its first output, if that is one.
+pub(super) fn facts(program: &Program, compiled: Duration) -> Facts {
+    let summary = program.summary();
+    let view = match program.outputs().first() {
+        Some(Output::View { input, layout, .. }) => Some(View {
+            input: *input,
+            offset: layout.offset,
+            strides: layout.strides.to_vec(),
+        }),
+        Some(Output::Computed { .. }) | None => None,
+    };
+    Facts {
+        view,
+        compile_ns: u64::try_from(compiled.as_nanos()).unwrap_or(u64::MAX),
+        stages: summary.stages,
+        forms: summary
+            .forms
+            .iter()
+            .map(|form| (*form).to_owned())
+            .collect(),
+        code_bytes: summary.code_bytes,
+        scratch_bytes: summary.scratch_bytes,
+    }
+}
+
+/// A call of a program with these arguments.
+pub(super) fn bound<'a>(
+    program: &'a Program,
+    inputs: &[TensorRef<'a>],
+    outputs: &mut [TensorMut<'a>],
+    scratch: &'a mut [u8],
+) -> Result<Box<dyn Bound + 'a>, String> {
+    let call = program.bind_in(inputs, outputs, scratch);
+    Ok(Box::new(Prearranged {
+        call: call.map_err(|e| e.to_string())?,
+        is_shared: program.kernel().is_parallel(),
+    }))
+}
+
 struct Compiled {
     program: Program,
     facts: Facts,
@@ -58,28 +97,8 @@ impl Subject for Compiler {
         };
         let start = Instant::now();
         let program = engine.compile(&graph).map_err(|e| e.to_string())?;
-        let compile_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let summary = program.summary();
-        let view = match program.outputs().first() {
-            Some(Output::View { input, layout, .. }) => Some(View {
-                input: *input,
-                offset: layout.offset,
-                strides: layout.strides.to_vec(),
-            }),
-            Some(Output::Computed { .. }) | None => None,
-        };
-        let facts = Facts {
-            view,
-            compile_ns,
-            stages: summary.stages,
-            forms: summary
-                .forms
-                .iter()
-                .map(|form| (*form).to_owned())
-                .collect(),
-            code_bytes: summary.code_bytes,
-            scratch_bytes: summary.scratch_bytes,
-        };
+        let compiled = start.elapsed();
+        let facts = facts(&program, compiled);
         Ok(Box::new(Compiled { program, facts }))
     }
 }
@@ -103,11 +122,7 @@ impl Prepared for Compiled {
         if self.facts.view.is_none() {
             outputs.push(TensorMut::from_bytes(output));
         }
-        let call = self.program.bind_in(&inputs, &mut outputs, scratch);
-        Ok(Box::new(Prearranged {
-            call: call.map_err(|e| e.to_string())?,
-            is_shared: self.program.kernel().is_parallel(),
-        }))
+        bound(&self.program, &inputs, &mut outputs, scratch)
     }
 }
 

@@ -11,6 +11,7 @@ mod engine;
 mod memory;
 mod outcome;
 mod peer;
+mod program;
 mod reference;
 mod subject;
 mod svg;
@@ -20,30 +21,44 @@ mod table;
 mod trial;
 mod versus;
 
+use crate::data::inputs::SOURCE_HELP;
+use crate::data::recipe::RECIPES;
+use crate::failure::Failure;
+use crate::say::notice;
+use crate::source::{Input, printable};
+use crate::views::Views;
 use outcome::{Effort, Outcome};
 use restride::Code;
 use restride_testkit::workloads::{Workload, read};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use subject::Subject;
+use table::Moved;
 use versus::{Score, Scores};
 
 /// The workloads that are run when no file is named.
 const STORED: &str = include_str!("../../../../../tests/workloads/workloads.json");
 
-/// How long a slice lasts unless told otherwise, in milliseconds.
-const SLICE_MS: f64 = 60.0;
+/// How long a slice lasts unless told otherwise.
+const SLICE: Duration = Duration::from_millis(60);
 
 /// The same in a sweep, which has many points.
-const SWEEP_SLICE_MS: f64 = 2.0;
+const SWEEP_SLICE: Duration = Duration::from_millis(2);
 
 /// The arguments of the command.
 #[derive(clap::Args, Debug)]
+#[command(after_help = help())]
 pub(crate) struct Args {
-    /// File of workloads [default: the one that WORKLOADS names, else the built-in ones]
-    file: Option<PathBuf>,
+    /// A program (a file, `-`, or an expression such as 'x: f32[4,6]; x[::-1]'), or a file of
+    /// workloads [default: the one that WORKLOADS names, else the built-in ones]
+    file: Option<String>,
+    #[arg(long, short, value_name = "[NAME=]SOURCE", help = SOURCE_HELP)]
+    input: Vec<String>,
+    #[command(flatten)]
+    views: Views,
     /// Only workloads (or points of the sweep) whose name or class contains this
     #[arg(long, default_value = "")]
     filter: String,
@@ -51,20 +66,20 @@ pub(crate) struct Args {
     #[arg(long)]
     threads: Option<usize>,
     /// Slices of time per workload
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = rounds, value_name = "N")]
     rounds: usize,
     /// Length of a slice in milliseconds [default: 60, in a sweep 2]
-    #[arg(long)]
-    budget_ms: Option<f64>,
+    #[arg(long, value_parser = milliseconds, value_name = "MS")]
+    budget_ms: Option<Duration>,
     /// Write the measurements here, one JSON object a line
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Merge with results of other systems; may be repeated. Where a file has results of
     /// restride, those stand and nothing is run
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     versus: Vec<PathBuf>,
     /// Draw the merged results here
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Speak the line protocol of a benchmark driver on standard input and output
     #[arg(long, conflicts_with_all = ["sweep", "versus", "json", "svg"])]
@@ -83,42 +98,127 @@ pub(crate) struct Args {
     generic: bool,
 }
 
+fn help() -> String {
+    format!(
+        "Columns:\n  \
+         time      of a call, in the fastest sample\n  \
+         GB/s      bytes read and bytes written, together, in that time\n  \
+         xmemcpy   speed beside a memcpy of the output's bytes in the same run: 1 is as fast\n  \
+         usual     the same by medians\n  \
+         of limit  xmemcpy over what the cache lines that must be touched allow\n  \
+         compile   from the graph to code\n\n\
+         {RECIPES}\n\
+         Else an input of a program holds `hash`, and one that indexes `hashN` for its axis of N.\n\n\
+         Examples:\n  \
+         restride bench 'x: f32[512,512]; x.T[::2].reshape(-1)'\n  \
+         restride bench --filter transpose\n  \
+         restride bench --versus peers.jsonl --svg peers.svg"
+    )
+}
+
+fn rounds(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("nothing would be measured".into()),
+        Ok(rounds) => Ok(rounds),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+fn milliseconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    match Duration::try_from_secs_f64(number * 1e-3) {
+        Ok(Duration::ZERO) => Err("nothing would be measured".into()),
+        Ok(budget) => Ok(budget),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Runs the command.
-pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match dispatch(args)? {
         0 => Ok(ExitCode::SUCCESS),
         failed => {
-            eprintln!("{failed} failed");
+            notice(format_args!("{failed} failed"));
             Ok(ExitCode::FAILURE)
         }
     }
 }
 
-fn dispatch(args: &Args) -> Result<usize, String> {
-    let subject: Box<dyn Subject> = match (args.reference, args.generic) {
-        (true, _) => Box::new(reference::Reference),
-        (false, true) => engine::subject(Code::Generic),
-        (false, false) => engine::subject(Code::Native),
+fn dispatch(args: &Args) -> Result<usize, Failure> {
+    let code = if args.generic {
+        Code::Generic
+    } else {
+        Code::Native
+    };
+    let subject: Box<dyn Subject> = match args.reference {
+        true => Box::new(reference::Reference),
+        false => engine::subject(code),
     };
     let effort = effort(args)?;
-    let text = |e: io::Error| e.to_string();
+    let mut out = io::stdout().lock();
     if args.sweep {
-        return sweep::sweep(&*subject, &args.filter, &effort, &mut io::stdout()).map_err(text);
+        return found(
+            sweep::sweep(&*subject, &args.filter, &effort, &mut out)?,
+            args,
+        );
     }
-    let (workloads, refused) = workloads(args)?;
+    let given = given(args)?;
+    // A file that cannot be written is better known before all is measured.
+    let mut json = args.json.as_deref().map(Written::create).transpose()?;
+    let mut svg = args.svg.as_deref().map(Written::create).transpose()?;
+    let (workloads, refused) = match given {
+        Given::Program(input) => {
+            for (used, option) in [
+                (!args.filter.is_empty(), "--filter"),
+                (!args.versus.is_empty(), "--versus"),
+                (svg.is_some(), "--svg"),
+                (args.peer, "--peer"),
+                (args.candidates, "--candidates"),
+                (args.reference, "--reference"),
+            ] {
+                if used {
+                    let message = format!("{option} is for workloads, and this is a program");
+                    return Err(Failure::Usage(message));
+                }
+            }
+            let options = program::Options {
+                sources: &args.input,
+                copy_views: args.views.copy_views,
+                code,
+            };
+            let measured = program::run(&input, &options, &effort, &mut out)?;
+            if let Some(file) = &mut json {
+                file.write(&measured.json)?;
+            }
+            return Ok(0);
+        }
+        Given::Workloads(workloads, refused) => (workloads, refused),
+    };
+    if !args.input.is_empty() || args.views.copy_views {
+        let message = "--input and --copy-views are for programs: workloads state both themselves";
+        return Err(Failure::Usage(message.into()));
+    }
+    if workloads.is_empty() && refused == 0 {
+        return Err(nothing(args));
+    }
     if args.peer {
-        let (input, output) = (io::stdin().lock(), io::stdout().lock());
-        peer::serve(&*subject, &workloads, effort.threads, input, output).map_err(text)?;
+        peer::serve(
+            &*subject,
+            &workloads,
+            effort.threads,
+            io::stdin().lock(),
+            out,
+        )?;
         return Ok(0);
     }
     if args.candidates {
-        return Ok(refused + candidates::run(&workloads, &effort));
+        return Ok(refused + candidates::run(&workloads, &effort, &mut out)?);
     }
     let mut scores = Scores::new();
     for path in &args.versus {
         let text = read_file(path)?;
         let merged = versus::merge(&mut scores, &text, effort.threads);
-        merged.map_err(|problem| format!("{}: {problem}", path.display()))?;
+        merged.map_err(|problem| Failure::Input(format!("{}: {problem}", path.display())))?;
     }
     let known = scores
         .values()
@@ -126,59 +226,93 @@ fn dispatch(args: &Args) -> Result<usize, String> {
     let failed = if known {
         0
     } else {
-        measure_all(args, &*subject, &workloads, &effort, &mut scores)?
+        measure_all(
+            &mut json,
+            &*subject,
+            &workloads,
+            &effort,
+            &mut scores,
+            &mut out,
+        )?
     };
-    if !args.versus.is_empty() || args.svg.is_some() {
+    if !args.versus.is_empty() || svg.is_some() {
         let rows = compare::rows(&workloads, &scores);
         let tables = [
             compare::by_workload(&rows),
             compare::by_class(&rows),
             compare::by_peer(&rows),
         ];
-        println!("\n{}", tables.join("\n"));
-        if let Some(path) = &args.svg {
+        writeln!(out, "\n{}", tables.join("\n"))?;
+        if let Some(file) = &mut svg {
             let threads = effort.threads;
             let subtitle = format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
-            write_file(path, &svg::draw(&rows, &subtitle))?;
+            file.write(&svg::draw(&rows, &subtitle))?;
         }
     }
     Ok(failed + refused)
 }
 
-fn effort(args: &Args) -> Result<Effort, String> {
+/// How many points of a sweep failed; an error if there was none.
+fn found(swept: sweep::Swept, args: &Args) -> Result<usize, Failure> {
+    match swept.points {
+        0 => Err(nothing(args)),
+        _ => Ok(swept.failed),
+    }
+}
+
+fn nothing(args: &Args) -> Failure {
+    Failure::Usage(match args.filter.as_str() {
+        "" => "there are no workloads in it".into(),
+        filter => format!("no name or class contains `{}`", printable(filter)),
+    })
+}
+
+fn effort(args: &Args) -> Result<Effort, Failure> {
     let stated = match (args.threads, std::env::var("BENCH_THREADS")) {
         (Some(threads), _) => threads,
         (None, Ok(text)) => match text.trim().parse() {
             Ok(threads) => threads,
-            Err(_) => return Err(format!("BENCH_THREADS: {text:?} is no number")),
+            Err(_) => {
+                let message = format!("BENCH_THREADS: {text:?} is no number");
+                return Err(Failure::Usage(message));
+            }
         },
         (None, Err(_)) => 1,
     };
     if !(1..=1024).contains(&stated) {
-        return Err(format!("{stated} threads; 1 to 1024 are possible"));
+        let message = format!("{stated} threads; 1 to 1024 are possible");
+        return Err(Failure::Usage(message));
     }
-    let usual = if args.sweep { SWEEP_SLICE_MS } else { SLICE_MS };
-    let budget = args.budget_ms.unwrap_or(usual);
-    let budget = Duration::try_from_secs_f64(budget * 1e-3);
+    let usual = if args.sweep { SWEEP_SLICE } else { SLICE };
     Ok(Effort {
         rounds: args.rounds,
-        budget: budget.map_err(|e| format!("--budget-ms: {e}"))?,
+        budget: args.budget_ms.unwrap_or(usual),
         threads: stated,
         compilations: if args.sweep { 1 } else { 5 },
     })
 }
 
-/// The workloads that are asked for, and how many entries of the file were refused.
-fn workloads(args: &Args) -> Result<(Vec<Workload>, usize), String> {
-    let named = args
-        .file
-        .clone()
-        .or_else(|| std::env::var_os("WORKLOADS").map(PathBuf::from));
-    let (name, text) = match named {
-        Some(path) => (path.display().to_string(), read_file(&path)?),
-        None => ("the built-in workloads".to_owned(), STORED.to_owned()),
+/// What is to be measured.
+enum Given {
+    /// A program of one's own.
+    Program(Input),
+    /// Workloads that are asked for, and how many entries of the file were refused.
+    Workloads(Vec<Workload>, usize),
+}
+
+/// A file of workloads is an object of JSON; all else is a program.
+fn given(args: &Args) -> Result<Given, Failure> {
+    let named = match (&args.file, std::env::var_os("WORKLOADS")) {
+        (Some(file), _) => Some(Input::open(file)?),
+        (None, Some(path)) => Some(Input::open(&path.to_string_lossy())?),
+        (None, None) => None,
     };
-    let list = read(&text).map_err(|problem| format!("{name}: {problem}"))?;
+    let (name, text) = match &named {
+        Some(input) if input.text().trim_start().starts_with('{') => (input.name(), input.text()),
+        Some(input) => return Ok(Given::Program(input.clone())),
+        None => ("the built-in workloads", STORED),
+    };
+    let list = read(text).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
     let (mut workloads, mut refused) = (Vec::new(), 0);
     for entry in list {
         match entry {
@@ -186,11 +320,11 @@ fn workloads(args: &Args) -> Result<(Vec<Workload>, usize), String> {
             Ok(_) => {}
             Err(problem) => {
                 refused += 1;
-                eprintln!("{name}: {problem}");
+                notice(format_args!("{name}: {problem}"));
             }
         }
     }
-    Ok((workloads, refused))
+    Ok(Given::Workloads(workloads, refused))
 }
 
 fn selected(workload: &Workload, filter: &str) -> bool {
@@ -199,19 +333,20 @@ fn selected(workload: &Workload, filter: &str) -> bool {
 
 /// Measures and prints every workload; returns how many failed.
 fn measure_all(
-    args: &Args,
+    file: &mut Option<Written>,
     subject: &dyn Subject,
     workloads: &[Workload],
     effort: &Effort,
     scores: &mut Scores,
-) -> Result<usize, String> {
-    println!("{}", table::heading());
+    out: &mut dyn Write,
+) -> Result<usize, Failure> {
+    writeln!(out, "{}", table::heading())?;
     let (mut measured, mut failed, mut json) = (Vec::new(), 0, String::new());
     for workload in workloads {
         match Outcome::measure(subject, workload, effort) {
             Ok(outcome) => {
-                println!("{}", table::line(workload, &outcome));
-                json.push_str(&format!("{}\n", outcome.to_json(workload)));
+                writeln!(out, "{}", table::line(&Moved::by(workload), &outcome))?;
+                json.push_str(&format!("{}\n", outcome.to_json(&workload.id)));
                 let score = Score {
                     time: outcome.time(),
                     ratio: outcome.ratio(),
@@ -222,26 +357,54 @@ fn measure_all(
             }
             Err(problem) => {
                 failed += 1;
-                println!("{:<24} FAILED: {problem}", workload.id);
+                writeln!(out, "{:<24} FAILED: {problem}", workload.id)?;
             }
         }
-        let _ = io::stdout().flush();
+        out.flush()?;
     }
     let measured: Vec<_> = measured
         .iter()
         .map(|(workload, outcome)| (*workload, outcome))
         .collect();
-    println!("\n{}", table::means_table(&table::means(&measured)));
-    if let Some(path) = &args.json {
-        write_file(path, &json)?;
+    writeln!(out, "\n{}", table::means_table(&table::means(&measured)))?;
+    if let Some(file) = file {
+        file.write(&json)?;
     }
     Ok(failed)
 }
 
-fn read_file(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+fn read_file(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+/// A file of results.
+struct Written {
+    path: PathBuf,
+    file: File,
+}
+
+impl Written {
+    /// Makes the file; one that is there is kept until something is written.
+    fn create(path: &Path) -> Result<Self, Failure> {
+        let path = path.to_owned();
+        let opened = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path);
+        match opened {
+            Ok(file) => Ok(Self { path, file }),
+            Err(error) => Err(Failure::Input(format!("{}: {error}", path.display()))),
+        }
+    }
+
+    /// Writes all of it.
+    fn write(&mut self, text: &str) -> Result<(), Failure> {
+        // What is no plain file, such as a pipe, has no length.
+        let _ = self.file.set_len(0);
+        self.file
+            .write_all(text.as_bytes())
+            .map_err(|error| Failure::Input(format!("{}: {error}", self.path.display())))
+    }
 }

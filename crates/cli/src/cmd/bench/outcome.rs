@@ -56,11 +56,12 @@ impl Outcome {
         Ok(outcome)
     }
 
-    fn of_trial(trial: &mut Trial<'_>, effort: &Effort) -> Result<Self, String> {
+    /// Times what was found to be right.
+    pub(super) fn of_trial(trial: &mut Trial<'_>, effort: &Effort) -> Result<Self, String> {
         if !trial.correct {
             return Err("wrong result".into());
         }
-        let slices = (0..effort.rounds.max(1)).map(|_| trial.slice(effort.budget));
+        let slices = (0..effort.rounds).map(|_| trial.slice(effort.budget));
         Ok(Self {
             slices: slices.collect::<Result<_, _>>()?,
             facts: trial.facts.clone(),
@@ -92,11 +93,11 @@ impl Outcome {
     }
 
     /// One line of a results file.
-    pub(crate) fn to_json(&self, workload: &Workload) -> Value {
+    pub(crate) fn to_json(&self, id: &str) -> Value {
         let pair = |times: super::clock::Times| json!([times.min, times.median]);
         json!({
             "peer": "restride",
-            "id": workload.id,
+            "id": id,
             "threads": self.threads,
             "prep": {
                 "ok": true,

@@ -71,11 +71,16 @@ pub(crate) fn draw(rows: &[Row<'_>], subtitle: &str) -> String {
         escape(subtitle)
     );
     draw_legend(&mut text);
-    for tick in [0.01, 0.03, 0.1, 0.3, 1.0, 3.0] {
+    for tick in [LEAST, 0.03, 0.1, 0.3, 1.0, 3.0, MOST] {
         let (at, kind) = (x(tick), if tick == 1.0 { "one" } else { "grid" });
+        let side = match () {
+            () if tick <= LEAST => "≤ ",
+            () if tick >= MOST => "≥ ",
+            () => "",
+        };
         let _ = writeln!(
             text,
-            r#"<line class="{kind}" x1="{at:.1}" x2="{at:.1}" y1="{:.0}" y2="{bottom:.0}"/><text class="dim" x="{at:.1}" y="{:.0}" text-anchor="middle">{tick}</text>"#,
+            r#"<line class="{kind}" x1="{at:.1}" x2="{at:.1}" y1="{:.0}" y2="{bottom:.0}"/><text class="dim" x="{at:.1}" y="{:.0}" text-anchor="middle">{side}{tick}</text>"#,
             TOP - 6.0,
             bottom + 14.0
         );
@@ -198,6 +203,8 @@ mod tests {
         }
         assert!(picture.contains("a&lt;b&amp;&quot;c&quot;"));
         assert!(!picture.contains("view_flatten"));
+        // What is off the scale is said to be.
+        assert!(picture.contains(">≤ 0.01<") && picture.contains(">≥ 4<"));
     }
 
     #[test]

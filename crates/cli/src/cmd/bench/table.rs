@@ -14,15 +14,39 @@ pub(crate) fn heading() -> String {
     )
 }
 
+/// What is moved, as the table has it.
+pub(crate) struct Moved<'a> {
+    /// Its name.
+    pub(crate) id: &'a str,
+    /// Bytes of the outputs.
+    pub(crate) bytes: usize,
+    /// Bytes that a perfect pass reads and writes.
+    pub(crate) useful: u64,
+    /// Speed of a perfect pass relative to memcpy.
+    pub(crate) limit: Option<f64>,
+}
+
+impl<'a> Moved<'a> {
+    /// What a workload moves.
+    pub(crate) fn by(workload: &'a Workload) -> Self {
+        let bytes = workload.output_tensor().bytes().unwrap_or(0);
+        Self {
+            id: &workload.id,
+            bytes,
+            useful: workload.useful_bytes.unwrap_or(2 * bytes as u64),
+            limit: workload.limit_ratio,
+        }
+    }
+}
+
 /// One line of the table.
-pub(crate) fn line(workload: &Workload, outcome: &Outcome) -> String {
-    let bytes = workload.output_tensor().bytes().unwrap_or(0);
+pub(crate) fn line(moved: &Moved<'_>, outcome: &Outcome) -> String {
     let facts = &outcome.facts;
     let compile = duration(facts.compile_ns as f64);
     let start = format!(
         "{:<24} {:>9} {:>9}",
-        workload.id,
-        size(bytes),
+        moved.id,
+        size(moved.bytes),
         duration(outcome.time())
     );
     if let Some(view) = &facts.view {
@@ -35,14 +59,13 @@ pub(crate) fn line(workload: &Workload, outcome: &Outcome) -> String {
             "-", "-", "-", "-", facts.stages
         );
     }
-    let useful = workload.useful_bytes.unwrap_or(2 * bytes as u64);
-    let of_limit = match workload.limit_ratio {
+    let of_limit = match moved.limit {
         Some(limit) => number(outcome.ratio() / limit),
         None => "-".into(),
     };
     format!(
         "{start} {:>7.1} {:>7} {:>7} {of_limit:>8} {compile:>9} {:>6}  {}",
-        useful as f64 / outcome.time(),
+        moved.useful as f64 / outcome.time(),
         number(outcome.ratio()),
         number(outcome.usual_ratio()),
         facts.stages,

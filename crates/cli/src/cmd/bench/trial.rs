@@ -15,7 +15,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Written over the output before a call, so that what is not written shows.
-const UNWRITTEN: u8 = 0xAA;
+pub(super) const UNWRITTEN: u8 = 0xAA;
+
+/// A memcpy of fewer bytes is left to one thread; a kernel that moves so few is not cut either.
+const SHARED_FROM: usize = 128 << 10;
 
 /// Of a slice's budget, this goes to the memcpy beside it.
 const COPY_SHARE: f64 = 0.3;
@@ -93,30 +96,26 @@ pub(crate) fn with_trial<R>(
             &*prepared,
             workload,
             (&arguments, output, &mut scratch),
-            |bound| {
-                if !bound.is_shared() {
-                    return bound.repeat(1);
-                }
-                (0..bound.phases()).try_for_each(|phase| {
-                    // SAFETY: one chunk at a time, phase after phase.
-                    (0..threads).try_for_each(|share| unsafe { bound.chunk(phase, share, threads) })
-                })
-            },
+            |bound| chunk_by_chunk(bound, threads),
         )?;
 
     let mut bound = prepared.bind(&arguments, output, &mut scratch)?;
-    Ok(body(&mut Trial {
-        facts: prepared.facts(),
-        build,
-        first,
-        correct: whole && shared,
-        bound: &mut *bound,
-        threads,
-        copy: Copy {
-            to: copy_to,
-            from: copy_from,
-        },
-    }))
+    let facts = prepared.facts();
+    let times = (build, first);
+    let mut trial = Trial::new(facts, times, &mut *bound, threads, (copy_to, copy_from));
+    trial.correct = whole && shared;
+    Ok(body(&mut trial))
+}
+
+/// One call in the parts that several threads would have, on this one.
+pub(super) fn chunk_by_chunk(bound: &mut dyn Bound, threads: usize) -> Result<(), String> {
+    if !bound.is_shared() {
+        return bound.repeat(1);
+    }
+    (0..bound.phases()).try_for_each(|phase| {
+        // SAFETY: one chunk at a time, phase after phase.
+        (0..threads).try_for_each(|share| unsafe { bound.chunk(phase, share, threads) })
+    })
 }
 
 /// Whether a call leaves the right bytes.
@@ -142,7 +141,26 @@ fn checked(
     Ok(workload.checksum.accepts(&found))
 }
 
-impl Trial<'_> {
+impl<'a> Trial<'a> {
+    /// A call that gives the right result, and the two ends of the memcpy beside it.
+    pub(super) fn new(
+        facts: &'a Facts,
+        (build, first): (Duration, Duration),
+        bound: &'a mut dyn Bound,
+        threads: usize,
+        (to, from): (&'a mut [u8], &'a [u8]),
+    ) -> Self {
+        Self {
+            facts,
+            build,
+            first,
+            correct: true,
+            bound,
+            threads,
+            copy: Copy { to, from },
+        }
+    }
+
     /// Spends the budget on a memcpy of the output's bytes, then on the workload.
     pub(crate) fn slice(&mut self, budget: Duration) -> Result<Slice, String> {
         let memcpy = self.copy.measure(self.threads, budget.mul_f64(COPY_SHARE));
@@ -200,7 +218,8 @@ struct Copy<'a> {
 
 impl Copy<'_> {
     fn measure(&mut self, threads: usize, budget: Duration) -> Times {
-        let measured = if threads == 1 {
+        // What is not worth sharing is not shared: waking threads would take longer than to copy.
+        let measured = if threads == 1 || self.to.len() < SHARED_FROM {
             measure(budget, |times| {
                 for _ in 0..times {
                     black_box(&mut *self.to).copy_from_slice(black_box(self.from));

@@ -8,20 +8,23 @@ mod walk;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use restride_graph::oracle::Tensor;
 use restride_loops::Verified;
 use restride_lower::plan::Answer;
 
-use crate::data::recipe::Recipe;
-use crate::execute::{bind, input_buffers};
+use crate::data::inputs::{SOURCE_HELP, counting, inputs};
+use crate::execute::{bind_with_contracts, input_buffers};
 use crate::explanation::Explanation;
 use crate::failure::Failure;
+use crate::listing::disassembly;
 use crate::native::Bound;
-use crate::signature::{Signature, Slot};
+use crate::say::notice;
+use crate::signature::Signature;
 use crate::source::{INPUT_HELP, Input, printable};
-use crate::stages::{Program, verified};
+use crate::stages::Program;
+use crate::views::{Views, notes};
 
 use page::Page;
+use walk::Walk;
 
 /// The arguments of `restride report`.
 #[derive(clap::Args)]
@@ -31,6 +34,10 @@ pub(crate) struct Args {
     /// Where the page goes.
     #[arg(long, short, value_name = "FILE.html")]
     output: String,
+    #[arg(long, short, value_name = "[NAME=]SOURCE", help = SOURCE_HELP)]
+    input: Vec<String>,
+    #[command(flatten)]
+    views: Views,
     /// Leave the times out.
     #[arg(long)]
     no_times: bool,
@@ -40,42 +47,42 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = Input::open(&args.file)?;
     let program = Program::parse(&input)?;
+    let copy_views = args.views.copy_views;
     let explanation = match &program {
         Program::Kernel(_) => None,
-        Program::Graph(_) | Program::Canonical(_) => Some(Explanation::of(&program, true)?),
+        Program::Graph(_) | Program::Canonical(_) => Some(Explanation::of(&program, copy_views)?),
     };
-    let viewing = match &program {
-        Program::Kernel(_) => None,
-        Program::Graph(_) | Program::Canonical(_) => Some(Explanation::of(&program, false)?),
-    };
-    let kernel = match (&explanation, &program) {
-        (Some(explanation), _) => explanation.lowered.kernel.clone(),
-        (None, Program::Kernel(kernel)) => verified(kernel)?,
-        (None, Program::Graph(_) | Program::Canonical(_)) => program.kernel(true)?,
+    let kernel = match &explanation {
+        Some(explanation) => explanation.lowered.kernel.clone(),
+        None => program.kernel(copy_views)?.0,
     };
     let signature = Signature::of(&program)?;
-    let inputs = signature.inputs.iter().map(made_up);
-    let inputs = input_buffers(&signature, &inputs.collect::<Result<Vec<_>, _>>()?)?;
+    let tensors = inputs(&signature, &input, &args.input, |_, slot| counting(slot))?;
+    let buffers = input_buffers(&signature, &tensors)?;
 
     let mut page = Page::new(&format!("restride: {}", title(&program, &input)));
-    stages(
-        &mut page,
-        &program,
-        explanation.as_ref().zip(viewing.as_ref()),
-        &kernel,
-    );
-    memory(&mut page, &kernel, &inputs);
-    match bind(&kernel, &signature, inputs) {
+    stages(&mut page, &program, explanation.as_ref());
+    let walk = walk::walk(&kernel, &buffers);
+    memory(&mut page, &kernel, &walk);
+    if let Some(explanation) = &explanation {
+        views(&mut page, explanation, &signature);
+    }
+    lines(&mut page, &kernel, &walk);
+    match bind_with_contracts(&kernel, &signature, buffers) {
         Ok(mut bound) => {
             code(&mut page, &kernel, &bound);
-            if !args.no_times {
+            if !args.no_times && !kernel.buffers.is_empty() {
                 if io::stderr().is_terminal() {
-                    eprintln!("timing ...");
+                    notice(format_args!("timing ..."));
                 }
                 times(&mut page, &mut bound);
             }
         }
-        Err(_) => page.paragraph("There is no machine code on this machine."),
+        Err(_) => {
+            page.section("code", "Loops");
+            page.paragraph("There is no machine code on this machine.");
+            page.columns([("loops", kernel.to_string().as_str())]);
+        }
     }
     std::fs::write(&args.output, page.finish())
         .map_err(|error| Failure::Input(format!("{}: {error}", printable(&args.output))))?;
@@ -92,25 +99,12 @@ fn title(program: &Program, input: &Input) -> String {
     }
 }
 
-fn made_up(slot: &Slot) -> Result<Tensor, Failure> {
-    let recipe = match slot.limit {
-        Some(limit) if limit > 0 => Recipe::Modulo(limit.unsigned_abs()),
-        Some(_) | None => Recipe::Iota,
-    };
-    let made = recipe.make(&slot.ty);
-    made.ok_or_else(|| Failure::Input(format!("{}: no memory for it", slot.name)))
-}
-
-fn stages(
-    page: &mut Page,
-    program: &Program,
-    explanations: Option<(&Explanation, &Explanation)>,
-    kernel: &Verified,
-) {
+/// What the program is at each stage, and why. The loops stand beside their code.
+fn stages(page: &mut Page, program: &Program, explanation: Option<&Explanation>) {
     page.section("stages", "Stages");
-    let (spelled, loops) = (program.text(), kernel.to_string());
-    let Some((explanation, viewing)) = explanations else {
-        page.columns([("loops", loops.as_str())]);
+    let spelled = program.text();
+    let Some(explanation) = explanation else {
+        page.paragraph("Loops, as they were given: they stand beside their code.");
         return;
     };
     let canonical = explanation.canonical.to_string();
@@ -119,42 +113,58 @@ fn stages(
         ("spelled", spelled.as_str()),
         ("canonical", canonical.as_str()),
         ("plan", plan.as_str()),
-        ("loops", loops.as_str()),
     ]);
     page.section("views", "View or copy");
-    page.list(viewing.answers.iter().cloned());
-    let mut answers = viewing.lowered.plan.answers.iter();
-    if answers.any(|answer| matches!(answer, Answer::View { .. })) {
-        page.paragraph("All else on this page is the copy that is made where a copy is asked for.");
+    page.list(explanation.answers.iter().cloned());
+    if !notes(&explanation.lowered.plan, program, "shows").is_empty() {
+        page.paragraph("With --copy-views this page shows the copy of what is a view.");
     }
     page.section("rewrites", "Rewrites");
     page.list(explanation.rewrites.iter().map(ToString::to_string));
     page.section("decisions", "Decisions");
-    page.list(
-        explanation
-            .lowered
-            .decisions
-            .iter()
-            .map(ToString::to_string),
-    );
+    let decisions = explanation.lowered.decisions.iter();
+    page.list(decisions.map(ToString::to_string));
     page.list(explanation.traffic.to_string().lines().map(str::to_owned));
 }
 
-fn memory(page: &mut Page, kernel: &Verified, inputs: &[Vec<u8>]) {
-    let walk = walk::walk(kernel, inputs);
-    page.section("memory", "Memory, in the order of the kernel");
+fn memory(page: &mut Page, kernel: &Verified, walk: &Walk) {
+    page.section("memory", "Memory, in the order of the loops");
     if walk.cut {
         let moved = walk.touches.len();
         page.paragraph(&format!("The first {moved} elements that it moves."));
     }
     page.scale();
-    for picture in picture::pictures(kernel, &walk) {
+    for picture in picture::pictures(kernel, walk) {
         page.markup(&picture);
     }
+}
+
+/// What is a view is drawn where it lies, in the order of its own elements.
+fn views(page: &mut Page, explanation: &Explanation, signature: &Signature) {
+    let answers = explanation.lowered.plan.answers.iter();
+    for (at, (answer, output)) in answers.zip(&signature.outputs).enumerate() {
+        let Answer::View { input, layout } = answer else {
+            continue;
+        };
+        if let Some(input) = signature.inputs.get(*input as usize) {
+            let title = format!("{}: where output {at}, a view, lies", input.name);
+            let walk = walk::of_view(output.ty.shape(), layout);
+            let len = input.ty.required_elements();
+            let width = input.ty.element().width();
+            page.markup(&picture::of_view(&title, len, width, &walk));
+        }
+    }
+}
+
+fn lines(page: &mut Page, kernel: &Verified, walk: &Walk) {
     page.section("lines", "Cache lines");
+    page.paragraph(
+        "A visit is a turn to another line, counted element by element in the order of the boxes. \
+         A form that moves a box in tiles, such as transpose, turns less often than that.",
+    );
     let heading = ["buffer", "lines touched", "visits", "bytes of them used"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    for line in picture::line_use(kernel, &walk) {
+    for line in picture::line_use(kernel, walk) {
         rows.push(vec![
             line.buffer,
             line.lines.to_string(),
@@ -173,7 +183,7 @@ fn code(page: &mut Page, kernel: &Verified, bound: &Bound) {
     if !cfg!(target_arch = "x86_64") {
         return;
     }
-    let listing = native.disassembly();
+    let listing = disassembly(native);
     let starts: Vec<usize> = native.phase_offsets().collect();
     // Every line begins with its offset.
     let phase_of = |line: &str| {
@@ -184,7 +194,12 @@ fn code(page: &mut Page, kernel: &Verified, bound: &Bound) {
     let mut parts = vec![String::new(); starts.len().max(1)];
     let mut phase = 0;
     for line in listing.lines() {
-        phase = phase_of(line).unwrap_or(phase);
+        // The heading of a phase says which.
+        let heading = line
+            .strip_prefix("; phase ")
+            .and_then(|rest| rest.split(':').next());
+        let headed = heading.and_then(|number| number.parse().ok());
+        phase = headed.or_else(|| phase_of(line)).unwrap_or(phase);
         if let Some(part) = parts.get_mut(phase) {
             part.push_str(line);
             part.push('\n');

@@ -11,6 +11,9 @@ use super::walk::Walk;
 /// Cells of one buffer; larger buffers have more elements to a cell.
 const MAX_CELLS: i64 = 2048;
 
+/// Rows of one picture.
+const MAX_ROWS: i64 = 32;
+
 /// Bytes of a cache line.
 const LINE: i64 = 64;
 
@@ -28,8 +31,13 @@ pub(super) struct LineUse {
     pub(super) used: f64,
 }
 
-/// One picture for every buffer that is touched.
+/// One picture for every buffer that is touched, all on one scale.
 pub(super) fn pictures(kernel: &Verified, walk: &Walk) -> Vec<String> {
+    let touched = kernel
+        .numbered()
+        .filter(|(id, _)| !times(walk, *id).is_empty());
+    let cells = touched.map(|(_, buffer)| cell_bytes(buffer.len, buffer.width.bytes() as i64));
+    let cell = cells.max().unwrap_or(1);
     let pictures = kernel.numbered().map(|(id, buffer)| {
         let times = times(walk, id);
         if times.is_empty() {
@@ -41,9 +49,29 @@ pub(super) fn pictures(kernel: &Verified, walk: &Walk) -> Vec<String> {
             role(&buffer.role),
             buffer.len
         );
-        Some(draw(&title, buffer.len, width, &times, walk.touches.len()))
+        let last = walk.touches.len();
+        Some(draw(&title, (buffer.len, width), cell, &times, last))
     });
     pictures.flatten().collect()
+}
+
+/// A picture of an input in which a view lies, whose elements lie at `places`.
+pub(super) fn of_view(title: &str, len: usize, width: usize, places: &[i64]) -> String {
+    let (len, width) = (len as i64, width as i64);
+    let times: Vec<(usize, i64)> = places.iter().copied().enumerate().collect();
+    let title = format!("{title}; {len} elements of {width} bytes");
+    draw(
+        &title,
+        (len, width),
+        cell_bytes(len, width),
+        &times,
+        places.len(),
+    )
+}
+
+/// How many bytes a cell must stand for, at least.
+fn cell_bytes(len: i64, width: i64) -> i64 {
+    ceil(len, MAX_CELLS).max(1).saturating_mul(width)
 }
 
 /// The use of cache lines, a row for every buffer that is touched.
@@ -95,26 +123,37 @@ fn times(walk: &Walk, id: BufferId) -> Vec<(usize, i64)> {
     places.collect()
 }
 
-fn draw(title: &str, len: i64, width: i64, times: &[(usize, i64)], last: usize) -> String {
-    // A row is a cache line, or several where a cell is more than an element.
-    let per_cell = ceil(len, MAX_CELLS).max(1);
-    let columns = match per_cell {
-        1 => (LINE / width).max(4),
-        _ => 64,
-    };
+fn draw(
+    title: &str,
+    (len, width): (i64, i64),
+    cell_bytes: i64,
+    times: &[(usize, i64)],
+    last: usize,
+) -> String {
+    let per_cell = ceil(cell_bytes, width).max(1);
     let cells = ceil(len, per_cell);
+    // A row is one cache line, or several so that the picture is not too high.
+    let mut columns = ceil(LINE, per_cell * width).max(4);
+    while ceil(cells, columns) > MAX_ROWS {
+        columns *= 2;
+    }
     let rows = ceil(cells, columns);
-    let mut first: Vec<Option<usize>> = vec![None; usize::try_from(cells).unwrap_or(0)];
+    // When each cell is first touched, and how many of its elements are.
+    let mut first: Vec<Option<(usize, i64)>> = vec![None; usize::try_from(cells).unwrap_or(0)];
+    let mut seen = BTreeSet::new();
     for (time, at) in times {
         let cell = usize::try_from(at / per_cell).ok();
-        if let Some(first) = cell.and_then(|cell| first.get_mut(cell)) {
-            first.get_or_insert(*time);
+        if let Some(first) = cell.and_then(|cell| first.get_mut(cell))
+            && seen.insert(*at)
+        {
+            first.get_or_insert((*time, 0)).1 += 1;
         }
     }
     let (wide, high) = (columns.min(cells) * CELL, rows * CELL);
+    let row = columns * per_cell * width;
     let unit = match per_cell {
-        1 => format!("a cell is an element, a row {} bytes", columns * width),
-        n => format!("a cell is {n} elements"),
+        1 => format!("a cell is an element, a row {row} bytes"),
+        n => format!("a cell is {n} elements, pale if not all are touched; a row {row} bytes"),
     };
     let mut svg = String::new();
     let _ = writeln!(
@@ -124,16 +163,21 @@ fn draw(title: &str, len: i64, width: i64, times: &[(usize, i64)], last: usize) 
         escape(title),
         escape(title)
     );
-    for (cell, time) in first.iter().enumerate() {
+    for (cell, touched) in first.iter().enumerate() {
         let cell = cell as i64;
         let (x, y, side) = (cell % columns * CELL, cell / columns * CELL, CELL - 1);
-        let fill = match time {
-            Some(time) => hue(*time, last),
-            None => "none".into(),
+        let whole = per_cell.min(len - cell * per_cell);
+        let (fill, opacity) = match touched {
+            Some((time, count)) => (hue(*time, last), *count as f64 / whole as f64),
+            None => ("none".into(), 1.0),
+        };
+        let pale = match opacity < 1.0 {
+            true => format!(" fill-opacity=\"{opacity:.2}\""),
+            false => String::new(),
         };
         let _ = writeln!(
             svg,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{side}\" height=\"{side}\" fill=\"{fill}\"/>"
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{side}\" height=\"{side}\" fill=\"{fill}\"{pale}/>"
         );
     }
     svg.push_str("</svg></figure>\n");

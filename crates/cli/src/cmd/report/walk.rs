@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use restride_graph::Strided;
 use restride_loops::{BufferId, Dim, Norm, Place, Role, Stmt, Verified};
 
 /// Statements and elements looked at; what is longer is cut.
@@ -37,6 +38,27 @@ pub(super) fn walk(kernel: &Verified, inputs: &[Vec<u8>]) -> Walk {
         cut: walker.is_full(),
         touches: walker.touches,
     }
+}
+
+/// Where the elements of a view lie, in row-major order, as far as is looked at.
+pub(super) fn of_view(shape: &[i64], layout: &Strided) -> Vec<i64> {
+    let mut places = Vec::new();
+    if shape.contains(&0) {
+        return places;
+    }
+    let mut index = vec![0i64; shape.len()];
+    while places.len() < MAX_STEPS {
+        let steps = index.iter().zip(&layout.strides);
+        places.push(steps.fold(layout.offset, |at, (i, stride)| {
+            at.wrapping_add(i.wrapping_mul(*stride))
+        }));
+        let Some(axis) = (0..shape.len()).rfind(|axis| index[*axis] + 1 < shape[*axis]) else {
+            break;
+        };
+        index[axis] += 1;
+        index[axis + 1..].fill(0);
+    }
+    places
 }
 
 struct Walker<'k> {

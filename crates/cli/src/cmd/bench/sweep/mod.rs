@@ -15,15 +15,14 @@ use std::io::{self, Write};
 /// has other things to do, most such points are the machine's.
 const SECOND_LOOK: u32 = 4;
 
-/// Measures every case whose class or name contains `filter` and writes what was found. Returns
-/// how many cases failed.
+/// Measures every case whose class or name contains `filter` and writes what was found.
 pub(crate) fn sweep(
     subject: &dyn Subject,
     filter: &str,
     effort: &Effort,
     out: &mut impl Write,
-) -> io::Result<usize> {
-    let mut failed = 0;
+) -> io::Result<Swept> {
+    let (mut failed, mut points) = (0, 0);
     let mut all: Vec<Series> = Vec::new();
     for line in cases::all() {
         let mut series = Series {
@@ -38,6 +37,7 @@ pub(crate) fn sweep(
             if !name.contains(filter) {
                 continue;
             }
+            points += 1;
             match prepare(case).and_then(|case| Ok((run(subject, &case, effort)?, case))) {
                 Ok((point, case)) => {
                     series.points.push(point);
@@ -63,9 +63,19 @@ pub(crate) fn sweep(
             all.push(series);
         }
     }
-    writeln!(out, "\n{}", report::by_class(&all))?;
-    write!(out, "{}", report::dips(&all))?;
-    Ok(failed)
+    if points > 0 {
+        writeln!(out, "\n{}", report::by_class(&all))?;
+        write!(out, "{}", report::dips(&all))?;
+    }
+    Ok(Swept { points, failed })
+}
+
+/// What came of a sweep.
+pub(crate) struct Swept {
+    /// How many points there were.
+    pub(crate) points: usize,
+    /// How many of them failed.
+    pub(crate) failed: usize,
 }
 
 /// A case whose right result is known.
@@ -119,9 +129,10 @@ mod tests {
             compilations: 1,
         };
         let mut out = Vec::new();
-        let failed = sweep(&Reference, "axes of rank 2", &effort, &mut out).expect("no I/O fails");
+        let swept = sweep(&Reference, "axes of rank 2", &effort, &mut out).expect("no I/O fails");
         let text = String::from_utf8(out).expect("UTF-8");
-        assert_eq!(failed, 0, "{text}");
+        assert_eq!(swept.failed, 0, "{text}");
+        assert!(swept.points > 0);
         assert!(text.contains("reverse"), "{text}");
     }
 }

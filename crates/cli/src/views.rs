@@ -1,0 +1,51 @@
+//! Views as answers: one flag for all commands, and what is said where an output needs no code.
+
+use restride_graph::Graph;
+use restride_lower::plan::{Answer, Plan};
+
+use crate::stages::Program;
+
+/// Whether an output may be answered by a view of an input, which is what an engine does.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct Views {
+    /// Write every output, also one that a view of an input would answer
+    #[arg(long)]
+    pub(crate) copy_views: bool,
+}
+
+/// For each output that is a view, which one it is, and that a copy can be had.
+pub(crate) fn notes(plan: &Plan, program: &Program, verb: &str) -> Vec<String> {
+    let views = answers(plan, program).into_iter().zip(&plan.answers);
+    let views = views.filter(|(_, answer)| matches!(answer, Answer::View { .. }));
+    views
+        .map(|(text, _)| format!("{text}; --copy-views {verb} the copy"))
+        .collect()
+}
+
+/// View or copy, an output each.
+pub(crate) fn answers(plan: &Plan, program: &Program) -> Vec<String> {
+    let graph = match program {
+        Program::Graph(graph) => Some(graph),
+        Program::Canonical(_) | Program::Kernel(_) => None,
+    };
+    let answers = plan.answers.iter().enumerate();
+    answers
+        .map(|(at, answer)| match answer {
+            Answer::View { input, layout } => format!(
+                "output {at} is a view of {}: {layout}: nothing moves",
+                input_name(graph, *input)
+            ),
+            Answer::Computed { stage, why } => {
+                format!("output {at} is written by stage {stage}: no view, since {why}")
+            }
+        })
+        .collect()
+}
+
+fn input_name(graph: Option<&Graph>, input: u32) -> String {
+    let value = graph.and_then(|graph| {
+        let value = *graph.inputs().get(input as usize)?;
+        Some(format!("input {}", graph.label(value)))
+    });
+    value.unwrap_or_else(|| format!("input {input}"))
+}
