@@ -110,10 +110,6 @@ fn refusal(error: &RungError, graph: &Graph) -> String {
         || format!("%{}", bad.op),
         |value| format!("{} {}", graph.op(value).name(), graph.label(value)),
     );
-    match bad.found {
-        Some((position, value)) => {
-            format!("{op}: index {value} at position {position} is outside its axis")
-        }
-        None => format!("{op}: an index is outside its axis"),
-    }
+    let (value, position) = (bad.value, bad.position);
+    format!("{op}: index {value} at position {position} is outside its axis")
 }
