@@ -102,7 +102,7 @@ impl<B: Clone + PartialEq> Cover<B> {
                 expected: 1,
             });
         };
-        let mut shape = first.shape.clone();
+        let mut shape = Sizes::from_slice(&first.shape);
         if axis >= shape.len() {
             return Err(Break::Rank {
                 given: axis,

@@ -5,8 +5,10 @@ use crate::ir::Span;
 use smallvec::SmallVec;
 
 pub(super) fn desugar(engine: &mut Engine<'_>, x: &Value, turned: &[bool]) -> Result<Value> {
-    let sizes = x.shape().iter().zip(turned);
-    let spans: SmallVec<[Span; 6]> = sizes.map(|(&n, &turn)| span(n, turn)).collect();
+    let mut spans: SmallVec<[Span; 6]> = SmallVec::new();
+    for (&n, &turn) in x.shape().iter().zip(turned) {
+        spans.push(span(n, turn));
+    }
     engine.slice(x, &spans)
 }
 

@@ -60,7 +60,10 @@ impl Engine<'_> {
 
     /// A slice of one axis.
     pub(crate) fn slice_axis(&mut self, x: &Value, axis: usize, span: Span) -> Result<Value> {
-        let mut spans: SmallVec<[Span; 6]> = x.shape().iter().map(|&n| Span::whole(n)).collect();
+        let mut spans: SmallVec<[Span; 6]> = SmallVec::new();
+        for &n in x.shape() {
+            spans.push(Span::whole(n));
+        }
         match spans.get_mut(axis) {
             Some(at) => *at = span,
             None => return Ok(x.clone()),

@@ -8,7 +8,7 @@ use super::order::{Need, needs, reshaped};
 use super::value::{Reads, Value, is_strided};
 use super::{Destination, IndexCheck, Plan, PlanConstant, Source, Stage};
 use restride_canon::ir::{Canonical, Check, Node, NodeId, Type};
-use restride_layout::{Break, Cover, Sizes, View};
+use restride_layout::{Axes, Break, Cover, Sizes, View};
 use smallvec::SmallVec;
 
 /// What a plan may do.
@@ -90,7 +90,11 @@ pub fn plan(graph: &Canonical, options: PlanOptions) -> Result<Plan, PlanError> 
 
 /// The operand of a view and the view, if a node is one.
 fn viewed(node: &Node, ty: &Type) -> Option<(NodeId, View)> {
-    let axes = |list: &[u8]| list.iter().map(|&n| n.into()).collect();
+    let axes = |list: &[u8]| {
+        let mut axes = Axes::new();
+        list.iter().for_each(|&n| axes.push(n.into()));
+        axes
+    };
     match node {
         Node::Slice { x, spans } => Some((*x, View::Slice(SmallVec::from_slice(spans)))),
         Node::Permute { x, perm } => Some((*x, View::Permute(axes(perm)))),

@@ -17,7 +17,7 @@ impl Composer<'_> {
         options: PlanOptions,
     ) -> Result<(), Break> {
         let ty = self.graph.ty(output.node);
-        let (element, shape) = (ty.element, ty.shape.clone());
+        let (element, shape) = (ty.element, Shape::from_slice(&ty.shape));
         let in_order = self.in_order(output.node)?;
         let own = self.composed(output.node);
         let own = own.filter(|own| own.parts().len() <= in_order.parts().len());
