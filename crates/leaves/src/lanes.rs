@@ -10,6 +10,9 @@ pub(crate) unsafe trait Lanes: Vector {
     /// How many.
     const LANES: usize;
 
+    /// With half as many lanes; a single lane stays one.
+    type Half: Lanes;
+
     /// Lane `i` from `src + i * stride`.
     ///
     /// # Safety
@@ -76,6 +79,7 @@ mod x86 {
     // SAFETY: SSE2 is part of every level.
     unsafe impl Lanes for __m128i {
         const LANES: usize = 1;
+        type Half = Self;
         #[inline(always)]
         unsafe fn load_lanes(src: *const u8, _stride: isize) -> Self {
             // SAFETY: the caller's.
@@ -102,6 +106,7 @@ mod x86 {
     // SAFETY: used at the levels from AVX2 on.
     unsafe impl Lanes for __m256i {
         const LANES: usize = 2;
+        type Half = __m128i;
         #[inline(always)]
         unsafe fn load_lanes(src: *const u8, stride: isize) -> Self {
             // SAFETY: the caller's.
@@ -138,6 +143,7 @@ mod x86 {
     // SAFETY: used at the level AVX-512.
     unsafe impl Lanes for __m512i {
         const LANES: usize = 4;
+        type Half = __m256i;
         #[inline(always)]
         unsafe fn load_lanes(src: *const u8, stride: isize) -> Self {
             let at = |lane: isize| src.wrapping_offset(stride.wrapping_mul(lane));
@@ -213,6 +219,7 @@ mod portable {
     // SAFETY: needs no particular level.
     unsafe impl Lanes for u128 {
         const LANES: usize = 1;
+        type Half = Self;
         #[inline(always)]
         unsafe fn load_lanes(src: *const u8, _stride: isize) -> Self {
             // SAFETY: the caller's.

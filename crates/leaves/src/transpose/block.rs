@@ -3,7 +3,7 @@
 //! The unit is a block of full vectors of the destination: `K` rows of it, `K` being the elements
 //! in sixteen bytes, from sixteen bytes of each of `LANES * K` rows of the source. Loads put source
 //! rows into lanes, so the transposition stays inside lanes and every store is a whole vector. Edges
-//! are blocks that overlap their neighbours.
+//! are narrower, or overlap their neighbours.
 
 use std::mem::MaybeUninit;
 
@@ -60,26 +60,70 @@ impl Iterator for Blocks {
     }
 }
 
+/// By strips of whole vectors of the destination's rows; what is left over takes narrower ones, or
+/// overlaps. `SQUARE`: by squares, where there is room for them.
+///
 /// # Safety
-/// The rectangle lies in the caller's box and has at least one block's rows and columns.
+/// The rectangle lies in the caller's box and has at least `K` rows and columns.
 #[inline(always)]
 pub(super) unsafe fn rectangle<V: Lanes, const K: usize, const SQUARE: bool>(rect: Rect) {
-    let width = 16 / K;
-    let side = V::LANES * K;
-    for column in Blocks::new(rect.columns, side) {
-        let src = at(rect.src.cast_mut(), column, rect.src_stride, 0);
-        let dst = rect.dst.wrapping_add(column.wrapping_mul(width));
-        for row in Blocks::new(rect.rows, if SQUARE { side } else { K }) {
-            let src = src.wrapping_add(row.wrapping_mul(width)).cast_const();
-            let dst = at(dst, row, rect.dst_stride, 0);
-            // SAFETY: the block lies in the rectangle.
-            unsafe {
-                match SQUARE {
-                    true if K == 16 => through_pane::<V, K>(dst, src, rect),
-                    true => square::<V, K>(dst, src, rect),
-                    false => block::<V, K>(dst, src, rect),
-                }
+    let (side, half) = (V::LANES * K, V::Half::LANES * K);
+    let mut column = 0;
+    // SAFETY: the strips lie in the rectangle.
+    unsafe {
+        while rect.columns.wrapping_sub(column) >= side {
+            strip::<V, K, SQUARE>(rect, column);
+            column = column.wrapping_add(side);
+        }
+        let (left, end) = (rect.columns.wrapping_sub(column), rect.columns);
+        if left == 0 {
+        } else if left <= K || end < half {
+            if left > K {
+                strip::<Quarter<V>, K, false>(rect, column);
             }
+            strip::<Quarter<V>, K, false>(rect, end.wrapping_sub(K));
+        } else if left > half && end >= side {
+            strip::<V, K, SQUARE>(rect, end.wrapping_sub(side));
+        } else {
+            if left > half {
+                strip::<V::Half, K, SQUARE>(rect, column);
+            }
+            strip::<V::Half, K, SQUARE>(rect, end.wrapping_sub(half));
+        }
+    }
+}
+
+type Quarter<V> = <<V as Lanes>::Half as Lanes>::Half;
+
+/// A vector's columns of all rows.
+///
+/// # Safety
+/// As many columns from `column` on lie in the rectangle, which has at least `K` rows.
+#[inline(always)]
+unsafe fn strip<V: Lanes, const K: usize, const SQUARE: bool>(rect: Rect, column: usize) {
+    let (width, side) = (16 / K, V::LANES * K);
+    let src = at(rect.src.cast_mut(), column, rect.src_stride, 0);
+    let dst = rect.dst.wrapping_add(column.wrapping_mul(width));
+    let from = |row: usize| src.wrapping_add(row.wrapping_mul(width)).cast_const();
+    let to = |row: usize| at(dst, row, rect.dst_stride, 0);
+    let mut row = 0;
+    // SAFETY: the blocks lie in the strip.
+    unsafe {
+        if SQUARE && V::LANES > 1 && rect.rows >= side {
+            // Less than half a square is left to blocks.
+            while rect.rows.wrapping_sub(row) > side / 2 {
+                let start = row.min(rect.rows.wrapping_sub(side));
+                match K {
+                    16 => through_pane::<V, K>(to(start), from(start), rect),
+                    _ => square::<V, K>(to(start), from(start), rect),
+                }
+                row = start.wrapping_add(side);
+            }
+        }
+        while row < rect.rows {
+            let start = row.min(rect.rows.wrapping_sub(K));
+            block::<V, K>(to(start), from(start), rect);
+            row = start.wrapping_add(K);
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::lanes::Lanes;
 use crate::level::Body;
 use crate::nest::walk;
 
-/// Tile by tile, along the destination's rows. Tiles at the edges are as large as the others and
-/// overlap them.
+/// Tile by tile, along the destination's rows. A tile at the end overlaps the one before it, or is
+/// smaller if less than half of it is left.
 pub(super) struct Direct<V, const K: usize, const SQUARE: bool>(PhantomData<V>);
 
 impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE> {
@@ -20,19 +20,24 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
         let rows = params.tile.0.min(params.rows);
         let columns = params.tile.1.min(params.columns);
         walk!(&params.nest, dst, src, |dst, src| {
-            for row in Blocks::new(params.rows, rows) {
+            let mut row = 0;
+            while row < params.rows {
+                let left = params.rows.wrapping_sub(row);
+                let rows = if left > rows / 2 { rows } else { left.max(K) };
+                let first = row.min(params.rows.wrapping_sub(rows));
                 for column in Blocks::new(params.columns, columns) {
                     let rect = Rect {
-                        dst: at(dst, row, params.dst, column * (16 / K)),
+                        dst: at(dst, first, params.dst, column * (16 / K)),
                         dst_stride: params.dst,
-                        src: at(src.cast_mut(), column, params.src, row * (16 / K)),
+                        src: at(src.cast_mut(), column, params.src, first * (16 / K)),
                         src_stride: params.src,
                         rows,
                         columns,
                     };
-                    // SAFETY: the tile lies in the box and was made at least a block large.
+                    // SAFETY: the tile lies in the box and has `K` rows and columns at least.
                     unsafe { rectangle::<V, K, SQUARE>(rect) }
                 }
+                row = first.wrapping_add(rows);
             }
         });
     }

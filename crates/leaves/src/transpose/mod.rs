@@ -185,12 +185,24 @@ const PLANE: usize = 100;
 pub(crate) fn cost<L: Level>(shape: &Shape) -> Option<usize> {
     let plane = Plane::of(shape)?;
     let (k, lanes) = (plane.per_lane, plane.lanes::<L>());
-    // Blocks overlap at the edges.
-    let blocks = plane.row.extent.div_ceil(k) * plane.column.extent.div_ceil(k * lanes);
-    let block = match lanes {
-        1 => 2 * k + k * k.ilog2() as usize,
-        _ => k * lanes * 10 / 4,
+    let (whole, left) = (
+        plane.column.extent / (k * lanes),
+        (plane.column.extent % (k * lanes)).div_ceil(k),
+    );
+    // What is left of a row takes narrower vectors.
+    let narrow = 2 * k + k * k.ilog2() as usize;
+    let lane = match lanes {
+        1 => narrow,
+        _ => k * 10 / 4,
     };
+    let rest = match left {
+        0 => 0,
+        _ => narrow.max(left * lane),
+    };
+    let blocks = plane.row.extent.div_ceil(k) * (whole * lanes * lane + rest);
     let around = plane.outer.iter().map(|step| step.extent);
-    Some(around.fold(blocks.saturating_mul(block) + PLANE, usize::saturating_mul))
+    Some(match plane.outer.is_empty() {
+        true => blocks,
+        false => around.fold(blocks + PLANE, usize::saturating_mul),
+    })
 }
