@@ -58,6 +58,16 @@ pub(crate) fn commented(kernel: &Verified) -> Result<Commented, Failure> {
     })
 }
 
+/// What the machine code of a kernel leaves to leaves, a call each; nothing where there is no
+/// machine code.
+pub(crate) fn calls(kernel: &Verified) -> Option<Vec<String>> {
+    let mut options = CompileOptions::default();
+    options.contracts = true;
+    let native = Compiler::new(options).ok()?.compile(kernel).ok()?;
+    let callees = native.callees().iter();
+    Some(callees.map(|callee| contract(&callee.contract)).collect())
+}
+
 /// Machine code, disassembled, with the same comments.
 pub(crate) fn disassembly(native: &NativeKernel) -> String {
     phases_of_assembly(native, &Names::of(native, Features::detect()))

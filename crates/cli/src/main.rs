@@ -32,7 +32,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "restride", version, about, after_help = failure::EXIT_CODES)]
 pub(crate) struct Cli {
-    /// Whether headings are coloured
+    /// When headings are coloured; auto is on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     color: style::Colour,
     #[command(subcommand)]

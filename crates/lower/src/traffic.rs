@@ -154,9 +154,10 @@ impl fmt::Display for Traffic {
             self.least_written,
             self.ratio()
         )?;
+        let plural = if self.lines_read == 1 { "" } else { "s" };
         write!(
             f,
-            "{} cache lines of data read, {} written; at least {} together",
+            "{} cache line{plural} of data read, {} written; at least {} together",
             self.lines_read, self.lines_written, self.least_lines
         )
     }

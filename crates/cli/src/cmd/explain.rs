@@ -3,8 +3,12 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use restride_loops::Kernel;
+use serde_json::json;
+
 use crate::explanation::Explanation;
 use crate::failure::Failure;
+use crate::listing::calls;
 use crate::source::INPUT_HELP;
 use crate::stages::Program;
 use crate::style::Style;
@@ -26,12 +30,15 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let explanation = Explanation::of(&Program::open(&args.file)?, args.views.copy_views)?;
     let mut out = io::stdout().lock();
+    let calls = calls(&explanation.lowered.kernel);
     if args.json {
-        writeln!(out, "{}", explanation.json())?;
+        let mut object = explanation.json();
+        object["calls"] = json!(calls);
+        writeln!(out, "{object}")?;
         return Ok(ExitCode::SUCCESS);
     }
     let style = Style::of_stdout();
-    for (heading, text) in sections(&explanation) {
+    for (heading, text) in sections(&explanation, calls.as_deref()) {
         writeln!(out, "{}", style.heading(heading))?;
         if text.is_empty() {
             writeln!(out, "  nothing")?;
@@ -44,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// Headings and what stands under them, in the order of the pipeline.
-pub(crate) fn sections(explanation: &Explanation) -> Vec<(&'static str, String)> {
+fn sections(explanation: &Explanation, calls: Option<&[String]>) -> Vec<(&'static str, String)> {
     let lines = |items: Vec<String>| items.join("\n");
     let steps = explanation.rewrites.iter().map(ToString::to_string);
     let decisions = explanation.lowered.decisions.iter();
@@ -59,6 +66,20 @@ pub(crate) fn sections(explanation: &Explanation) -> Vec<(&'static str, String)>
             "decisions",
             lines(decisions.map(ToString::to_string).collect()),
         ),
+        ("code", code(&explanation.lowered.kernel, calls)),
         ("traffic", explanation.traffic.to_string()),
     ]
+}
+
+/// What is done in place, and what precompiled leaves do.
+fn code(kernel: &Kernel, calls: Option<&[String]>) -> String {
+    match calls {
+        _ if kernel.phases.iter().all(Vec::is_empty) => String::new(),
+        None => "no machine code here: leaves move everything".into(),
+        Some([]) => "all inline".into(),
+        Some(calls) => {
+            let calls = calls.iter().map(|call| format!("by a leaf: {call}"));
+            calls.collect::<Vec<_>>().join("\n")
+        }
+    }
 }

@@ -89,13 +89,14 @@ impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "stage {} piece {}: ", self.stage, self.piece)?;
         match (self.form, &self.why) {
-            (Some(form), _) => write!(f, "{form:?}")?,
-            (None, Why::Constant) => write!(f, "Fill")?,
-            (None, _) => write!(f, "Gather")?,
+            (Some(form), _) => write!(f, "{}", form.name())?,
+            (None, Why::Constant) => write!(f, "fill")?,
+            (None, _) => write!(f, "gather")?,
         }
+        let plural = if self.lines_read == 1 { "" } else { "s" };
         write!(
             f,
-            ": {}; {} lines read, {} written",
+            ": {}; {} line{plural} read, {} written",
             self.why, self.lines_read, self.lines_written
         )?;
         if self.shared_with > 0 {

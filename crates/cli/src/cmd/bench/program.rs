@@ -79,7 +79,15 @@ pub(super) fn run(
         effort,
     )?;
 
-    let bytes = usize::try_from(traffic.least_written).unwrap_or(usize::MAX);
+    // Of what is written; of views, if nothing is.
+    let bytes = match traffic.least_written {
+        0 => signature
+            .outputs
+            .iter()
+            .map(|output| output.ty.byte_size())
+            .sum(),
+        written => usize::try_from(written).unwrap_or(usize::MAX),
+    };
     let lines = (traffic.least_lines, traffic.least_lines_written);
     let moved = Moved {
         id: graph.name(),
