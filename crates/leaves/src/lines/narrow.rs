@@ -58,7 +58,7 @@ fn whole_lines(unit: &[Segment]) -> Option<Vec<Line>> {
         let end = now
             .last()
             .map_or(first.dst, |last| last.dst + last.len as isize);
-        let mut cut = lines(now, LINE);
+        let mut cut = lines(now, LINE, MAX_WINDOWS)?;
         if cut
             .last()
             .is_some_and(|line| line.dst + LINE as isize > end)
@@ -69,7 +69,7 @@ fn whole_lines(unit: &[Segment]) -> Option<Vec<Line>> {
                 return None;
             }
             let last: Vec<Segment> = now.iter().filter_map(|s| clipped(s, from)).collect();
-            cut.append(&mut lines(&last, LINE));
+            cut.append(&mut lines(&last, LINE, MAX_WINDOWS)?);
         }
         all.append(&mut cut);
     }

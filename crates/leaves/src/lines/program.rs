@@ -31,25 +31,35 @@ struct Parts {
     segments: Vec<Segment>,
 }
 
-/// The lines of a unit, as vectors of `size` bytes, each with windows of its own; a line may have
-/// holes.
-pub(crate) fn lines(unit: &[Segment], size: usize) -> Vec<Line> {
+/// The lines of a unit, as vectors of `size` bytes, each with windows of its own, unless one takes
+/// more than `most`; a line may have holes.
+pub(crate) fn lines(unit: &[Segment], size: usize, most: usize) -> Option<Vec<Line>> {
     let of = |parts: &Parts| {
-        let mut windows = cover(parts.segments.clone(), size);
+        let mut windows = cover(parts.segments.clone(), size, most)?;
         let bytes = place(parts, &mut windows, size);
-        Line {
+        Some(Line {
             dst: parts.dst,
             windows,
             bytes,
-        }
+        })
     };
     cut(unit, size).iter().map(of).collect()
 }
 
-/// As [`lines`], but all lines have the same windows, whether they need them or not.
-pub(crate) fn joint_lines(unit: &[Segment], size: usize) -> Vec<Line> {
-    let mut windows = cover(unit.to_vec(), size);
-    let lines: Vec<_> = cut(unit, size)
+/// As [`lines`], but all lines have the same windows, whether they need them or not; there may be
+/// no more than `most_lines` of them.
+pub(crate) fn joint_lines(
+    unit: &[Segment],
+    size: usize,
+    most: usize,
+    most_lines: usize,
+) -> Option<Vec<Line>> {
+    let parts = cut(unit, size);
+    if parts.len() > most_lines {
+        return None;
+    }
+    let mut windows = cover(unit.to_vec(), size, most)?;
+    let lines: Vec<_> = parts
         .iter()
         .map(|parts| (parts.dst, place(parts, &mut windows, size)))
         .collect();
@@ -58,7 +68,7 @@ pub(crate) fn joint_lines(unit: &[Segment], size: usize) -> Vec<Line> {
         windows: windows.clone(),
         bytes,
     };
-    lines.into_iter().map(of).collect()
+    Some(lines.into_iter().map(of).collect())
 }
 
 /// Cuts a unit into vectors of its destination.
@@ -93,18 +103,16 @@ fn cut(unit: &[Segment], size: usize) -> Vec<Parts> {
 }
 
 /// Windows for all bytes of some segments. They are as far apart as they are long where that takes
-/// no more of them, so that what was loaded from aligned lines once always is.
-fn cover(mut segments: Vec<Segment>, size: usize) -> Vec<Window> {
+/// no more of them, so that what was loaded from aligned lines once always is. Nothing if it takes
+/// more than `most`, which is found out early: most units that are looked at do.
+fn cover(mut segments: Vec<Segment>, size: usize, most: usize) -> Option<Vec<Window>> {
     segments.sort_by_key(|segment| segment.src);
     let low = segments.first().map_or(0, |first| first.src);
     let grid = |base: isize| move |src: isize| src - (src - base).rem_euclid(size as isize);
-    let tight = starts(&segments, size, |src| src);
-    let from_low = starts(&segments, size, grid(low));
-    let from_zero = starts(&segments, size, grid(0));
+    let tight = starts(&segments, size, most, |src| src)?;
     let fewest = tight.len();
-    let best = [from_zero, from_low]
-        .into_iter()
-        .find(|starts| starts.len() <= fewest)
+    let best = starts(&segments, size, fewest, grid(0))
+        .or_else(|| starts(&segments, size, fewest, grid(low)))
         .unwrap_or(tight);
     // Where windows straddle lines anyway, the last one ends with what is needed, so that less of it
     // lies outside the box.
@@ -121,12 +129,18 @@ fn cover(mut segments: Vec<Segment>, size: usize) -> Vec<Window> {
         first: size,
         end: 0,
     };
-    best.into_iter().map(window).collect()
+    Some(best.into_iter().map(window).collect())
 }
 
 /// Where windows start that hold all bytes of segments in ascending order of source, if `start`
-/// says where the window of the first byte not covered yet does.
-fn starts(segments: &[Segment], size: usize, start: impl Fn(isize) -> isize) -> Vec<isize> {
+/// says where the window of the first byte not covered yet does; nothing if there are more than
+/// `most`.
+fn starts(
+    segments: &[Segment],
+    size: usize,
+    most: usize,
+    start: impl Fn(isize) -> isize,
+) -> Option<Vec<isize>> {
     let mut starts: Vec<isize> = Vec::new();
     for segment in segments {
         let end = segment.src + segment.len as isize;
@@ -136,6 +150,7 @@ fn starts(segments: &[Segment], size: usize, start: impl Fn(isize) -> isize) -> 
             let holds = |&&start: &&isize| (start..start + size as isize).contains(&at);
             at = match starts.iter().rfind(holds) {
                 Some(start) => start + size as isize,
+                None if starts.len() == most => return None,
                 None => {
                     starts.push(start(at));
                     continue;
@@ -143,7 +158,7 @@ fn starts(segments: &[Segment], size: usize, start: impl Fn(isize) -> isize) -> 
             };
         }
     }
-    starts
+    Some(starts)
 }
 
 /// Finds every byte of a line in the windows, and notes what of these is needed.

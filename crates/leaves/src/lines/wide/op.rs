@@ -87,11 +87,8 @@ impl Way {
     }
 
     fn own(unit: &[Segment]) -> Option<(Way, usize)> {
-        let lines = program::lines(unit, LINE);
+        let lines = program::lines(unit, LINE, MAX_WINDOWS)?;
         let most = lines.iter().map(|line| line.windows.len()).max()?;
-        if most > MAX_WINDOWS {
-            return None;
-        }
         let held = lines.len() <= HELD_LINES && most <= JOINT_WINDOWS;
         // Windows that do not lie like the first straddle lines of memory.
         let windows = || lines.iter().flat_map(|line| &line.windows);
@@ -115,9 +112,9 @@ impl Way {
     }
 
     fn joint(unit: &[Segment]) -> Option<(Way, usize)> {
-        let lines = program::joint_lines(unit, LINE);
+        let lines = program::joint_lines(unit, LINE, JOINT_WINDOWS, JOINT_LINES)?;
         let count = lines.first()?.windows.len();
-        let fits = (2..=JOINT_LINES).contains(&lines.len()) && (2..=JOINT_WINDOWS).contains(&count);
+        let fits = lines.len() >= 2 && count >= 2;
         let cost = cost(count, lines.len() * permutations(count), lines.len());
         let windows = Windows::Joint(count);
         fits.then_some((Way { windows, lines }, cost))
