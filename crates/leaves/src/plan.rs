@@ -5,6 +5,7 @@ use restride_loops::Form;
 use crate::cpu::CpuLevel;
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
+use crate::lines::Stores;
 use crate::shape::Shape;
 use crate::transpose::Way;
 use crate::{lines, rows, stream, transpose};
@@ -19,11 +20,14 @@ pub(crate) fn plan(shape: &Shape, form: Form, cpu: CpuLevel) -> Leaf {
 
 fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
     let tiled = |way| transpose::prepare::<L>(shape, way);
+    let lines = |limit, stores| lines::prepare(shape, L::CPU, limit, stores);
     match form {
         Form::Elements if shape.bytes() < SMALL => rows::prepare::<L>(shape),
-        Form::Stream => tiled(Way::Streamed).unwrap_or_else(|| stream::prepare::<L>(shape)),
+        Form::Stream => tiled(Way::Streamed)
+            .or_else(|| lines(rows::cost(shape), Stores::Past))
+            .unwrap_or_else(|| stream::prepare::<L>(shape)),
         Form::Staged => tiled(Way::Staged)
-            .or_else(|| lines::prepare(shape, L::CPU, rows::cost(shape)))
+            .or_else(|| lines(rows::cost(shape), Stores::Cached))
             .unwrap_or_else(|| rows::prepare::<L>(shape)),
         Form::Elements | Form::Rows | Form::Strided | Form::Transpose | Form::Lines => {
             let mut limit = rows::cost(shape);
@@ -34,7 +38,7 @@ fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
             if let Some((cost, leaf)) = ragged(shape, L::CPU).filter(|(cost, _)| *cost < limit) {
                 (limit, best) = (cost, Some(leaf));
             }
-            lines::prepare(shape, L::CPU, limit)
+            lines(limit, Stores::Cached)
                 .or(best)
                 .unwrap_or_else(|| rows::prepare::<L>(shape))
         }

@@ -317,6 +317,7 @@ fn rows_at_every_place_in_a_line() {
             let runs = [dim(4, 24 * n, -8), dim(n, 24, 32), dim(8, 1, 1)];
             for dims in [&step[..], &back, &flip, &apart, &shuffle, &planes, &runs] {
                 arena.check(dims, width, Form::Lines, low, shift);
+                arena.check(dims, width, Form::Stream, !low, shift);
             }
         }
     }
@@ -339,6 +340,7 @@ fn rows_that_share_lines_of_the_source() {
                     let low = run % 2 == 0;
                     arena.check(&dims, width, Form::Lines, low, 0);
                     arena.check(&dims, width, Form::Rows, low, 3 * shift);
+                    arena.check(&dims, width, Form::Stream, low, 64 * shift);
                     let flipped = [dims[0], dim(rows, row, -run), dims[2], dims[3]];
                     arena.check(&flipped, width, Form::Lines, low, shift);
                 }

@@ -270,9 +270,8 @@ impl Form {
             (Form::Elements, _) => true,
             (Form::Rows, [.., row]) => row.dst == 1 && row.src == 1,
             (Form::Stream, [.., a, b]) if transposed(a, b) => true,
-            (Form::Stream, [.., row]) => row.dst == 1 && row.src == 1,
             (Form::Strided, [.., row]) => row.dst == 1 && row.src != 1,
-            (Form::Lines, [.., row]) => row.dst == 1,
+            (Form::Stream | Form::Lines, [.., row]) => row.dst == 1,
             (Form::Transpose | Form::Staged, [.., a, b]) => transposed(a, b),
             (Form::Rows | Form::Stream | Form::Strided | Form::Lines, [])
             | (Form::Transpose | Form::Staged, [] | [_]) => false,
@@ -396,7 +395,7 @@ mod tests {
         // elements, rows, stream, strided, transpose, staged, lines
         assert_eq!(row(&[]), "x......");
         assert_eq!(row(&[(8, 1, 1)]), "xxx...x");
-        assert_eq!(row(&[(8, 1, 2)]), "x..x..x");
+        assert_eq!(row(&[(8, 1, 2)]), "x.xx..x");
         assert_eq!(row(&[(8, 2, 1)]), "x......");
         assert_eq!(row(&[(8, 1, 8), (8, 8, 1)]), "x.x.xx.");
         assert_eq!(row(&[(8, 8, 1), (8, 1, 8)]), "x.xxxxx");

@@ -121,7 +121,7 @@ pub enum Form {
     Elements,
     /// The innermost dimension has stride 1 on both sides: rows of a contiguous run.
     Rows,
-    /// As `Rows` or `Transpose`, with stores that bypass the caches.
+    /// As `Rows`, `Strided`, `Transpose` or `Lines`, with stores that bypass the caches.
     Stream,
     /// Innermost destination stride 1, source stride other than 1 (2, 3, 7, -1, -2, ...).
     Strided,

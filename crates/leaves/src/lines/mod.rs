@@ -25,8 +25,16 @@ const LONG_RUN: usize = 64;
 /// What starting a row costs, in about micro-operations.
 const ROW: usize = 20;
 
+/// Where lines are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stores {
+    Cached,
+    /// Past the caches, where the machine can.
+    Past,
+}
+
 /// The cheapest line program for a shape, if it costs less than `limit` micro-operations.
-pub(crate) fn prepare(shape: &Shape, cpu: CpuLevel, limit: usize) -> Option<Leaf> {
+pub(crate) fn prepare(shape: &Shape, cpu: CpuLevel, limit: usize, stores: Stores) -> Option<Leaf> {
     if shape.run >= LONG_RUN || shape.steps.is_empty() {
         return None;
     }
@@ -34,7 +42,7 @@ pub(crate) fn prepare(shape: &Shape, cpu: CpuLevel, limit: usize) -> Option<Leaf
         #[cfg(target_arch = "x86_64")]
         CpuLevel::Avx512 => {
             let cut = turns::take(cheapest(shape, limit, wide::costs)?);
-            wide::prepare(shape, &cut)
+            wide::prepare(shape, &cut, stores)
         }
         #[cfg(target_arch = "x86_64")]
         CpuLevel::Avx2 => narrow::prepare(shape, &cheapest(shape, limit, narrow::costs)?),

@@ -25,6 +25,9 @@ pub enum Why {
     Conflicting(i64),
     /// A short pattern that repeats: each destination line mixes a few source lines.
     Pattern,
+    /// As `Step` or `Pattern`, and source and destination together are more than the last cache
+    /// keeps.
+    PatternPastTheCaches,
     /// No digit is contiguous in the destination.
     Scattered,
     /// Rows of this many bytes named by indices.
@@ -58,6 +61,10 @@ impl fmt::Display for Why {
                 "transposed with rows {bytes} bytes apart, which share cache sets"
             ),
             Self::Pattern => write!(f, "a short pattern: each line mixes a few source lines"),
+            Self::PatternPastTheCaches => write!(
+                f,
+                "each line mixes a few source lines, more in all than the last cache keeps"
+            ),
             Self::Scattered => write!(f, "no digit is contiguous in the destination"),
             Self::Indexed(bytes) => write!(f, "rows of {bytes} bytes named by indices"),
         }

@@ -81,23 +81,31 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
     if inner.dst != 1 {
         return (Form::Elements, Why::Scattered);
     }
+    let past = machine.goes_past(pass);
+    let patterns_past = past && written_run(dims, width) >= STREAMED * machine.line;
     if inner.src == 1 {
         let run = inner.extent * width;
-        if machine.goes_past(pass) && run >= STREAMED * machine.line {
+        if past && run >= STREAMED * machine.line || patterns_past && run < machine.line {
             return (Form::Stream, Why::PastTheCaches(run));
         }
         return (Form::Rows, Why::Run(run));
     }
     let Some(across) = dims.iter().position(|d| d.src == 1) else {
-        return (Form::Strided, Why::Step(inner.src));
+        return match patterns_past {
+            true => (Form::Stream, Why::PatternPastTheCaches),
+            false => (Form::Strided, Why::Step(inner.src)),
+        };
     };
     let tile = machine.per_line(width) / 4;
     if inner.extent < tile.max(5) || dims[across].extent < tile.max(5) {
-        return (Form::Lines, Why::Pattern);
+        return match patterns_past {
+            true => (Form::Stream, Why::PatternPastTheCaches),
+            false => (Form::Lines, Why::Pattern),
+        };
     }
     let along = dims.remove(across);
     dims.insert(dims.len() - 1, along);
-    if machine.goes_past(pass) && inner.extent * width >= STREAMED * machine.line {
+    if past && inner.extent * width >= STREAMED * machine.line {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
     if let Some(apart) = conflict(machine, &inner, &along, width) {
@@ -150,6 +158,16 @@ fn lines_in_a_set(machine: &Machine, apart: i64, width: i64) -> i64 {
 
 /// How many rows a transposition reads together at least.
 const UNDER_WAY: i64 = 16;
+
+/// How many bytes are written without a gap.
+fn written_run(dims: &Dims, width: i64) -> i64 {
+    dims.iter().rev().fold(width, |run, dim| {
+        match dim.dst.checked_mul(width) == Some(run) {
+            true => run.saturating_mul(dim.extent),
+            false => run,
+        }
+    })
+}
 
 /// The distinct lines a box touches: digits that stay within a line of what finer digits cover
 /// share its lines, every other digit multiplies them.

@@ -12,17 +12,24 @@ use super::op::Op;
 pub(super) trait Kernel: 'static {
     /// Its constants.
     type Held: Copy;
+    /// Whether all lines are written whole.
+    const WHOLE_LINES: bool;
 
     /// # Safety
     /// There are as many lines and windows as the kernel is for; it runs where AVX-512 is.
     unsafe fn hold(ops: &[Op]) -> Self::Held;
 
-    /// Runs a unit.
+    /// Runs a unit, whose lines are stored past the caches if they are whole and `PAST`.
     ///
     /// # Safety
     /// The windows of the unit, if `PLAIN` all of them and otherwise what is needed of them, are
-    /// readable relative to `src`, its bytes writable relative to `dst`.
-    unsafe fn unit<const PLAIN: bool>(dst: *mut u8, src: *const u8, held: &Self::Held);
+    /// readable relative to `src`, its bytes writable relative to `dst`. Lines that are stored past
+    /// the caches are aligned.
+    unsafe fn unit<const PLAIN: bool, const PAST: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        held: &Self::Held,
+    );
 }
 
 /// # Safety
@@ -48,14 +55,16 @@ unsafe fn window<const PLAIN: bool>(src: *const u8, at: isize, mask: u64) -> __m
 }
 
 /// # Safety
-/// All 64 bytes at `dst`, or if not `FULL` those of the mask, are writable.
+/// All 64 bytes at `dst`, or if not `FULL` those of the mask, are writable; if `FULL` and `PAST`,
+/// `dst` is aligned.
 #[inline(always)]
-unsafe fn store<const FULL: bool>(dst: *mut u8, mask: u64, line: __m512i) {
+unsafe fn store<const FULL: bool, const PAST: bool>(dst: *mut u8, mask: u64, line: __m512i) {
     // SAFETY: a masked store touches only the bytes of its mask.
     unsafe {
-        match FULL {
-            true => _mm512_storeu_si512(dst.cast(), line),
-            false => _mm512_mask_storeu_epi8(dst.cast(), mask, line),
+        match (FULL, PAST) {
+            (true, true) => _mm512_stream_si512(dst.cast(), line),
+            (true, false) => _mm512_storeu_si512(dst.cast(), line),
+            (false, _) => _mm512_mask_storeu_epi8(dst.cast(), mask, line),
         }
     }
 }
@@ -136,9 +145,13 @@ unsafe fn load<const J: usize, const PLAIN: bool>(src: *const u8, at: &Windows) 
 /// Joins `J` windows to a line.
 ///
 /// # Safety
-/// The bytes of the line are writable relative to `dst`; all 64 of them if `FULL`.
+/// As [`store`], relative to `dst`.
 #[inline(always)]
-unsafe fn join<const J: usize, const FULL: bool>(dst: *mut u8, from: &Loaded, line: &Line) {
+unsafe fn join<const J: usize, const FULL: bool, const PAST: bool>(
+    dst: *mut u8,
+    from: &Loaded,
+    line: &Line,
+) {
     let (a, b, c, d) = *from;
     let (low, high) = line.tables;
     // SAFETY: the caller's.
@@ -156,7 +169,7 @@ unsafe fn join<const J: usize, const FULL: bool>(dst: *mut u8, from: &Loaded, li
                 _mm512_mask_mov_epi8(bytes, line.blend, both)
             }
         };
-        store::<FULL>(dst.wrapping_offset(line.dst), line.store, bytes);
+        store::<FULL, PAST>(dst.wrapping_offset(line.dst), line.store, bytes);
     }
 }
 
@@ -165,6 +178,7 @@ pub(super) struct Own<const J: usize, const M: usize, const FULL: bool>(PhantomD
 
 impl<const J: usize, const M: usize, const FULL: bool> Kernel for Own<J, M, FULL> {
     type Held = [(Windows, Line); M];
+    const WHOLE_LINES: bool = FULL;
 
     #[inline(always)]
     unsafe fn hold(ops: &[Op]) -> Self::Held {
@@ -173,10 +187,14 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Own<J, M, FULL
     }
 
     #[inline(always)]
-    unsafe fn unit<const PLAIN: bool>(dst: *mut u8, src: *const u8, held: &Self::Held) {
+    unsafe fn unit<const PLAIN: bool, const PAST: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        held: &Self::Held,
+    ) {
         for (windows, line) in held {
             // SAFETY: the caller's.
-            unsafe { join::<J, FULL>(dst, &load::<J, PLAIN>(src, windows), line) }
+            unsafe { join::<J, FULL, PAST>(dst, &load::<J, PLAIN>(src, windows), line) }
         }
     }
 }
@@ -186,6 +204,7 @@ pub(super) struct Joint<const J: usize, const M: usize, const FULL: bool>(Phanto
 
 impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FULL> {
     type Held = (Windows, [Line; M]);
+    const WHOLE_LINES: bool = FULL;
 
     #[inline(always)]
     unsafe fn hold(ops: &[Op]) -> Self::Held {
@@ -195,12 +214,16 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FU
     }
 
     #[inline(always)]
-    unsafe fn unit<const PLAIN: bool>(dst: *mut u8, src: *const u8, held: &Self::Held) {
+    unsafe fn unit<const PLAIN: bool, const PAST: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        held: &Self::Held,
+    ) {
         // SAFETY: the caller's.
         unsafe {
             let loaded = load::<J, PLAIN>(src, &held.0);
             for line in &held.1 {
-                join::<J, FULL>(dst, &loaded, line);
+                join::<J, FULL, PAST>(dst, &loaded, line);
             }
         }
     }
@@ -211,6 +234,7 @@ pub(super) struct Listed<const J: usize, const FULL: bool>(PhantomData<[(); J]>)
 
 impl<const J: usize, const FULL: bool> Kernel for Listed<J, FULL> {
     type Held = (*const Op, usize);
+    const WHOLE_LINES: bool = FULL;
 
     #[inline(always)]
     unsafe fn hold(ops: &[Op]) -> Self::Held {
@@ -218,10 +242,14 @@ impl<const J: usize, const FULL: bool> Kernel for Listed<J, FULL> {
     }
 
     #[inline(always)]
-    unsafe fn unit<const PLAIN: bool>(dst: *mut u8, src: *const u8, held: &Self::Held) {
+    unsafe fn unit<const PLAIN: bool, const PAST: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        held: &Self::Held,
+    ) {
         for at in 0..held.1 {
             // SAFETY: so many lines were held; the rest is the caller's.
-            unsafe { any::<J, PLAIN, FULL>(dst, src, &*held.0.add(at)) }
+            unsafe { any::<J, PLAIN, FULL, PAST>(dst, src, &*held.0.add(at)) }
         }
     }
 }
@@ -229,7 +257,7 @@ impl<const J: usize, const FULL: bool> Kernel for Listed<J, FULL> {
 /// # Safety
 /// As [`Kernel::unit`], for one line.
 #[inline(always)]
-unsafe fn any<const J: usize, const PLAIN: bool, const FULL: bool>(
+unsafe fn any<const J: usize, const PLAIN: bool, const FULL: bool, const PAST: bool>(
     dst: *mut u8,
     src: *const u8,
     op: &Op,
@@ -238,7 +266,7 @@ unsafe fn any<const J: usize, const PLAIN: bool, const FULL: bool>(
     unsafe {
         if J <= 4 {
             let loaded = load::<J, PLAIN>(src, &windows(op, 1));
-            return join::<J, FULL>(dst, &loaded, &line::<J>(op, 1));
+            return join::<J, FULL, PAST>(dst, &loaded, &line::<J>(op, 1));
         }
         let mut bytes = _mm512_setzero_si512();
         for pair in 0..J / 2 {
@@ -248,6 +276,6 @@ unsafe fn any<const J: usize, const PLAIN: bool, const FULL: bool>(
             let both = _mm512_permutex2var_epi8(low, table(op, pair), high);
             bytes = _mm512_mask_mov_epi8(bytes, op.blend[pair], both);
         }
-        store::<FULL>(dst.wrapping_offset(op.dst), op.store, bytes);
+        store::<FULL, PAST>(dst.wrapping_offset(op.dst), op.store, bytes);
     }
 }

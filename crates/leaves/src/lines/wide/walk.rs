@@ -1,0 +1,275 @@
+//! How the rows of a box are walked: whole windows and whole lines inside, masks at the edges.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::WideParams;
+use super::kernels::Kernel;
+use super::op::LINE;
+use crate::level::Body;
+use crate::lines::row::{Both, Middle};
+use crate::nest::walk_planes;
+use crate::park::Parked;
+use crate::vector::{fence, one_by_one};
+
+/// Which of `count` things are inside a hull: the first has `low` bytes of it before and `high`
+/// after it, and each is `stride` bytes on from the one before.
+#[inline(always)]
+fn inside(low: isize, high: isize, stride: isize, count: usize) -> Range<usize> {
+    let last = stride.wrapping_mul((count as isize).wrapping_sub(1));
+    if low.wrapping_add(last.min(0)) >= 0 && high.wrapping_sub(last.max(0)) >= 0 {
+        return 0..count;
+    }
+    some_inside(low, high, stride, count)
+}
+
+/// As [`inside`], if not all are.
+#[cold]
+#[inline(never)]
+fn some_inside(low: isize, high: isize, stride: isize, count: usize) -> Range<usize> {
+    let (behind, ahead) = if stride < 0 { (high, low) } else { (low, high) };
+    let size = stride.unsigned_abs();
+    if size == 0 || ahead < 0 {
+        return 0..0;
+    }
+    let first = behind.min(0).unsigned_abs().div_ceil(size);
+    let end = (ahead.unsigned_abs() / size).wrapping_add(1).min(count);
+    first.min(end)..end
+}
+
+pub(super) struct Wide<K>(PhantomData<K>);
+
+impl<K: Kernel> Body for Wide<K> {
+    type Params = WideParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &WideParams) {
+        let [middle, inner] = params.nest.plane();
+        walk_planes!(&params.nest, dst, src, |d, s| {
+            let off = s.addr().wrapping_sub(src.addr()) as isize;
+            let (low, high) = params.room(off, &params.plane_reach);
+            // SAFETY: the body is run at AVX-512 and was chosen for these lines; planes lie in the
+            // caller's box.
+            unsafe {
+                if low >= 0 && high >= 0 {
+                    rows::<K>(d, s, middle.extent, inner.extent, params);
+                } else {
+                    plane_at_edge::<K>(d, s, src, params);
+                }
+            }
+        });
+        if params.past {
+            fence();
+        }
+    }
+}
+
+/// Runs a plane of which some windows may not lie in the hull. It starts at `src` and the caller's
+/// address is `base`.
+///
+/// # Safety
+/// As [`Kernel::unit`], for all units of the plane.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn plane_at_edge<K: Kernel>(
+    dst: *mut u8,
+    src: *const u8,
+    base: *const u8,
+    params: &WideParams,
+) {
+    let [middle, inner] = params.nest.plane().map(Both::of);
+    let [lines, extent] = params.nest.plane().map(|step| step.extent);
+    let (mut line, mut from) = (dst, src);
+    for _ in 0..lines {
+        let (mut d, mut s) = (line, from);
+        let off = s.addr().wrapping_sub(base.addr()) as isize;
+        let (low, high) = params.room(off, &params.row_reach);
+        let plain = inside(low, high, inner.src, extent);
+        // SAFETY: the caller's; rows that are plain lie with their whole windows between the first
+        // and the last byte of the box.
+        unsafe {
+            for _ in 0..plain.start {
+                row_at_edge::<K>(d, s, base, params);
+                (d, s) = inner.from(d, s);
+            }
+            let count = plain.end.wrapping_sub(plain.start);
+            rows::<K>(d, s, 1, count, params);
+            (d, s) = inner.times(count).from(d, s);
+            for _ in plain.end..extent {
+                row_at_edge::<K>(d, s, base, params);
+                (d, s) = inner.from(d, s);
+            }
+        }
+        (line, from) = middle.from(line, from);
+    }
+}
+
+/// Runs planes of `count` rows of which all windows lie in the hull.
+///
+/// It is a function of its own so that nothing but addresses changes in its loops: what would be
+/// saved on the stack would wait in one queue with the lines that are stored.
+///
+/// # Safety
+/// As [`Kernel::unit`], for all units of the rows.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn rows<K: Kernel>(
+    mut dst: *mut u8,
+    mut src: *const u8,
+    lines: usize,
+    count: usize,
+    params: &WideParams,
+) {
+    let [middle, inner] = params.nest.plane().map(Both::of);
+    if let Some(units) = params.whole
+        && params.peel.at(dst).start == params.row.unit
+    {
+        // SAFETY: the caller's.
+        return unsafe {
+            match K::WHOLE_LINES && params.past && starts_line(dst) {
+                true => whole_rows::<K, true>(dst, src, [lines, count, units], params),
+                false => whole_rows::<K, false>(dst, src, [lines, count, units], params),
+            }
+        };
+    }
+    // SAFETY: the caller's.
+    unsafe {
+        let held = K::hold(&params.unit);
+        for _ in 0..lines {
+            one_by_one();
+            let (mut d, mut s) = (dst, src);
+            for _ in 0..count {
+                one_by_one();
+                K::unit::<true, false>(d, s, &held);
+                if let Some(last) = params.row.last {
+                    let rest = params.peel.at(d);
+                    let (to, from) = rest.start.from(d, s);
+                    plain_units::<K>(to, from, rest.count, params, &held);
+                    let (to, from) = last.from(d, s);
+                    K::unit::<true, false>(to, from, &held);
+                }
+                (d, s) = inner.from(d, s);
+            }
+            (dst, src) = middle.from(dst, src);
+        }
+    }
+}
+
+/// As [`rows`], where every row is a number of units and none of them has to overlap another.
+///
+/// # Safety
+/// As [`rows`]; if `PAST`, as for [`Kernel::unit`].
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn whole_rows<K: Kernel, const PAST: bool>(
+    mut dst: *mut u8,
+    mut src: *const u8,
+    [lines, count, in_row]: [usize; 3],
+    params: &WideParams,
+) {
+    let unit = params.row.unit;
+    // From the end of a row to the next one, and from the last of these to the next line.
+    let [middle, inner] = params.nest.plane().map(Both::of);
+    let line = middle.less(inner.times(count)).parked();
+    let row = inner.less(unit.times(in_row)).parked();
+    let (count, in_row) = (Parked::new(count as isize), Parked::new(in_row as isize));
+    // SAFETY: the caller's.
+    unsafe {
+        let held = K::hold(&params.unit);
+        for _ in 0..lines {
+            one_by_one();
+            for _ in 0..count.get() {
+                one_by_one();
+                let units_left = in_row.get() as usize;
+                (dst, src) = units::<K, true, PAST>(dst, src, units_left, unit, &held);
+                (dst, src) = row.get().from(dst, src);
+            }
+            (dst, src) = line.get().from(dst, src);
+        }
+    }
+}
+
+/// Runs a row of which some windows may not lie in the hull. Rows start at `src` and the caller's
+/// address is `base`.
+///
+/// # Safety
+/// As [`Kernel::unit`], for all units of a row.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn row_at_edge<K: Kernel>(
+    dst: *mut u8,
+    src: *const u8,
+    base: *const u8,
+    params: &WideParams,
+) {
+    let row = &params.row;
+    // SAFETY: the caller's.
+    unsafe {
+        let held = K::hold(&params.unit);
+        K::unit::<false, false>(dst, src, &held);
+        let Some(last) = row.last else { return };
+        let &Middle { start, count } = params.peel.at(dst);
+        let (to, from) = start.from(dst, src);
+        let off = from.addr().wrapping_sub(base.addr()) as isize;
+        let (low, high) = params.room(off, &params.reach);
+        let plain = inside(low, high, row.unit.src, count);
+        let (to, from) = units::<K, false, false>(to, from, plain.start, row.unit, &held);
+        let inner = plain.end.wrapping_sub(plain.start);
+        let (to, from) = plain_units::<K>(to, from, inner, params, &held);
+        let rest = count.wrapping_sub(plain.end);
+        units::<K, false, false>(to, from, rest, row.unit, &held);
+        let (to, from) = last.from(dst, src);
+        K::unit::<false, false>(to, from, &held);
+    }
+}
+
+/// Rows of so many bytes are stored past the caches though the units at their ends are not: these
+/// fetch again what has just left.
+const LONG_ROW: usize = 32 << 10;
+
+/// Units of which all windows lie in the hull, stored past the caches where they can be.
+///
+/// # Safety
+/// As [`Kernel::unit`], for so many units.
+#[inline(always)]
+unsafe fn plain_units<K: Kernel>(
+    to: *mut u8,
+    from: *const u8,
+    count: usize,
+    params: &WideParams,
+    held: &K::Held,
+) -> (*mut u8, *const u8) {
+    let unit = params.row.unit;
+    let long = count.wrapping_mul(unit.dst.unsigned_abs()) >= LONG_ROW;
+    // SAFETY: the caller's; where one unit starts a line, all lines of all units do.
+    unsafe {
+        match K::WHOLE_LINES && params.past && long && starts_line(to) {
+            true => units::<K, true, true>(to, from, count, unit, held),
+            false => units::<K, true, false>(to, from, count, unit, held),
+        }
+    }
+}
+
+#[inline(always)]
+fn starts_line(address: *mut u8) -> bool {
+    address.addr().is_multiple_of(LINE)
+}
+
+/// # Safety
+/// As [`Kernel::unit`], for so many units.
+#[inline(always)]
+unsafe fn units<K: Kernel, const PLAIN: bool, const PAST: bool>(
+    mut to: *mut u8,
+    mut from: *const u8,
+    count: usize,
+    unit: Both,
+    held: &K::Held,
+) -> (*mut u8, *const u8) {
+    for _ in 0..count {
+        one_by_one();
+        // SAFETY: the caller's.
+        unsafe { K::unit::<PLAIN, PAST>(to, from, held) }
+        (to, from) = unit.from(to, from);
+    }
+    (to, from)
+}
