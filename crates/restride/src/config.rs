@@ -31,8 +31,8 @@ pub enum Memory {
     Module,
 }
 
-/// The bounds and choices of an engine. Start from the default, which is in brackets below, and
-/// change what matters:
+/// The bounds and choices of an engine. Start from the default, which is said in parentheses
+/// below, and change what matters:
 ///
 /// ```
 /// use restride::{Code, Config, Engine};
@@ -41,33 +41,33 @@ pub enum Memory {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How code is made [`Code::Native`].
+    /// How code is made ([`Code::Native`]).
     pub code: Code,
-    /// Where it lives [`Memory::Auto`].
+    /// Where it lives ([`Memory::Auto`]).
     pub memory: Memory,
-    /// What the code may use of the processor; [all it has].
+    /// What the code may use of the processor (all it has).
     pub features: Features,
-    /// What the scheduler knows of the machine [a current server core, so that the same graph gives
-    /// the same loops everywhere]. [`Machine::host`] asks the processor. Also here: from how many
+    /// What the scheduler knows of the machine (a current server core, so that the same graph gives
+    /// the same loops everywhere). [`Machine::host`] asks the processor. Also here: from how many
     /// bytes on a pass is shared out between threads.
     pub machine: Machine,
     /// How many programs the cache keeps at most, rounded up to a multiple of sixteen
-    /// [4096].
+    /// (4096).
     pub cache_entries: usize,
     /// How many bytes they may take together, code and tables included, as an estimate
-    /// [32 MiB].
+    /// (32 MiB).
     pub cache_bytes: usize,
     /// How many distinct shapes one template gets native code for; what comes after runs
-    /// generically until it has shown that it stays [64].
+    /// generically until it has shown that it stays (64).
     pub shapes_per_template: u32,
-    /// How many calls for one shape show that it stays [32].
+    /// How many calls for one shape show that it stays (32).
     pub calls_to_settle: u32,
     /// Follow the machine code of every kernel before it is first called, for so many steps at
     /// most, and prove that it does what the kernel says and touches nothing else. Code over the
     /// limit is used unproved ([`Stats::unproved`](crate::Stats::unproved)); code that is wrong is
-    /// not used ([`Stats::violations`](crate::Stats::violations)). x86-64 only [off].
+    /// not used ([`Stats::violations`](crate::Stats::violations)). x86-64 only (off).
     pub verify: Option<u64>,
-    /// Write every output, also those that are views of an input [no].
+    /// Write every output, also those that are views of an input (no).
     pub copy_views: bool,
     /// Move boxes in this form wherever it fits; for measuring. See [`Options::form`](crate::Options::form).
     pub form: Option<restride_loops::Form>,
