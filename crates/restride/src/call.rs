@@ -106,11 +106,13 @@ impl<'a> Call<'a> {
         if chunks == 1 || !self.program.kernel.kernel().is_parallel() {
             return self.run();
         }
-        for phase in 0..self.program.kernel.phases() {
-            let (claimed, done) = (flags(chunks)?, flags(chunks)?);
+        let (claimed, done) = (flags(chunks)?, flags(chunks)?);
+        let call: &Self = self;
+        for phase in 0..call.phases() {
+            for flag in claimed.iter().chain(&done) {
+                flag.store(false, Ordering::Release);
+            }
             let failure = Mutex::new(None);
-            let table = Shared(&self.table);
-            let program = self.program;
             let run = |chunk: usize| {
                 let Some(claim) = claimed.get(chunk) else {
                     return;
@@ -118,16 +120,11 @@ impl<'a> Call<'a> {
                 if claim.swap(true, Ordering::AcqRel) {
                     return;
                 }
-                let table = &table;
-                // SAFETY: as in `run`; the claim makes this the only call for the chunk, and
-                // every phase before has ended, which was seen below.
-                let result = unsafe {
-                    program
-                        .kernel
-                        .chunk(table.0, phase, chunk as u32, chunks as u32)
-                };
-                if let (Err(failed), Ok(mut failure)) = (result, failure.lock()) {
-                    failure.get_or_insert(failed);
+                // SAFETY: the claim makes this the only call for the chunk, and every phase before
+                // has ended, which was seen below.
+                let result = unsafe { call.chunk(phase, chunk as u32, chunks as u32) };
+                if let (Err(error), Ok(mut failure)) = (result, failure.lock()) {
+                    failure.get_or_insert(error);
                 }
                 done[chunk].store(true, Ordering::Release);
             };
@@ -137,8 +134,8 @@ impl<'a> Call<'a> {
             if missing > 0 {
                 return Err(RunError::ChunksMissing { missing });
             }
-            if let Ok(Some(failed)) = failure.into_inner() {
-                return Err(self.program.meta.failure(&failed));
+            if let Ok(Some(error)) = failure.into_inner() {
+                return Err(error);
             }
         }
         Ok(())
@@ -201,12 +198,6 @@ fn flags(chunks: usize) -> Result<Vec<AtomicBool>, RunError> {
     flags.resize_with(chunks, AtomicBool::default);
     Ok(flags)
 }
-
-/// A table of buffers that several threads may look at.
-struct Shared<'t>(&'t [*mut u8]);
-
-// SAFETY: only the addresses are shared; chunks write to disjoint elements.
-unsafe impl Sync for Shared<'_> {}
 
 fn long_enough(argument: Argument, got: usize, expected: usize) -> Result<(), RunError> {
     if got < expected {
