@@ -30,7 +30,8 @@ unsafe impl Send for Call<'_> {}
 unsafe impl Sync for Call<'_> {}
 
 impl<'a> Call<'a> {
-    /// The caller sees to it that the arguments outlive the call.
+    /// The caller sees to it that the arguments outlive the call, and that nobody else uses the
+    /// outputs and the scratch until then: they are borrowed here for less.
     #[inline]
     pub(crate) fn new(
         program: &'a Inner,
@@ -164,7 +165,7 @@ impl<'a> Call<'a> {
     /// let x = vec![1f32; 64 * 32 * 96];
     /// let mut y = vec![0f32; x.len()];
     /// let mut scratch = vec![0; program.summary().scratch_bytes];
-    /// let call = program.bind_in(&[TensorRef::new(&x)], &mut [TensorMut::new(&mut y)], &mut scratch)?;
+    /// let call = program.bind_in(&[TensorRef::new(&x)], [TensorMut::new(&mut y)], &mut scratch)?;
     /// for phase in 0..call.phases() {
     ///     std::thread::scope(|threads| {
     ///         let parts: Vec<_> = (0..2)

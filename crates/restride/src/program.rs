@@ -349,15 +349,24 @@ impl Program {
         self.with_scratch(|scratch| Call::new(&self.inner, inputs, outputs, scratch)?.run_on(pool))
     }
 
-    /// Checks the arguments once, for calls that follow. `scratch` needs
-    /// [`Summary::scratch_bytes`] and may hold anything.
+    /// Checks the arguments once, for calls that follow. The call takes the outputs over:
+    /// `[TensorMut::new(&mut y)]`, a `Vec`, or [`TensorMut::reborrow`] of some that live longer.
+    /// `scratch` needs [`Summary::scratch_bytes`] and may hold anything.
     pub fn bind_in<'a>(
         &'a self,
         inputs: &[TensorRef<'a>],
-        outputs: &mut [TensorMut<'a>],
+        outputs: impl IntoIterator<Item = TensorMut<'a>>,
         scratch: &'a mut [u8],
     ) -> Result<Call<'a>, RunError> {
-        Call::new(&self.inner, inputs, outputs, scratch)
+        let mut owned = SmallVec::<[TensorMut<'a>; 4]>::new();
+        for output in outputs {
+            let bytes = (owned.len() + 1) * size_of::<TensorMut<'_>>();
+            owned
+                .try_reserve(1)
+                .map_err(|_| RunError::OutOfMemory { bytes })?;
+            owned.push(output);
+        }
+        Call::new(&self.inner, inputs, &mut owned, scratch)
     }
 
     /// Runs without a check and without looking at how many buffers there are.

@@ -173,6 +173,12 @@ impl<'a> TensorMut<'a> {
         }
     }
 
+    /// The same tensor for a while, after which this one can be used again.
+    #[must_use]
+    pub fn reborrow(&mut self) -> TensorMut<'_> {
+        TensorMut { ..*self }
+    }
+
     /// Plain bytes for elements of whatever type the program says, at any alignment.
     #[must_use]
     pub fn from_bytes(bytes: &'a mut [u8]) -> Self {

@@ -73,7 +73,7 @@ pub(super) fn facts(program: &Program, compiled: Duration) -> Facts {
 pub(super) fn bound<'a>(
     program: &'a Program,
     inputs: &[TensorRef<'a>],
-    outputs: &mut [TensorMut<'a>],
+    outputs: Vec<TensorMut<'a>>,
     scratch: &'a mut [u8],
 ) -> Result<Box<dyn Bound + 'a>, String> {
     let call = program.bind_in(inputs, outputs, scratch);
@@ -122,7 +122,7 @@ impl Prepared for Compiled {
         if self.facts.view.is_none() {
             outputs.push(TensorMut::from_bytes(output));
         }
-        bound(&self.program, &inputs, &mut outputs, scratch)
+        bound(&self.program, &inputs, outputs, scratch)
     }
 }
 

@@ -215,7 +215,7 @@ fn bind<'a>(
 ) -> Result<Box<dyn Bound + 'a>, Failure> {
     let inputs: Vec<_> = inputs.iter().map(|b| TensorRef::from_bytes(b)).collect();
     let outputs = outputs.iter_mut().map(|b| TensorMut::from_bytes(b));
-    bound(program, &inputs, &mut outputs.collect::<Vec<_>>(), scratch).map_err(Failure::Internal)
+    bound(program, &inputs, outputs.collect(), scratch).map_err(Failure::Internal)
 }
 
 /// Whether every output is what the operators' definitions give.
