@@ -7,9 +7,10 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use super::program::{Line, lines};
+use super::program::{Vectors, cover, place};
 use super::row::{Middle, Row};
-use super::unit::{Cut, Segment};
+use super::search::{self, Found};
+use super::unit::Segment;
 use crate::leaf::Leaf;
 use crate::level::{Avx2, Body};
 use crate::nest::{Nest, walk};
@@ -20,6 +21,7 @@ const MAX_WINDOWS: usize = 4;
 
 /// The bytes of a line.
 const LINE: usize = 16;
+const SIZE: isize = LINE as isize;
 
 /// One line, ready to run. A table says for every byte where it lies in the window, or has its top
 /// bit set where another window has it.
@@ -40,7 +42,7 @@ pub(crate) struct NarrowParams {
 
 /// The unit with every stretch of its destination cut into whole lines, of which the last may
 /// overlap the one before; nothing if a stretch is shorter than a line.
-fn whole_lines(unit: &[Segment]) -> Option<Vec<Line>> {
+fn whole_lines(unit: &[Segment]) -> Option<Vec<Vectors>> {
     let mut all = Vec::new();
     let mut rest = unit;
     while let Some(first) = rest.first() {
@@ -58,20 +60,18 @@ fn whole_lines(unit: &[Segment]) -> Option<Vec<Line>> {
         let end = now
             .last()
             .map_or(first.dst, |last| last.dst + last.len as isize);
-        let mut cut = lines(now, LINE, MAX_WINDOWS)?;
-        if cut
-            .last()
-            .is_some_and(|line| line.dst + LINE as isize > end)
-        {
-            cut.pop();
-            let from = end - LINE as isize;
-            if from < first.dst {
-                return None;
-            }
-            let last: Vec<Segment> = now.iter().filter_map(|s| clipped(s, from)).collect();
-            cut.append(&mut lines(&last, LINE, MAX_WINDOWS)?);
+        let whole = (end - first.dst) / SIZE;
+        let from = |dst: isize| move |segment: &Segment| clipped(segment, dst);
+        if whole == 0 {
+            return None;
         }
-        all.append(&mut cut);
+        let until = |segment: &Segment| before(segment, first.dst + whole * SIZE);
+        let lines: Vec<Segment> = now.iter().filter_map(until).collect();
+        all.push(Vectors::of(&lines, LINE));
+        if first.dst + whole * SIZE < end {
+            let last: Vec<Segment> = now.iter().filter_map(from(end - SIZE)).collect();
+            all.push(Vectors::of(&last, LINE));
+        }
     }
     Some(all)
 }
@@ -90,67 +90,81 @@ fn clipped(segment: &Segment, from: isize) -> Option<Segment> {
     })
 }
 
-/// The first byte of the source that a unit reads, and the end of the last.
-fn hull(unit: &[Segment]) -> (isize, isize) {
-    let low = unit.iter().map(|segment| segment.src).min();
-    let high = unit
-        .iter()
-        .map(|segment| segment.src + segment.len as isize)
-        .max();
-    (low.unwrap_or(0), high.unwrap_or(0))
+/// What of a segment lies before an address of the destination.
+fn before(segment: &Segment, end: isize) -> Option<Segment> {
+    let len = segment.len.min((end - segment.dst).max(0).unsigned_abs());
+    (len > 0).then_some(Segment { len, ..*segment })
 }
 
-/// The operations of a unit; nothing if it has no such program.
-fn ops(unit: &[Segment]) -> Option<Vec<Op>> {
-    let (low, high) = hull(unit);
-    whole_lines(unit)?
-        .iter()
-        .map(|line| op(line, low, high))
-        .collect()
+/// A way to run a unit: its lines.
+pub(crate) struct Way {
+    unit: Vec<Op>,
+    windows: usize,
 }
 
-fn op(line: &Line, low: isize, high: isize) -> Option<Op> {
-    if line.windows.len() > MAX_WINDOWS {
-        return None;
+impl search::Way for Way {
+    const SIZE: usize = LINE;
+
+    fn least(vectors: usize) -> usize {
+        vectors * line_cost(1)
     }
+
+    fn of(unit: &[Segment]) -> Option<(Way, usize)> {
+        let low = unit.iter().map(|segment| segment.src).min()?;
+        let high = unit.iter().map(Segment::end).max()?;
+        if high - low < SIZE {
+            return None;
+        }
+        let (mut ops, mut cost, mut most) = (Vec::new(), 0, 0);
+        for vectors in &whole_lines(unit)? {
+            for (dst, parts) in vectors.each() {
+                let windows = cover::<SIZE>(parts, MAX_WINDOWS)?;
+                ops.push(op(dst, parts, &windows, low, high));
+                cost += line_cost(windows.len());
+                most = most.max(windows.len());
+            }
+        }
+        let windows = most;
+        Some((Way { unit: ops, windows }, cost))
+    }
+}
+
+/// What a line costs, in about micro-operations.
+fn line_cost(windows: usize) -> usize {
+    4 + 5 * windows
+}
+
+fn op(dst: isize, parts: &[Segment], windows: &[isize], low: isize, high: isize) -> Op {
     // Windows that are not needed load the first one again and contribute nothing.
-    let inside = |src: isize| src.clamp(low, high - LINE as isize);
+    let inside = |src: &isize| (*src).clamp(low, high - SIZE);
     let mut op = Op {
         tables: [[0x80; LINE]; MAX_WINDOWS],
-        src: [inside(line.windows.first()?.src); MAX_WINDOWS],
-        dst: line.dst,
+        src: [windows.first().map_or(low, inside); MAX_WINDOWS],
+        dst,
     };
-    for (at, window) in line.windows.iter().enumerate() {
-        op.src[at] = inside(window.src);
+    for (to, from) in op.src.iter_mut().zip(windows) {
+        *to = inside(from);
     }
-    for (to, from) in line.bytes.iter().enumerate() {
-        let (window, at) = (*from)?;
-        let src = line.windows[window].src + at as isize;
-        op.tables[window][to] = u8::try_from(src - op.src[window]).ok()?;
-    }
-    Some(op)
+    place::<SIZE>(dst, parts, windows, |to, window, at, len| {
+        let moved = windows[window] - op.src[window] + at as isize;
+        let table = &mut op.tables[window][to..to + len];
+        for (byte, from) in table.iter_mut().zip(moved..) {
+            *byte = from as u8;
+        }
+    });
+    op
 }
 
-/// What a unit costs, in about micro-operations.
-pub(crate) fn costs(cut: &Cut) -> Option<usize> {
-    let (low, high) = hull(&cut.unit);
-    let lines = whole_lines(&cut.unit).filter(|_| high - low >= LINE as isize)?;
-    let fits = lines.iter().all(|line| line.windows.len() <= MAX_WINDOWS);
-    fits.then(|| lines.iter().map(|line| 4 + 5 * line.windows.len()).sum())
-}
-
-/// The leaf of a cut.
-pub(crate) fn prepare(shape: &Shape, cut: &Cut) -> Option<Leaf> {
-    let unit = ops(&cut.unit)?;
-    let lines: Vec<Line> = whole_lines(&cut.unit)?;
-    let windows = lines.iter().map(|line| line.windows.len()).max()?;
+/// The leaf of a program.
+pub(crate) fn prepare(shape: &Shape, found: Found<Way>) -> Option<Leaf> {
+    let Found { cut, way } = found;
     let params = NarrowParams {
         nest: Nest::new(shape.dst, shape.src, &cut.outer, shape.empty),
-        row: Row::new(cut),
-        middle: Row::middle(cut, cut.steps),
-        unit,
+        row: Row::new(&cut),
+        middle: Row::middle(&cut)(cut.steps),
+        unit: way.unit,
     };
-    Some(match windows {
+    Some(match way.windows {
         1 => Leaf::new::<Avx2, Narrow<1>>("lines", params),
         2 => Leaf::new::<Avx2, Narrow<2>>("lines", params),
         3 => Leaf::new::<Avx2, Narrow<3>>("lines", params),

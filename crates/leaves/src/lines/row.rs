@@ -104,11 +104,18 @@ impl Row {
     }
 
     /// The units that follow the first `steps` steps, at least one and at most a unit's.
-    pub(crate) fn middle(cut: &Cut, steps: usize) -> Middle {
-        let left = (cut.long.extent - cut.steps).saturating_sub(steps);
-        Middle {
-            start: Both::of(cut.long).times(steps),
-            count: left.div_ceil(cut.steps),
+    pub(crate) fn middle(cut: &Cut) -> impl Fn(usize) -> Middle {
+        let (long, behind) = (Both::of(cut.long), cut.long.extent - cut.steps);
+        let (whole, rest) = (behind / cut.steps, behind % cut.steps);
+        let most = cut.steps;
+        move |steps| Middle {
+            start: long.times(steps),
+            count: match steps {
+                _ if steps >= behind => 0,
+                _ if steps < rest => whole + 1,
+                // A whole unit of them is one unit less.
+                _ => whole - usize::from(rest == 0 && steps == most),
+            },
         }
     }
 }

@@ -39,7 +39,7 @@ fn piece(cut: &Cut) -> Option<usize> {
     let units = Some(cut.long.extent / cut.steps).filter(|n| n * cut.steps == cut.long.extent)?;
     let unit = cut.long.dst.unsigned_abs() * cut.steps;
     let fits = |n: &usize| units.is_multiple_of(*n) && (FEWEST..=MOST).contains(&(n * unit));
-    let all = (1..units).filter(fits);
+    let all = (1..units.min(MOST / unit.max(1) + 1)).filter(fits);
     let best = all.min_by_key(|n| (n * unit).abs_diff(BYTES))?;
     Some(best * cut.steps)
 }

@@ -4,7 +4,7 @@
 //! dimension is covered by units, of which the last may overlap the one before; all other dimensions
 //! are the nest around that.
 
-use crate::shape::{Shape, Step, Steps};
+use crate::shape::{MAX_RANK, Shape, Step, Steps};
 
 /// Contiguous bytes of a unit, relative to its first byte on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,14 @@ pub(crate) struct Segment {
     pub(crate) len: usize,
 }
 
-/// A way to cut a box into units.
+impl Segment {
+    /// Where it ends in the source.
+    pub(crate) fn end(&self) -> isize {
+        self.src + self.len as isize
+    }
+}
+
+/// A box cut into rows of units.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
     /// The dimensions around the row of units.
@@ -23,16 +30,6 @@ pub(crate) struct Cut {
     pub(crate) long: Step,
     /// How many of them a unit has; at most as many as there are.
     pub(crate) steps: usize,
-    /// The unit, in ascending order of destination.
-    pub(crate) unit: Vec<Segment>,
-}
-
-impl Cut {
-    /// How many rows there are.
-    pub(crate) fn rows(&self) -> usize {
-        let extents = self.outer.iter().map(|step| step.extent);
-        extents.fold(1, usize::saturating_mul)
-    }
 }
 
 /// A unit has at most so many elements and bytes of destination.
@@ -42,152 +39,226 @@ const MAX_BYTES: usize = 2048;
 /// The bytes of a line.
 pub(super) const LINE: usize = 64;
 
-/// Every sensible way to cut a shape.
-pub(crate) fn cuts(shape: &Shape) -> impl Iterator<Item = Cut> {
-    let longs = 0..shape.steps.len();
-    longs.flat_map(|long| {
-        let mut found: Vec<Cut> = Vec::new();
-        for (full, outer) in insides(shape, long) {
-            for times in [1, 2, 4] {
-                let same = |cut: &Cut, other: &Cut| cut.unit == other.unit;
-                if let Some(cut) = cut(shape, long, &full, &outer, times)
-                    && !found.iter().any(|other| same(&cut, other))
-                {
-                    found.push(cut);
-                }
-            }
-        }
-        found
-    })
+/// A set of a shape's dimensions.
+type Dims = u64;
+const _: () = assert!(MAX_RANK <= Dims::BITS as usize);
+
+/// A way to cut a box, by the numbers of its dimensions.
+#[derive(Clone, Debug)]
+pub(super) struct Choice<'s> {
+    shape: &'s Shape,
+    /// The long dimension.
+    long: usize,
+    /// Those that are inside a unit in full.
+    full: Dims,
+    /// One of which only so many steps are.
+    part: Option<(usize, usize)>,
+    /// Steps of the long dimension in a unit.
+    pub(super) steps: usize,
 }
 
-/// Which dimensions may be inside a unit, and those around it: whatever lies between two steps of
-/// the long dimension in the destination; the same in the source, in full or as far as it shares
-/// lines.
-fn insides(shape: &Shape, long: usize) -> Vec<(Steps, Steps)> {
+/// Calls `see` with every sensible way to cut a shape.
+pub(super) fn choices<'s>(shape: &'s Shape, mut see: impl FnMut(Choice<'s>)) {
+    for long in 0..shape.steps.len() {
+        insides(shape, long, |full, part| {
+            let choice = Choice {
+                shape,
+                long,
+                full,
+                part,
+                steps: 1,
+            };
+            let Some(sizes) = choice.sizes() else { return };
+            let mut latest = 0;
+            for steps in sizes.into_iter().filter(|steps| *steps > 0) {
+                if steps != latest {
+                    see(Choice {
+                        steps,
+                        ..choice.clone()
+                    });
+                }
+                latest = steps;
+            }
+        });
+    }
+}
+
+/// Calls `see` with what may be inside a unit: the dimensions that lie between two steps of the long
+/// one in the destination; the same in the source, in full or as far as they share lines.
+fn insides(shape: &Shape, long: usize, mut see: impl FnMut(Dims, Option<(usize, usize)>)) {
     let step = shape.steps[long];
     let others = || {
         let all = shape.steps.iter().enumerate();
-        all.filter(|&(at, _)| at != long).map(|(_, other)| *other)
+        all.filter(move |&(at, _)| at != long)
+    };
+    let set = |inside: &dyn Fn(&Step) -> bool| -> Dims {
+        let all = others().filter(|(_, other)| inside(other));
+        all.fold(0, |set, (at, _)| set | 1 << at)
     };
     let in_src = |other: &Step| {
         let stride = other.src.unsigned_abs();
         stride != 0 && stride < step.src.unsigned_abs()
     };
-    let halves = |inside: &dyn Fn(&Step) -> bool| -> (Steps, Steps) {
-        (
-            others().filter(|other| inside(other)).collect(),
-            others().filter(|other| !inside(other)).collect(),
-        )
-    };
-    let mut all = vec![halves(&|other| other.dst < step.dst)];
-    if others().any(|other| other.dst > step.dst && in_src(&other)) {
-        all.push(halves(&|other| other.dst < step.dst || in_src(other)));
-        let (mut full, mut outer) = all[0].clone();
-        let shares = |other: &&mut Step| in_src(other) && other.src.unsigned_abs() < LINE;
-        if let Some(other) = outer.iter_mut().rev().find(shares) {
-            let part = LINE / other.src.unsigned_abs();
-            if part > 1 && other.extent > part && other.extent % part == 0 {
-                full.push(Step {
-                    extent: part,
-                    ..*other
-                });
-                *other = Step {
-                    extent: other.extent / part,
-                    dst: other.dst * part as isize,
-                    src: other.src * part as isize,
-                };
-                all.push((full, outer));
-            }
+    let within = set(&|other| other.dst < step.dst);
+    see(within, None);
+    if !others().any(|(_, other)| other.dst > step.dst && in_src(other)) {
+        return;
+    }
+    see(within | set(&in_src), None);
+    let mut around = others().filter(|(at, _)| within & 1 << at == 0);
+    let shares = |other: &Step| in_src(other) && other.src.unsigned_abs() < LINE;
+    if let Some((at, other)) = around.rfind(|(_, other)| shares(other)) {
+        let part = LINE / other.src.unsigned_abs();
+        if part > 1 && other.extent > part && other.extent.is_multiple_of(part) {
+            see(within, Some((at, part)));
         }
     }
-    all
 }
 
-fn cut(shape: &Shape, long: usize, full: &Steps, outer: &Steps, times: usize) -> Option<Cut> {
-    let step = shape.steps[long];
-    let elements = full
-        .iter()
-        .try_fold(1usize, |n, step| n.checked_mul(step.extent))
-        .filter(|&n| n <= MAX_ELEMENTS / 2 && n * shape.run <= MAX_BYTES / 2)?;
-    let bytes = elements * shape.run;
-    let steps = (steps_per_unit(full, step, bytes) * times)
-        .min(MAX_ELEMENTS / elements)
-        .min(MAX_BYTES / bytes)
-        .clamp(1, step.extent);
-    Some(Cut {
-        outer: outer.clone(),
-        long: step,
-        steps,
-        unit: segments(
-            full,
-            Step {
-                extent: steps,
-                ..step
-            },
-            shape.run,
-        )?,
-    })
-}
-
-/// How many steps of the long dimension fill whole lines of the destination.
-fn steps_per_unit(full: &Steps, long: Step, bytes: usize) -> usize {
-    let within: usize = full
-        .iter()
-        .filter(|step| step.dst < long.dst)
-        .map(|step| step.extent)
-        .product();
-    let dense = bytes / full.iter().map(|step| step.extent).product::<usize>() * within;
-    if dense as isize == long.dst {
-        let common = 1 << dense.trailing_zeros().min(LINE.trailing_zeros());
-        let steps = LINE / common;
-        if steps * bytes <= MAX_BYTES {
-            return steps;
-        }
-        return (MAX_BYTES / 2 / bytes).max(1);
+impl Choice<'_> {
+    /// The long dimension.
+    pub(super) fn long(&self) -> Step {
+        self.shape.steps[self.long]
     }
-    // Lines with holes.
-    (LINE / long.dst.unsigned_abs().max(1)).max(1)
-}
 
-/// The elements of a unit as segments in ascending order of destination; nothing when they overlap.
-fn segments(full: &Steps, long: Step, run: usize) -> Option<Vec<Segment>> {
-    let first = Segment {
-        dst: 0,
-        src: 0,
-        len: run,
-    };
-    let mut all = vec![first];
-    // From the innermost outwards, so that the list is nearly sorted.
-    let mut steps: Steps = full.clone();
-    steps.push(long);
-    steps.sort_by_key(|step| step.dst);
-    for step in &steps {
-        let inner = all.len();
-        for i in 1..step.extent {
-            for at in 0..inner {
-                let Segment { dst, src, len } = all[at];
-                all.push(Segment {
-                    dst: dst + step.dst * i as isize,
-                    src: src + step.src * i as isize,
-                    len,
-                });
+    /// The dimensions of the unit but for the long one, the one of the smallest stride first.
+    fn full(&self) -> impl DoubleEndedIterator<Item = Step> {
+        let all = self.shape.steps.iter().enumerate().rev();
+        all.filter_map(|(at, &step)| match self.part {
+            Some((part, extent)) if part == at => Some(Step { extent, ..step }),
+            _ => (self.full & 1 << at != 0).then_some(step),
+        })
+    }
+
+    /// All dimensions of the unit, likewise.
+    fn dims(&self) -> impl Iterator<Item = Step> {
+        let long = Step {
+            extent: self.steps,
+            ..self.long()
+        };
+        let mut full = self.full().peekable();
+        let mut long = Some(long);
+        std::iter::from_fn(move || match (full.peek(), long) {
+            (Some(step), Some(long)) if step.dst <= long.dst => full.next(),
+            (_, Some(_)) => long.take(),
+            (_, None) => full.next(),
+        })
+    }
+
+    /// The box as it is cut.
+    pub(super) fn cut(&self) -> Cut {
+        Cut {
+            outer: self.outer().collect(),
+            long: self.long(),
+            steps: self.steps,
+        }
+    }
+
+    fn outer(&self) -> impl Iterator<Item = Step> {
+        let all = self.shape.steps.iter().enumerate();
+        all.filter_map(|(at, step)| match self.part {
+            Some((part, extent)) if part == at => Some(Step {
+                extent: step.extent / extent,
+                dst: step.dst * extent as isize,
+                src: step.src * extent as isize,
+            }),
+            _ => (at != self.long && self.full & 1 << at == 0).then_some(*step),
+        })
+    }
+
+    /// How many rows of units there are.
+    pub(super) fn rows(&self) -> usize {
+        self.outer()
+            .fold(1, |rows, step| rows.saturating_mul(step.extent))
+    }
+
+    /// How many steps of the long dimension a unit may have; nothing if its other dimensions are too
+    /// large.
+    fn sizes(&self) -> Option<[usize; 3]> {
+        let elements = self
+            .full()
+            .try_fold(1usize, |n, step| n.checked_mul(step.extent))
+            .filter(|&n| n <= MAX_ELEMENTS / 2 && n * self.shape.run <= MAX_BYTES / 2)?;
+        let bytes = elements * self.shape.run;
+        let most = (MAX_ELEMENTS / elements).min(MAX_BYTES / bytes);
+        let once = self.steps_per_unit(bytes);
+        let extent = self.long().extent;
+        Some([1, 2, 4].map(|times| (once * times).min(most).clamp(1, extent)))
+    }
+
+    /// How many steps of the long dimension fill whole lines of the destination.
+    fn steps_per_unit(&self, bytes: usize) -> usize {
+        let long = self.long();
+        let within = self.full().filter(|step| step.dst < long.dst);
+        let dense = within.fold(self.shape.run, |n, step| n * step.extent);
+        if dense as isize == long.dst {
+            let common = 1 << dense.trailing_zeros().min(LINE.trailing_zeros());
+            let steps = LINE / common;
+            if steps * bytes <= MAX_BYTES {
+                return steps;
+            }
+            return (MAX_BYTES / 2 / bytes).max(1);
+        }
+        // Lines with holes.
+        (LINE / long.dst.unsigned_abs().max(1)).max(1)
+    }
+
+    /// How many vectors of so many bytes the destination of a unit takes at least: as many as its
+    /// bytes fill, or, where copies are so far apart that none shares a vector, those of each.
+    pub(super) fn least_vectors(&self, size: usize) -> usize {
+        let mut reach = self.shape.run as isize;
+        let mut bytes = self.shape.run;
+        let mut vectors = bytes.div_ceil(size);
+        for step in self.dims().filter(|step| step.extent > 1) {
+            bytes *= step.extent;
+            if step.dst >= reach + size as isize - 1 {
+                vectors *= step.extent;
+            }
+            vectors = vectors.max(bytes.div_ceil(size));
+            reach = reach.saturating_add(step.dst.saturating_mul(step.extent as isize - 1));
+        }
+        vectors
+    }
+
+    /// The elements of a unit as segments in ascending order of destination; false when they overlap.
+    pub(super) fn segments(&self, unit: &mut Vec<Segment>) -> bool {
+        unit.clear();
+        unit.push(Segment {
+            dst: 0,
+            src: 0,
+            len: self.shape.run,
+        });
+        let (mut reach, mut in_order) = (self.shape.run as isize, true);
+        for step in self.dims() {
+            in_order &= step.dst >= reach;
+            reach = reach.saturating_add(step.dst.saturating_mul(step.extent as isize - 1));
+            let inner = unit.len();
+            unit.reserve(inner * step.extent - inner);
+            for i in 1..step.extent as isize {
+                for at in 0..inner {
+                    let Segment { dst, src, len } = unit[at];
+                    unit.push(Segment {
+                        dst: dst + step.dst * i,
+                        src: src + step.src * i,
+                        len,
+                    });
+                }
             }
         }
-    }
-    all.sort_by_key(|segment| segment.dst);
-    let mut merged: Vec<Segment> = Vec::with_capacity(all.len());
-    for segment in all {
-        match merged.last_mut() {
-            Some(last) if last.dst + last.len as isize > segment.dst => return None,
-            Some(last)
-                if last.dst + last.len as isize == segment.dst
-                    && last.src + last.len as isize == segment.src =>
-            {
-                last.len += segment.len;
-            }
-            _ => merged.push(segment),
+        if !in_order {
+            unit.sort_by_key(|segment| segment.dst);
         }
+        let overlap = |pair: &[Segment]| pair[0].dst + pair[0].len as isize > pair[1].dst;
+        if !in_order && unit.windows(2).any(overlap) {
+            return false;
+        }
+        unit.dedup_by(|next, last| {
+            let joins = last.dst + last.len as isize == next.dst && last.end() == next.src;
+            if joins {
+                last.len += next.len;
+            }
+            joins
+        });
+        true
     }
-    Some(merged)
 }

@@ -148,12 +148,19 @@ fn conflict(machine: &Machine, inner: &Dim, along: &Dim, width: i64) -> Option<i
 /// the nearest cache.
 fn lines_in_a_set(machine: &Machine, apart: i64, width: i64) -> i64 {
     let rows = machine.per_line(width).max(UNDER_WAY);
-    let sets = (machine.l1_way / machine.line).max(1);
-    let set = |row: i64| apart % machine.l1_way * row / machine.line % sets;
+    let sets = (machine.l1_way / machine.line).max(1) as usize;
+    let mut touched: SmallVec<[i64; 64]> = SmallVec::from_elem(0, sets);
     let two = apart % machine.line != 0;
-    let touches = |row: i64, at: i64| set(row) == at || two && (set(row) + 1) % sets == at;
-    let most = (0..sets).map(|at| (0..rows).filter(|row| touches(*row, at)).count());
-    most.max().map_or(0, |most| most as i64)
+    let (step, mut at) = (apart % machine.l1_way, 0);
+    for _ in 0..rows {
+        let set = (at / machine.line) as usize % sets;
+        touched[set] += 1;
+        if two && sets > 1 {
+            touched[(set + 1) % sets] += 1;
+        }
+        at = (at + step) % machine.l1_way;
+    }
+    touched.into_iter().max().unwrap_or(0)
 }
 
 /// How many rows a transposition reads together at least.

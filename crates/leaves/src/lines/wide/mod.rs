@@ -9,14 +9,15 @@ use std::ops::Range;
 
 use super::Stores;
 use super::row::Row;
-use super::unit::Cut;
+use super::search::Found;
+use super::turns;
 use crate::leaf::Leaf;
 use crate::level::Avx512;
 use crate::nest::Nest;
 use crate::shape::{Shape, Step};
 use kernels::{Joint, Kernel, Listed, Own};
-pub(crate) use op::costs;
-use op::{LINE, Op, Way, Windows};
+pub(crate) use op::Way;
+use op::{LINE, Op, Windows};
 use peel::Peel;
 use walk::Wide;
 
@@ -71,10 +72,11 @@ fn hull(shape: &Shape) -> Range<isize> {
     low..high
 }
 
-/// The leaf of a cut.
-pub(crate) fn prepare(shape: &Shape, cut: &Cut, stores: Stores) -> Option<Leaf> {
-    let (way, _) = Way::cheapest(&cut.unit)?;
-    let mut unit = way.ops()?;
+/// The leaf of a program.
+pub(crate) fn prepare(shape: &Shape, found: Found<Way>, stores: Stores) -> Option<Leaf> {
+    let way = found.way;
+    let cut = turns::take(found.cut);
+    let mut unit = way.ops();
     // The first window is where the unit is.
     let first = unit.first()?.src[0];
     for src in unit.iter_mut().flat_map(|op| &mut op.src) {
@@ -82,7 +84,7 @@ pub(crate) fn prepare(shape: &Shape, cut: &Cut, stores: Stores) -> Option<Leaf> 
     }
     let windows = || unit.iter().flat_map(|op| &op.src[..op.windows]).copied();
     let (low, high) = (windows().min()?, windows().max()? + LINE as isize);
-    let row = Row::new(cut);
+    let row = Row::new(&cut);
     let last = row.last.map_or(0, |last| last.src);
     let row_reach = low + last.min(0)..high + last.max(0);
     let nest = Nest::new(shape.dst, shape.src + first, &cut.outer, shape.empty);
@@ -96,7 +98,7 @@ pub(crate) fn prepare(shape: &Shape, cut: &Cut, stores: Stores) -> Option<Leaf> 
             && unit.iter().all(|op| op.dst % LINE as isize == 0),
         nest,
         row,
-        peel: Peel::new(cut, &unit),
+        peel: Peel::new(&cut, &unit),
         hull: hull(shape),
         reach: low..high,
         plane_reach: along(&along(&row_reach, inner), middle),

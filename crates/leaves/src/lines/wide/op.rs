@@ -1,7 +1,8 @@
 //! Lines of 64 bytes as they are run.
 
-use crate::lines::program::{self, Line};
-use crate::lines::unit::{Cut, Segment};
+use crate::lines::program::{Starts, Vectors, cover, place};
+use crate::lines::search;
+use crate::lines::unit::Segment;
 
 /// More windows than this and a line is not worth it.
 pub(super) const MAX_WINDOWS: usize = 8;
@@ -36,31 +37,35 @@ fn low_bits(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
-fn op(line: &Line) -> Option<Op> {
-    if line.windows.len() > MAX_WINDOWS {
-        return None;
-    }
+/// Of each window, the first byte that is needed and the end of those that are.
+type Needed = [(usize, usize); MAX_WINDOWS];
+
+fn op(dst: isize, parts: &[Segment], windows: &[isize], needed: &mut Needed) -> Op {
     let mut op = Op {
         tables: [[0; LINE]; MAX_WINDOWS / 2],
-        src: [line.windows.first()?.src; MAX_WINDOWS],
+        src: [windows.first().copied().unwrap_or(0); MAX_WINDOWS],
         load: [0; MAX_WINDOWS],
         blend: [0; MAX_WINDOWS / 2],
-        dst: line.dst,
+        dst,
         store: 0,
-        windows: line.windows.len(),
+        windows: windows.len(),
     };
-    for (at, window) in line.windows.iter().enumerate() {
-        op.src[at] = window.src;
-        op.load[at] = low_bits(window.end) & !low_bits(window.first);
+    for (to, from) in op.src.iter_mut().zip(windows) {
+        *to = *from;
     }
-    for (to, from) in line.bytes.iter().enumerate() {
-        if let &Some((window, at)) = from {
-            op.store |= 1 << to;
-            op.blend[window / 2] |= 1 << to;
-            op.tables[window / 2][to] = (window % 2 * LINE + at) as u8;
+    place::<{ LINE as isize }>(dst, parts, windows, |to, window, at, len| {
+        let mask = low_bits(to + len) & !low_bits(to);
+        op.store |= mask;
+        op.blend[window / 2] |= mask;
+        let first = window % 2 * LINE + at;
+        let table = &mut op.tables[window / 2][to..to + len];
+        for (byte, from) in table.iter_mut().zip(first..) {
+            *byte = from as u8;
         }
-    }
-    Some(op)
+        let (low, high) = &mut needed[window];
+        (*low, *high) = (at.min(*low), (at + len).max(*high));
+    });
+    op
 }
 
 /// How the lines of a unit get at their windows.
@@ -73,56 +78,109 @@ pub(super) enum Windows {
 }
 
 /// A way to run a unit.
-pub(super) struct Way {
+pub(crate) struct Way {
     pub(super) windows: Windows,
-    lines: Vec<Line>,
+    vectors: Vectors,
+    /// Of every line, or of all.
+    starts: Vec<Starts>,
+}
+
+impl search::Way for Way {
+    const SIZE: usize = LINE;
+
+    fn least(vectors: usize) -> usize {
+        let held = cost(vectors, vectors, vectors);
+        match vectors {
+            0 | 1 => held,
+            2..=JOINT_LINES => held.min(cost(2, vectors, vectors)),
+            _ => cost(3 * vectors, vectors, vectors),
+        }
+    }
+
+    fn of(unit: &[Segment]) -> Option<(Way, usize)> {
+        let vectors = Vectors::of(unit, LINE);
+        // Windows that serve all lines are no fewer than those of one.
+        let (own, starts, cost) = own(&vectors)?;
+        Some(match joint(&vectors) {
+            Some((windows, joint, less)) if less <= cost => (
+                Way {
+                    windows,
+                    vectors,
+                    starts: vec![joint],
+                },
+                less,
+            ),
+            Some(_) | None => (
+                Way {
+                    windows: own,
+                    vectors,
+                    starts,
+                },
+                cost,
+            ),
+        })
+    }
 }
 
 impl Way {
-    /// The cheapest way, and what it costs in about micro-operations.
-    pub(super) fn cheapest(unit: &[Segment]) -> Option<(Way, usize)> {
-        let own = Way::own(unit);
-        let joint = Way::joint(unit);
-        joint.into_iter().chain(own).min_by_key(|(_, cost)| *cost)
-    }
-
-    fn own(unit: &[Segment]) -> Option<(Way, usize)> {
-        let lines = program::lines(unit, LINE, MAX_WINDOWS)?;
-        let most = lines.iter().map(|line| line.windows.len()).max()?;
-        let held = lines.len() <= HELD_LINES && most <= JOINT_WINDOWS;
-        // Windows that do not lie like the first straddle lines of memory.
-        let windows = || lines.iter().flat_map(|line| &line.windows);
-        let first = windows().next()?.src;
-        let load = |src: isize| {
-            if (src - first) % LINE as isize == 0 {
-                1
-            } else {
-                2
+    /// The lines as they are run.
+    pub(super) fn ops(&self) -> Vec<Op> {
+        let nothing = [(LINE, 0); MAX_WINDOWS];
+        let mut ops: Vec<Op> = Vec::with_capacity(self.vectors.len());
+        let mut needed = nothing;
+        for (at, (dst, parts)) in self.vectors.each().enumerate() {
+            let joint = self.starts.len() == 1;
+            if !joint {
+                needed = nothing;
             }
-        };
-        // What is not held is loaded again, and hides what straddling costs.
-        let loads: usize = if held {
-            windows().map(|window| load(window.src)).sum()
+            let starts = &self.starts[if joint { 0 } else { at }];
+            ops.push(op(dst, parts, starts, &mut needed));
+            // Windows that serve all lines have what any of them needs.
+            let load = needed.map(|(first, end)| low_bits(end) & !low_bits(first));
+            let serves = if joint { 0 } else { at };
+            ops[serves..].iter_mut().for_each(|op| op.load = load);
+        }
+        ops
+    }
+}
+
+/// The windows of each line, and what a unit costs with these.
+fn own(vectors: &Vectors) -> Option<(Windows, Vec<Starts>, usize)> {
+    let mut starts = Vec::with_capacity(vectors.len());
+    for (_, parts) in vectors.each() {
+        starts.push(cover::<{ LINE as isize }>(parts, MAX_WINDOWS)?);
+    }
+    let most = starts.iter().map(Starts::len).max()?;
+    let held = vectors.len() <= HELD_LINES && most <= JOINT_WINDOWS;
+    // Windows that do not lie like the first straddle lines of memory.
+    let windows = || starts.iter().flatten();
+    let first = *windows().next()?;
+    let load = |src: &isize| {
+        if (src - first) % LINE as isize == 0 {
+            1
         } else {
-            windows().count() + 2 * lines.len()
-        };
-        let cost = cost(loads, lines.len() * permutations(most), lines.len());
-        let windows = Windows::Own(most);
-        Some((Way { windows, lines }, cost))
-    }
+            2
+        }
+    };
+    // What is not held is loaded again, and hides what straddling costs.
+    let loads: usize = if held {
+        windows().map(load).sum()
+    } else {
+        windows().count() + 2 * vectors.len()
+    };
+    let cost = cost(loads, vectors.len() * permutations(most), vectors.len());
+    Some((Windows::Own(most), starts, cost))
+}
 
-    fn joint(unit: &[Segment]) -> Option<(Way, usize)> {
-        let lines = program::joint_lines(unit, LINE, JOINT_WINDOWS, JOINT_LINES)?;
-        let count = lines.first()?.windows.len();
-        let fits = lines.len() >= 2 && count >= 2;
-        let cost = cost(count, lines.len() * permutations(count), lines.len());
-        let windows = Windows::Joint(count);
-        fits.then_some((Way { windows, lines }, cost))
+/// The windows of all lines, and what a unit costs with these.
+fn joint(vectors: &Vectors) -> Option<(Windows, Starts, usize)> {
+    if !(2..=JOINT_LINES).contains(&vectors.len()) {
+        return None;
     }
-
-    pub(super) fn ops(&self) -> Option<Vec<Op>> {
-        self.lines.iter().map(op).collect()
-    }
+    let starts = cover::<{ LINE as isize }>(vectors.parts(), JOINT_WINDOWS)?;
+    let count = starts.len();
+    let cost = cost(count, vectors.len() * permutations(count), vectors.len());
+    (count >= 2).then_some((Windows::Joint(count), starts, cost))
 }
 
 /// What a unit costs, in about micro-operations: the part of the machine that has most to do decides,
@@ -138,9 +196,4 @@ fn permutations(windows: usize) -> usize {
         3 => 2,
         _ => windows.div_ceil(2) * 2 - 1,
     }
-}
-
-/// What a unit costs, in about micro-operations.
-pub(crate) fn costs(cut: &Cut) -> Option<usize> {
-    Way::cheapest(&cut.unit).map(|(_, cost)| cost)
 }

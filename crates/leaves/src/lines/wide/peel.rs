@@ -8,20 +8,18 @@ use crate::lines::row::{Middle, Row};
 use crate::lines::unit::Cut;
 
 /// For every place in a line where a row may start, the units behind the first.
-pub(super) struct Peel(Box<[Middle; LINE]>);
+pub(super) struct Peel([Middle; LINE]);
 
 impl Peel {
     pub(super) fn new(cut: &Cut, unit: &[Op]) -> Peel {
         // From unit to unit, stores must keep their places in lines.
         let keeps = (cut.long.dst * cut.steps as isize).rem_euclid(LINE as isize) == 0
             && unit.iter().all(|op| op.store == u64::MAX);
-        Peel(Box::new(std::array::from_fn(|start| {
-            let steps = match keeps {
-                true => best(cut, unit, start as isize),
-                false => cut.steps,
-            };
-            Row::middle(cut, steps)
-        })))
+        let middle = Row::middle(cut);
+        Peel(match keeps {
+            true => best(cut, unit).map(middle),
+            false => [middle(cut.steps); LINE],
+        })
     }
 
     /// The units behind the first of a row that starts at an address.
@@ -31,13 +29,25 @@ impl Peel {
     }
 }
 
-/// After how many steps, at most a unit's, as many lines as possible start where lines do.
-fn best(cut: &Cut, unit: &[Op], start: isize) -> usize {
-    let aligned = |steps: &usize| {
-        let row = start + cut.long.dst * *steps as isize;
-        let at = |op: &&Op| (row + op.dst).rem_euclid(LINE as isize) == 0;
-        unit.iter().filter(at).count()
-    };
-    // Of equals, the last is taken.
-    (1..=cut.steps).max_by_key(aligned).unwrap_or(cut.steps)
+/// For every start, after how many steps, at most a unit's, as many lines as possible start where
+/// lines do. Of equals, the last is taken.
+fn best(cut: &Cut, unit: &[Op]) -> [usize; LINE] {
+    let place = |at: isize| at.rem_euclid(LINE as isize).unsigned_abs();
+    // How many lines of a unit start at each place.
+    let mut lines = [0usize; LINE];
+    for op in unit {
+        lines[place(op.dst)] += 1;
+    }
+    let (mut best, mut most) = ([cut.steps; LINE], [0; LINE]);
+    for (at, &count) in lines.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let mut step_at = at as isize;
+        for steps in 1..=cut.steps {
+            step_at = step_at.wrapping_add(cut.long.dst);
+            let start = place(step_at.wrapping_neg());
+            if count > most[start] || count == most[start] && steps > best[start] {
+                (best[start], most[start]) = (steps, count);
+            }
+        }
+    }
+    best
 }

@@ -1,0 +1,150 @@
+//! The cheapest way to cut a box into units that a machine has a program for.
+//!
+//! What a unit costs is known once its program is, and most units are not worth that. So every cut
+//! first says the least that it can cost, and the programs of those that may win are made in that
+//! order.
+
+use smallvec::SmallVec;
+
+use super::unit::{Choice, Cut, Segment, choices};
+use crate::shape::Shape;
+
+/// What starting a row costs, in about micro-operations.
+const ROW: usize = 20;
+
+/// How one kind of machine runs a unit.
+pub(super) trait Way: Sized {
+    /// The bytes of its vectors.
+    const SIZE: usize;
+
+    /// The least that a unit of so many vectors can cost, in about micro-operations.
+    fn least(vectors: usize) -> usize;
+
+    /// How it runs a unit, and what that costs.
+    fn of(unit: &[Segment]) -> Option<(Self, usize)>;
+}
+
+/// A cut and the way to run its unit.
+pub(crate) struct Found<W> {
+    pub(super) cut: Cut,
+    pub(super) way: W,
+}
+
+/// The cut of least cost below a limit; of equals, the one that [`choices`] names first.
+pub(super) fn cheapest<W: Way>(shape: &Shape, limit: usize) -> Option<Found<W>> {
+    let mut all: SmallVec<[(usize, usize, Choice<'_>); 16]> = SmallVec::new();
+    choices(shape, |choice| {
+        let least = cost(&choice, W::least(choice.least_vectors(W::SIZE)));
+        if least < limit {
+            all.push((least, all.len(), choice));
+        }
+    });
+    all.sort_unstable_by_key(|&(least, at, _)| (least, at));
+    let mut bound = (limit, 0);
+    let mut best = None;
+    let mut unit = Vec::new();
+    for (least, at, choice) in &all {
+        if (*least, *at) >= bound {
+            break;
+        }
+        if !choice.segments(&mut unit) {
+            continue;
+        }
+        if let Some((way, each)) = W::of(&unit) {
+            let found = (cost(choice, each), *at);
+            if found < bound {
+                bound = found;
+                best = Some((choice, way));
+            }
+        }
+    }
+    let (choice, way) = best?;
+    Some(Found {
+        cut: choice.cut(),
+        way,
+    })
+}
+
+/// What a box costs if a unit costs so much.
+fn cost(choice: &Choice<'_>, each: usize) -> usize {
+    let extent = choice.long().extent;
+    // A row may start and end with a unit that overlaps its neighbour.
+    let ends = if extent.is_multiple_of(choice.steps) {
+        0
+    } else {
+        2
+    };
+    let row = each
+        .saturating_mul(extent / choice.steps + ends)
+        .saturating_add(ROW);
+    row.saturating_mul(choice.rows())
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::lines::{narrow, wide};
+    use restride_loops::Dim;
+
+    /// Dense boxes whose axes are permuted, and whose innermost axis of the source steps.
+    fn shapes() -> impl Iterator<Item = Shape> {
+        const SIZES: [i64; 5] = [2, 3, 5, 16, 70];
+        const ORDERS: [[usize; 3]; 6] = [
+            [0, 1, 2],
+            [0, 2, 1],
+            [1, 0, 2],
+            [1, 2, 0],
+            [2, 0, 1],
+            [2, 1, 0],
+        ];
+        let sizes = (0..125).map(|n| [SIZES[n / 25], SIZES[n / 5 % 5], SIZES[n % 5]]);
+        let orders = sizes.flat_map(|sizes| ORDERS.map(|order| (sizes, order)));
+        let steps = orders.flat_map(|of| [1, 2, -1].map(|step| (of, step)));
+        let widths = steps.flat_map(|of| [1, 2, 4, 8].map(|width| (of, width)));
+        widths.filter_map(|(((sizes, order), step), width)| {
+            let mut dims = sizes.map(|extent| Dim {
+                extent,
+                dst: 0,
+                src: 0,
+            });
+            let (mut dst, mut src) = (1, step);
+            for at in (0..3).rev() {
+                dims[at].dst = dst;
+                dst *= sizes[at];
+                dims[order[at]].src = src;
+                src *= sizes[order[at]];
+            }
+            Shape::of_move(&dims, width).ok()
+        })
+    }
+
+    fn agrees<W: Way>() {
+        let (mut found, mut unit) = (0, Vec::new());
+        for shape in shapes() {
+            let mut all = Vec::new();
+            choices(&shape, |choice| {
+                if choice.segments(&mut unit)
+                    && let Some((_, each)) = W::of(&unit)
+                {
+                    let least = W::least(choice.least_vectors(W::SIZE));
+                    assert!(least <= each, "{least} is no bound of {each}: {choice:?}");
+                    all.push((cost(&choice, each), format!("{:?}", choice.cut())));
+                }
+            });
+            let best = all.into_iter().min_by_key(|(cost, _)| *cost);
+            for limit in [usize::MAX, best.as_ref().map_or(0, |(cost, _)| *cost)] {
+                let expected = best.as_ref().filter(|(cost, _)| *cost < limit);
+                let cut = cheapest::<W>(&shape, limit).map(|found| format!("{:?}", found.cut));
+                assert_eq!(cut.as_ref(), expected.map(|(_, cut)| cut), "{shape:?}");
+                found += usize::from(cut.is_some());
+            }
+        }
+        assert!(found > 4000, "{found}");
+    }
+
+    #[test]
+    fn the_search_finds_what_looking_at_every_cut_finds() {
+        agrees::<wide::Way>();
+        agrees::<narrow::Way>();
+    }
+}
