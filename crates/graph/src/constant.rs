@@ -53,7 +53,7 @@ pub enum ConstantError {
 }
 
 impl Constant {
-    /// A constant of these bytes, which must be exactly the dense tensor.
+    /// A constant of these bytes, which must be exactly the dense tensor; those of bools are 0 or 1.
     pub fn new(ty: TensorType, bytes: impl Into<Arc<[u8]>>) -> Result<Constant, ConstantError> {
         let bytes = bytes.into();
         if ty.layout().is_some() {
@@ -64,6 +64,16 @@ impl Constant {
                 got: bytes.len(),
                 expected: ty.byte_size(),
                 unit: "bytes",
+            });
+        }
+        let wrong = |byte: &u8| u128::from(*byte) & !ElementType::Bool.bit_mask() != 0;
+        if ty.element() == ElementType::Bool
+            && let Some(position) = bytes.iter().position(wrong)
+        {
+            return Err(ConstantError::Value {
+                position,
+                value: bytes[position].into(),
+                element: ElementType::Bool,
             });
         }
         Ok(Constant { ty, bytes })
@@ -134,10 +144,8 @@ pub(crate) fn encode(element: ElementType, value: i128) -> Option<u128> {
     let bits = 8 * element.width() as u32;
     let fits = if element.is_signed_integer() {
         bits == 128 || (-(1i128 << (bits - 1))..1i128 << (bits - 1)).contains(&value)
-    } else if element == ElementType::Bool {
-        (0..=1).contains(&value)
     } else {
-        value >= 0 && (bits == 128 || value < 1i128 << bits)
+        value >= 0 && value as u128 & !element.bit_mask() == 0
     };
     fits.then_some(value as u128 & element.bit_mask())
 }
@@ -181,6 +189,15 @@ mod tests {
         assert!(Constant::from_integers(ElementType::I8, [1], &[128]).is_err());
         assert!(Constant::from_integers(ElementType::U8, [1], &[-1]).is_err());
         assert!(Constant::from_integers(ElementType::Bool, [1], &[2]).is_err());
+        let bools = |bytes: [u8; 2]| {
+            let ty = TensorType::dense(ElementType::Bool, [2]).unwrap();
+            Constant::new(ty, bytes.to_vec()).map(|_| ())
+        };
+        assert_eq!(bools([1, 0]), Ok(()));
+        assert_eq!(
+            bools([1, 255]).unwrap_err().to_string(),
+            "element 1 is 255, which bool cannot hold"
+        );
         assert!(Constant::from_integers(ElementType::I8, [2], &[1]).is_err());
         assert!(Constant::from_integers(ElementType::I128, [1], &[i128::MIN]).is_ok());
         assert!(Constant::from_integers(ElementType::U128, [1], &[i128::MAX]).is_ok());

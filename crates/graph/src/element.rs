@@ -175,11 +175,12 @@ impl ElementType {
         }
     }
 
-    /// The bits that an element may have set.
+    /// The bits that an element may have set: of a `bool` the lowest alone, of others all.
     pub const fn bit_mask(self) -> u128 {
-        match self.width() {
-            16 => u128::MAX,
-            width => (1u128 << (8 * width)) - 1,
+        match (self, self.width()) {
+            (Self::Bool, _) => 1,
+            (_, 16) => u128::MAX,
+            (_, width) => (1u128 << (8 * width)) - 1,
         }
     }
 }

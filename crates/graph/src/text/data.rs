@@ -72,10 +72,7 @@ fn read_element(cursor: &mut Cursor<'_>, element: ElementType) -> Result<u128, D
         let high = (element.bit_mask() >> 1) as i128;
         return Ok(cursor.int_in(-high - 1, high)?.text as u128 & element.bit_mask());
     }
-    let limit = match element {
-        ElementType::Bool => 1,
-        element => element.bit_mask(),
-    };
+    let limit = element.bit_mask();
     let bits = cursor.bits()?;
     match bits.text <= limit {
         true => Ok(bits.text),
