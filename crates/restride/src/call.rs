@@ -1,8 +1,10 @@
 //! One call: arguments checked once, then run any number of times.
 
-use crate::program::Inner;
+use crate::overlap::{Span, disjoint};
+use crate::program::{Inner, Meta};
 use crate::tensor::Claim;
 use crate::{Argument, ParallelFor, RunError, TensorMut, TensorRef};
+use restride_graph::{ElementType, TensorType};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::sync::Mutex;
@@ -15,6 +17,23 @@ pub(crate) enum Parameter {
     Output { output: usize, bytes: usize },
     Scratch { offset: usize },
     Constant,
+}
+
+impl Parameter {
+    /// What it occupies of the caller's memory.
+    #[inline]
+    fn span(&self, start: *mut u8) -> Option<Span> {
+        let (argument, bytes) = match *self {
+            Self::Input { input, bytes } => (Argument::Input(input), bytes),
+            Self::Output { output, bytes } => (Argument::Output(output), bytes),
+            Self::Scratch { .. } | Self::Constant => return None,
+        };
+        Some(Span {
+            argument,
+            start: start as usize,
+            bytes,
+        })
+    }
 }
 
 /// A program with its arguments: they are checked, and borrowed for as long as it lives.
@@ -66,6 +85,9 @@ impl<'a> Call<'a> {
         }
         for (n, output) in outputs.iter().enumerate() {
             element(Argument::Output(n), output.claim)?;
+            if output.claim == Claim::Values(ElementType::Bool) {
+                meta.only_bools(inputs, n)?;
+            }
         }
         for parameter in &meta.parameters {
             table.push(match *parameter {
@@ -83,7 +105,12 @@ impl<'a> Call<'a> {
                 Parameter::Constant => std::ptr::null_mut(),
             });
         }
-        disjoint(&meta.parameters, &table)?;
+        // Scratch is the call's own.
+        let spans = || {
+            let parameters = meta.parameters.iter().zip(&table);
+            parameters.filter_map(|(parameter, start)| parameter.span(*start))
+        };
+        disjoint(table.len(), outputs.len(), spans)?;
         Ok(Self {
             program,
             table,
@@ -212,36 +239,27 @@ fn long_enough(argument: Argument, got: usize, expected: usize) -> Result<(), Ru
     }
 }
 
-/// Refuses outputs that share bytes with another buffer. Rust's borrows already rule that out for
-/// slices; this is for those made from raw addresses. Scratch is the call's own.
-fn disjoint(parameters: &[Parameter], table: &[*mut u8]) -> Result<(), RunError> {
-    let span = |at: usize| match parameters[at] {
-        Parameter::Input { input, bytes } => Some((Argument::Input(input), bytes)),
-        Parameter::Output { output, bytes } => Some((Argument::Output(output), bytes)),
-        Parameter::Scratch { .. } | Parameter::Constant => None,
-    };
-    for at in 0..table.len() {
-        let Some((first @ Argument::Output(_), bytes)) = span(at) else {
-            continue;
+impl Meta {
+    /// Refuses bytes as bools where a slice of Rust's `bool` is written. Constants of a graph are
+    /// bools if they say so, and nothing but bools comes out as bools.
+    fn only_bools(&self, inputs: &[TensorRef<'_>], output: usize) -> Result<(), RunError> {
+        let bytes = |(ty, input): (&TensorType, &TensorRef<'_>)| {
+            ty.element() == ElementType::Bool && input.claim != Claim::Values(ElementType::Bool)
         };
-        let start = table[at] as usize;
-        for (other, address) in table.iter().enumerate().filter(|(other, _)| *other != at) {
-            let Some((second, length)) = span(other) else {
-                continue;
-            };
-            let from = *address as usize;
-            if start < from.saturating_add(length) && from < start.saturating_add(bytes) {
-                return Err(RunError::Overlap { first, second });
-            }
+        match self.inputs.iter().zip(inputs).position(bytes) {
+            None => Ok(()),
+            Some(input) => Err(RunError::NotBool {
+                output: Argument::Output(output),
+                input: Argument::Input(input),
+            }),
         }
     }
-    Ok(())
 }
 
 impl Inner {
     #[inline]
     fn check_element(&self, argument: Argument, claim: Claim) -> Result<(), RunError> {
-        let Claim::Named(got) = claim else {
+        let (Claim::Values(got) | Claim::Named(got)) = claim else {
             return Ok(());
         };
         match self.meta.element(argument) {

@@ -100,6 +100,17 @@ pub enum RunError {
         /// What it must have.
         expected: ElementType,
     },
+    /// A slice of Rust's `bool` would be written from bytes that may be others than 0 and 1. Pass
+    /// the input as a slice of `bool`, or the output as bytes: [`TensorMut::of`](crate::TensorMut::of).
+    #[error(
+        "{output} is a slice of bool, and {input} bytes that may be no bools: pass a slice of bool for it, or bytes for both"
+    )]
+    NotBool {
+        /// The output.
+        output: Argument,
+        /// An input of bools given as bytes.
+        input: Argument,
+    },
     /// The buffer is too short for the layout.
     #[error("{argument} has {got} bytes, its layout needs {expected}")]
     TooShort {

@@ -135,6 +135,7 @@ mod engine;
 mod error;
 mod guard;
 mod jit;
+mod overlap;
 mod parallel;
 mod pipeline;
 mod program;

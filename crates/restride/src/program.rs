@@ -6,8 +6,8 @@ use crate::error::Wrong;
 use crate::guard::{Point, guarded, point};
 use crate::{Argument, CompileError, Engine, ParallelFor, RunError, Stages, TensorMut, TensorRef};
 use restride_graph::{ElementType, Graph, Strided, TensorType};
-use restride_loops::{Role, Verified};
-use restride_lower::{Traffic, plan};
+use restride_loops::{Buffer, Role, Verified};
+use restride_lower::{LowerError, Traffic, plan};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -125,38 +125,40 @@ impl Meta {
                 }
             })
             .collect();
-        let scratch = stages.kernel.scratch_layout(64).unwrap_or_default();
-        let parameters = stages
-            .kernel
-            .buffers
-            .iter()
-            .enumerate()
-            .map(|(id, buffer)| {
-                let bytes = buffer.bytes().unwrap_or(usize::MAX);
-                match &buffer.role {
-                    Role::In(n) => Parameter::Input {
-                        input: *n as usize,
-                        bytes,
-                    },
-                    Role::Out(n, _) => {
-                        let at = computed.iter().position(|at| *at == *n as usize);
-                        Parameter::Output {
-                            output: at.unwrap_or(usize::MAX),
-                            bytes,
-                        }
-                    }
-                    Role::Const(_) => Parameter::Constant,
-                    Role::Scratch => {
-                        let place = scratch.offsets.iter().find(|(at, _)| at.0 as usize == id);
-                        Parameter::Scratch {
-                            offset: place.map_or(0, |(_, offset)| *offset),
-                        }
-                    }
-                }
+        let scratch = stages.kernel.scratch_layout(64);
+        let scratch = scratch.ok_or(LowerError::TooLarge)?;
+        // Both are in the order of the buffers.
+        let mut places = scratch.offsets.iter();
+        let parameter = |buffer: &Buffer| {
+            let bytes = buffer.bytes().ok_or(LowerError::TooLarge)?;
+            Ok(match &buffer.role {
+                Role::In(n) => Parameter::Input {
+                    input: *n as usize,
+                    bytes,
+                },
+                Role::Out(n, _) => Parameter::Output {
+                    output: computed
+                        .binary_search(&(*n as usize))
+                        .map_err(|_| LowerError::Dangling)?,
+                    bytes,
+                },
+                Role::Const(_) => Parameter::Constant,
+                Role::Scratch => Parameter::Scratch {
+                    offset: places.next().ok_or(LowerError::Dangling)?.1,
+                },
             })
-            .collect();
+        };
+        let parameters = stages.kernel.buffers.iter().map(parameter);
+        let parameters = parameters.collect::<Result<_, LowerError>>()?;
         let checks = stages.plan.checks.clone();
-        let ops = checks.iter().map(|check| op_label(graph, check.op).into());
+        let values: Vec<_> = graph.values().collect();
+        let ops = checks.iter().map(|check| {
+            let value = values.get(check.op as usize);
+            value.map_or_else(
+                || "gather".into(),
+                |v| format!("{} {}", graph.op(*v).name(), graph.label(*v)).into(),
+            )
+        });
         let ops = ops.collect();
         let computed = computed
             .iter()
@@ -202,14 +204,6 @@ impl Meta {
             limit: self.checks.get(at).map_or(0, |check| check.limit),
         }
     }
-}
-
-fn op_label(graph: &Graph, op: u32) -> String {
-    let value = graph.values().nth(op as usize);
-    value.map_or_else(
-        || "gather".to_owned(),
-        |v| format!("{} {}", graph.op(v).name(), graph.label(v)),
-    )
 }
 
 impl Program {
@@ -396,7 +390,7 @@ impl Program {
     /// # Safety
     /// `buffers` points at one address per buffer of [`Program::kernel`], in its order. Inputs can
     /// be read and outputs and scratch written over the bytes the kernel declares, at any
-    /// alignment; entries for constants are not looked at. No output or scratch overlaps another
+    /// alignment; entries for constants are not looked at. Bools come out as the bytes they went in as. No output or scratch overlaps another
     /// buffer, and nobody else writes to any buffer, or reads an output or scratch, meanwhile.
     #[inline]
     pub unsafe fn run_raw(&self, buffers: &[*mut u8]) -> Result<(), RunError> {

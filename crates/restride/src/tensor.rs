@@ -12,6 +12,10 @@ mod sealed {
 }
 
 /// A Rust type that is an element type.
+///
+/// All values of an element type are values of the Rust type, with one exception: bytes that are
+/// said to be bools may be others than 0 and 1, and a Rust `bool` may not. So what is written to a
+/// slice of `bool` must come from slices of `bool`; see [`RunError::NotBool`](crate::RunError::NotBool).
 pub trait Element: Copy + sealed::Sealed + 'static {
     /// The element type it is.
     const ELEMENT: ElementType;
@@ -35,7 +39,9 @@ elements! {
 /// How strictly the element of a tensor is compared with the program's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// The element has this name.
+    /// Values of the Rust type that this is: valid, and to be so after a call.
+    Values(ElementType),
+    /// Bytes for an element of this name.
     Named(ElementType),
     /// Plain bytes: any element.
     Bytes,
@@ -62,7 +68,7 @@ impl<'a> TensorRef<'a> {
         Self {
             start: elements.as_ptr().cast(),
             bytes: size_of_val(elements),
-            claim: Claim::Named(T::ELEMENT),
+            claim: Claim::Values(T::ELEMENT),
             borrow: PhantomData,
         }
     }
@@ -122,19 +128,20 @@ impl<'a> TensorMut<'a> {
         Self {
             start: elements.as_mut_ptr().cast(),
             bytes: size_of_val(elements),
-            claim: Claim::Named(T::ELEMENT),
+            claim: Claim::Values(T::ELEMENT),
             borrow: PhantomData,
         }
     }
 
     /// A slice of elements that need not be initialised. After a successful call those that the
     /// output's layout names are; a dense output of the slice's length is initialised whole.
+    /// Elements are valid values of their type, those of a `bool` too.
     #[must_use]
     pub fn uninit<T: Element>(elements: &'a mut [MaybeUninit<T>]) -> Self {
         Self {
             start: elements.as_mut_ptr().cast(),
             bytes: size_of_val(elements),
-            claim: Claim::Named(T::ELEMENT),
+            claim: Claim::Values(T::ELEMENT),
             borrow: PhantomData,
         }
     }
@@ -159,7 +166,8 @@ impl<'a> TensorMut<'a> {
         }
     }
 
-    /// So many bytes from an address on, for elements of a named type, initialised or not.
+    /// So many bytes from an address on, for elements of a named type, initialised or not. As with
+    /// other bytes, those of a bool are 0 or 1 only if those of the inputs are.
     ///
     /// # Safety
     /// They can be written to, and nothing else uses them, for as long as the tensor lives.

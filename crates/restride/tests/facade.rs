@@ -4,6 +4,7 @@ use restride::{
     Argument, Code, Config, ElementType, Engine, Graph, IndexRule, InputShape, Memory, OutOfRange,
     Output, ParallelFor, RunError, Strided, Template, TensorMut, TensorRef, TensorType, Wrong,
 };
+use std::mem::MaybeUninit;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -193,6 +194,63 @@ fn calls_are_checked() -> Outcome {
         &[TensorRef::from_bytes(&bytes[1..])],
         &mut [TensorMut::new(&mut y)],
     )?;
+    Ok(())
+}
+
+#[test]
+fn slices_of_bool_are_written_from_bools_alone() -> Outcome {
+    const BOOL: ElementType = ElementType::Bool;
+    let mut g = Graph::new("bools");
+    let x = g.input("x", BOOL, [4])?;
+    let y = g.pad(x, [1], [0]).constant(1).finish()?;
+    let z = g.roll(y, [2], [0])?;
+    g.output(z)?;
+    let [bools, bytes] = [[true, false, false, true], [true; 4]].map(|x| x.to_vec());
+    let strange = [0u8, 1, 2, 255];
+    for engine in engines() {
+        let program = engine.compile(&g)?;
+        let mut y = [false; 5];
+        program.run(&[TensorRef::new(&bools)], &mut [TensorMut::new(&mut y)])?;
+        assert_eq!(y, [false, true, true, true, false]);
+        let mut y = [const { MaybeUninit::<bool>::uninit() }; 5];
+        let inputs = [
+            TensorRef::of(BOOL, &strange),
+            TensorRef::from_bytes(&[2; 4]),
+        ];
+        for input in inputs {
+            // Bytes may hold what they like, bools may not.
+            for output in [TensorMut::new(&mut [false; 5]), TensorMut::uninit(&mut y)] {
+                let mut scratch = vec![0; program.summary().scratch_bytes];
+                let refused = RunError::NotBool {
+                    output: Argument::Output(0),
+                    input: Argument::Input(0),
+                };
+                let bound = program.bind_in(&[input], [output], &mut scratch);
+                assert_eq!(bound.map(|_| ()), Err(refused));
+            }
+        }
+        let mut y = [9u8; 5];
+        program.run(&[inputs[0]], &mut [TensorMut::of(BOOL, &mut y)])?;
+        assert_eq!(y, [2, 255, 1, 0, 1]);
+        program.run(
+            &[TensorRef::new(&bytes)],
+            &mut [TensorMut::from_bytes(&mut y)],
+        )?;
+        assert_eq!(y, [1; 5]);
+    }
+    for bits in [1, 2, 255] {
+        let is_bool = bits == 1;
+        let mut g = Graph::new("b");
+        let x = g.input("x", BOOL, [1])?;
+        assert_eq!(g.pad(x, [1], [1]).constant(bits).finish().is_ok(), is_bool);
+        for line in [
+            format!("pad %x low [1] high [1] constant {bits}"),
+            format!("constant bool[1] [{bits}]"),
+        ] {
+            let text = format!("func @f(%x: bool[1]) {{\n%y = {line}\nreturn %y\n}}");
+            assert_eq!(Graph::parse(&text).is_ok(), is_bool, "{text}");
+        }
+    }
     Ok(())
 }
 

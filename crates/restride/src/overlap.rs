@@ -1,0 +1,205 @@
+//! Whether what a call writes shares bytes with anything else that it was given.
+//!
+//! Rust's borrows rule that out for slices; this is for tensors made from raw addresses. A few
+//! buffers are compared in pairs, many are sorted by their addresses and swept over once.
+
+use crate::{Argument, RunError};
+
+/// Up to so many pairs are compared: sorting takes as long, and memory.
+const FEW: usize = 64;
+
+/// The bytes of one argument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) argument: Argument,
+    pub(crate) start: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Span {
+    fn is_output(&self) -> bool {
+        matches!(self.argument, Argument::Output(_))
+    }
+
+    /// One behind its last byte.
+    fn end(&self) -> usize {
+        self.start.saturating_add(self.bytes)
+    }
+
+    /// Whether there is a byte that both have.
+    #[inline]
+    fn meets(&self, other: &Span) -> bool {
+        self.start.max(other.start) < self.end().min(other.end())
+    }
+}
+
+/// Refuses outputs, of which there are so many, that share bytes with another of `count` spans.
+#[inline]
+pub(crate) fn disjoint<I: Iterator<Item = Span>>(
+    count: usize,
+    outputs: usize,
+    spans: impl Fn() -> I,
+) -> Result<(), RunError> {
+    if count.saturating_mul(outputs) > FEW {
+        return swept(count, spans().filter(|span| span.bytes > 0));
+    }
+    for (at, span) in spans().enumerate() {
+        if !span.is_output() {
+            continue;
+        }
+        for (other_at, other) in spans().enumerate() {
+            if other_at != at && span.meets(&other) {
+                return Err(overlap(&span, &other));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same for many, in one sweep.
+#[cold]
+fn swept(count: usize, spans: impl Iterator<Item = Span>) -> Result<(), RunError> {
+    let bytes = count * size_of::<Span>();
+    let mut sorted: Vec<Span> = Vec::new();
+    sorted
+        .try_reserve_exact(count)
+        .map_err(|_| RunError::OutOfMemory { bytes })?;
+    sorted.extend(spans);
+    // What lies in order, as buffers often do, is sorted by looking at it once.
+    sorted.sort_unstable_by(|a, b| {
+        looks::count();
+        a.start.cmp(&b.start)
+    });
+    // Of all before, and of all outputs before, the one that reaches furthest: what meets any of
+    // them meets that one.
+    let mut furthest: [Option<Span>; 2] = [None; 2];
+    for span in sorted {
+        looks::count();
+        let [any, output] = &mut furthest;
+        if let Some(other) = if span.is_output() { &*any } else { &*output }
+            && span.meets(other)
+        {
+            return Err(overlap(other, &span));
+        }
+        for (reach, counts) in [(any, true), (output, span.is_output())] {
+            if counts && reach.is_none_or(|reach| reach.end() < span.end()) {
+                *reach = Some(span);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The error names an output first; of two, the one with the lower number.
+fn overlap(a: &Span, b: &Span) -> RunError {
+    let (first, second) = match (a.argument, b.argument) {
+        (Argument::Input(_), Argument::Output(_)) => (b, a),
+        (Argument::Output(n), Argument::Output(m)) if m < n => (b, a),
+        _ => (a, b),
+    };
+    RunError::Overlap {
+        first: first.argument,
+        second: second.argument,
+    }
+}
+
+/// How often spans were looked at, for the test that this is no square.
+mod looks {
+    #[cfg(test)]
+    thread_local! {
+        pub(super) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    }
+
+    #[inline]
+    pub(super) fn count() {
+        #[cfg(test)]
+        LOOKS.set(LOOKS.get() + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(argument: Argument, start: usize, bytes: usize) -> Span {
+        Span {
+            argument,
+            start,
+            bytes,
+        }
+    }
+
+    /// Byte by byte: whether one that is written belongs to two.
+    fn is_disjoint(spans: &[Span]) -> bool {
+        (0..220).all(|byte| {
+            let here = |s: &&Span| (s.start..s.start + s.bytes).contains(&byte);
+            let is_written = spans.iter().filter(here).any(Span::is_output);
+            !is_written || spans.iter().filter(here).count() == 1
+        })
+    }
+
+    /// Numbers that look random.
+    fn numbers(seed: u64) -> impl FnMut(u64) -> usize {
+        let mut state = seed;
+        move |below| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            ((state >> 33) % below) as usize
+        }
+    }
+
+    #[test]
+    fn pairs_and_sweep_find_what_bytes_say() {
+        let mut refused = 0;
+        for seed in 0..5_000 {
+            let mut draw = numbers(seed);
+            let spans: Vec<Span> = (0..1 + draw(14))
+                .map(|n| {
+                    let of = [Argument::Input, Argument::Output][draw(2)];
+                    span(of(n), draw(200), draw(20))
+                })
+                .collect();
+            let found = [
+                disjoint(spans.len(), 0, || spans.iter().copied()),
+                swept(spans.len(), spans.iter().copied().filter(|s| s.bytes > 0)),
+            ];
+            for found in found {
+                assert_eq!(found.is_ok(), is_disjoint(&spans), "{spans:?}");
+                let Err(error) = found else { continue };
+                refused += 1;
+                let RunError::Overlap { first, second } = error else {
+                    panic!("{error}")
+                };
+                let find = |argument| spans.iter().find(|s| s.argument == argument).unwrap();
+                assert!(find(first).is_output(), "{error:?}");
+                assert!(find(first).meets(find(second)), "{error:?}");
+            }
+        }
+        assert!(refused > 2_000, "{refused}");
+    }
+
+    #[test]
+    fn looks_grow_as_the_arguments_do() {
+        for shuffled in [false, true] {
+            let mut draw = numbers(1);
+            let looks = [10_000usize, 60_000].map(|count| {
+                let mut places: Vec<usize> = (0..count).collect();
+                if shuffled {
+                    (1..count).for_each(|n| places.swap(n, draw(n as u64 + 1)));
+                }
+                let spans = || {
+                    places
+                        .iter()
+                        .map(|&at| span(Argument::Output(at), 4 * at, 3))
+                };
+                looks::LOOKS.set(0);
+                assert_eq!(disjoint(count, count, spans), Ok(()));
+                looks::LOOKS.get() / count as u64
+            });
+            // Once to see that it is sorted, once to sweep; sorting adds the digits of the count.
+            let most = if shuffled { 32 } else { 2 };
+            assert!(looks.iter().all(|&n| n <= most), "{looks:?} an argument");
+        }
+    }
+}
