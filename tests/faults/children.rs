@@ -71,8 +71,8 @@ fn fork(body: impl FnOnce(), stderr: Option<&OwnedFd>) -> Ending {
     }
 }
 
-/// Makes a system call fail with `EPERM` in this process from now on.
-pub(crate) fn forbid(call: libc::c_long) {
+/// Makes a system call fail in this process from now on.
+pub(crate) fn forbid(call: libc::c_long, errno: i32) {
     let statement = |code: u32, jump_true, jump_false, k| libc::sock_filter {
         code: code as u16,
         jt: jump_true,
@@ -87,12 +87,7 @@ pub(crate) fn forbid(call: libc::c_long) {
             1,
             call as u32,
         ),
-        statement(
-            libc::BPF_RET,
-            0,
-            0,
-            libc::SECCOMP_RET_ERRNO | libc::EPERM as u32,
-        ),
+        statement(libc::BPF_RET, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32),
         statement(libc::BPF_RET, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
     let filter = libc::sock_fprog {
@@ -117,4 +112,14 @@ pub(crate) fn refuse_exec_gain() -> bool {
     const REFUSE_EXEC_GAIN: libc::c_ulong = 1;
     // SAFETY: no pointers.
     unsafe { libc::prctl(PR_SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0) == 0 }
+}
+
+/// Limits what this process may have from now on.
+pub(crate) fn limit(resource: libc::__rlimit_resource_t, most: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: most,
+        rlim_max: most,
+    };
+    // SAFETY: a plain structure.
+    assert_eq!(unsafe { libc::setrlimit(resource, &raw const limit) }, 0);
 }

@@ -170,10 +170,19 @@ unsafe extern "C" fn madvise(at: *mut c_void, len: usize, advice: c_int) -> c_in
 }
 
 /// # Safety
-/// As `ftruncate`.
+/// As `fallocate`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ftruncate(fd: c_int, len: libc::off_t) -> c_int {
-    passed(libc::SYS_ftruncate, [fd as usize, len as usize, 0])
+unsafe extern "C" fn fallocate(
+    fd: c_int,
+    mode: c_int,
+    offset: libc::off_t,
+    len: libc::off_t,
+) -> c_int {
+    if !granted(Kind::Mapping) {
+        return refuse();
+    }
+    // SAFETY: the caller's.
+    unsafe { libc::syscall(libc::SYS_fallocate, fd, mode, offset, len) as c_int }
 }
 
 /// # Safety

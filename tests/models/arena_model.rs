@@ -4,22 +4,26 @@ use crate::cache::Cache;
 use crate::cache_model::KEYS;
 use crate::error::CodeMemoryError;
 use crate::explore::schedules;
-use crate::memory::{ArenaCode, ArenaOptions, CodeArena, execute};
-use crate::process::forks;
+use crate::memory::{ArenaCode, ArenaOptions, ArenaStats, ArenaWriter, CodeArena, execute};
 use crate::world;
-use loom::sync::Arc as Shared;
+use loom::sync::Arc;
 use loom::thread;
-use std::sync::Arc;
 
-/// Two of these fill an arena.
+/// Two of these fill a slab.
 const HALF: usize = 2048;
 
-fn arena(poison: bool) -> Arc<CodeArena> {
+/// An arena of so many slabs at most.
+fn arena(slabs: usize) -> Arc<CodeArena> {
     Arc::new(CodeArena::new(ArenaOptions {
         slab_bytes: 2 * HALF,
-        limit_bytes: 2 * HALF,
-        poison,
+        limit_bytes: slabs * 2 * HALF,
     }))
+}
+
+/// A compiler's place for code.
+struct Compiler {
+    arena: Arc<CodeArena>,
+    writer: ArenaWriter,
 }
 
 /// Code that somebody holds. The world knows from when until when it may be called.
@@ -29,14 +33,33 @@ struct Held {
     tag: u8,
 }
 
-impl Held {
-    fn install(arena: &Arc<CodeArena>, tag: u8, len: usize) -> Result<Self, CodeMemoryError> {
-        let code = arena.install(&vec![tag; len])?;
-        let (line, _) = execute(code.start());
-        world::with(|world| world.can_be_called(line));
-        Ok(Self { code, line, tag })
+impl Compiler {
+    fn new(arena: &Arc<CodeArena>) -> Self {
+        Self {
+            arena: arena.clone(),
+            writer: ArenaWriter::default(),
+        }
     }
 
+    fn install(&mut self, tag: u8) -> Result<Held, CodeMemoryError> {
+        let code = self.writer.install(&self.arena, &vec![tag; HALF])?;
+        let (line, _) = execute(code.start());
+        world::with(|world| world.can_be_called(line));
+        Ok(Held { code, line, tag })
+    }
+
+    /// Installs and calls; what was installed before is dropped then.
+    fn come_and_go(&mut self, tags: [u8; 3]) {
+        let mut held = None;
+        for tag in tags {
+            let next = self.install(tag).expect("room");
+            next.call();
+            drop(held.replace(next));
+        }
+    }
+}
+
+impl Held {
     fn call(&self) {
         assert_eq!(execute(self.code.start()), (self.line, self.tag.into()));
     }
@@ -48,46 +71,49 @@ impl Drop for Held {
     }
 }
 
-/// Installs, calls and drops a few times. An arena whose other half is taken may be full.
-fn come_and_go(arena: &Arc<CodeArena>, tags: [u8; 2]) {
-    for tag in tags {
-        Held::install(arena, tag, HALF)
-            .expect("half of the arena")
-            .call();
-    }
-}
-
 fn is_empty(arena: &CodeArena) {
-    let stats = arena.stats();
-    assert_eq!((stats.kernels, stats.live_bytes), (0, 0), "{stats:?}");
+    assert_eq!(arena.stats(), ArenaStats::default());
 }
 
 #[test]
-fn ranges_are_reused_after_a_barrier_by_two_threads() {
-    for poison in [false, true] {
-        schedules("arena, reuse", 3, move || {
-            let arena = arena(poison);
-            let other = arena.clone();
-            let thread = thread::spawn(move || come_and_go(&other, [1, 2]));
-            come_and_go(&arena, [3, 4]);
-            thread.join().expect("no panic");
-            is_empty(&arena);
-        });
-    }
+fn two_compilers_fill_slabs_of_their_own() {
+    schedules("arena, two compilers", 2, || {
+        let arena = arena(4);
+        let mut other = Compiler::new(&arena);
+        let thread = thread::spawn(move || other.come_and_go([1, 2, 3]));
+        Compiler::new(&arena).come_and_go([4, 5, 6]);
+        thread.join().expect("no panic");
+        is_empty(&arena);
+    });
+}
+
+#[test]
+fn two_compilers_compete_for_the_last_slab() {
+    schedules("arena, limit", 5, || {
+        let arena = arena(1);
+        let mut other = Compiler::new(&arena);
+        let thread = thread::spawn(move || other.install(1).map(|held| held.call()).is_ok());
+        let first = Compiler::new(&arena).install(2);
+        assert!(arena.stats().mapped_bytes <= 2 * HALF);
+        let second = thread.join().expect("no panic");
+        assert!(first.is_ok() || second);
+        drop(first);
+        is_empty(&arena);
+    });
 }
 
 #[test]
 fn the_last_of_two_holders_frees() {
     schedules("arena, two holders", 5, || {
-        let arena = arena(true);
-        let held = Shared::new(Held::install(&arena, 1, 2 * HALF).expect("room"));
+        let arena = arena(1);
+        let held = Arc::new(Compiler::new(&arena).install(1).expect("room"));
         let shared = held.clone();
-        let other = arena.clone();
+        let mut other = Compiler::new(&arena);
         let thread = thread::spawn(move || {
             shared.call();
             drop(shared);
             // Full as long as anybody holds the first.
-            if let Ok(second) = Held::install(&other, 2, 2 * HALF) {
+            if let Ok(second) = other.install(2) {
                 second.call();
             }
         });
@@ -101,21 +127,20 @@ fn the_last_of_two_holders_frees() {
 #[test]
 fn code_is_evicted_while_it_runs() {
     schedules("cache and arena", 3, || {
-        let arena = arena(true);
-        let cache = Arc::new(Cache::<Shared<Held>>::new(1, 1 << 20));
-        let ask = |arena: &Arc<CodeArena>, cache: &Cache<Shared<Held>>, key: usize| {
-            let make = || Held::install(arena, key as u8, HALF).map(Shared::new);
-            match cache.get_or_make(&KEYS[key], make, |_| 1) {
-                Ok(held) => {
-                    assert_eq!(usize::from(held.tag), key);
-                    held.call();
-                }
-                Err(error) => assert!(matches!(error, CodeMemoryError::Full { .. })),
-            }
+        let arena = arena(4);
+        let cache = std::sync::Arc::new(Cache::<Arc<Held>>::new(1, 1 << 20));
+        let ask = |compiler: &mut Compiler, cache: &Cache<Arc<Held>>, key: usize| {
+            let make = || compiler.install(key as u8).map(Arc::new);
+            let held = cache.get_or_make(&KEYS[key], make, |_| 1).expect("room");
+            assert_eq!(usize::from(held.tag), key);
+            held.call();
         };
         let threads = [[1, 2], [0, 1]].map(|keys| {
-            let (arena, cache) = (arena.clone(), cache.clone());
-            thread::spawn(move || keys.into_iter().for_each(|key| ask(&arena, &cache, key)))
+            let (mut compiler, cache) = (Compiler::new(&arena), cache.clone());
+            thread::spawn(move || {
+                keys.into_iter()
+                    .for_each(|key| ask(&mut compiler, &cache, key))
+            })
         });
         for thread in threads {
             thread.join().expect("no panic");
@@ -126,31 +151,22 @@ fn code_is_evicted_while_it_runs() {
     });
 }
 
-/// A fork as the handlers see it: they run, memory is copied, they run again.
-fn fork() {
-    forks().before();
-    world::with(|world| world.copy());
-    forks().after_in_parent();
-}
-
+/// A child has a copy of everything: what it fills and what it frees is its own.
 #[test]
-fn what_a_child_may_call_is_never_written_again() {
-    for poison in [false, true] {
-        schedules("arena, fork", 3, move || {
-            let arena = Arc::new(CodeArena::new(ArenaOptions {
-                slab_bytes: 2 * HALF,
-                limit_bytes: 8 * HALF,
-                poison,
-            }));
-            let other = arena.clone();
-            let thread = thread::spawn(move || come_and_go(&other, [1, 2]));
-            let kept = Held::install(&arena, 3, HALF).expect("room");
-            fork();
-            kept.call();
-            drop(kept);
-            come_and_go(&arena, [4, 5]);
-            thread.join().expect("no panic");
-            is_empty(&arena);
+fn a_child_never_writes_what_its_parent_was_filling() {
+    schedules("arena, fork", 2, || {
+        let arena = arena(4);
+        let mut compiler = Compiler::new(&arena);
+        let inherited = compiler.install(1).expect("room");
+        let child = thread::spawn(move || {
+            world::become_child();
+            inherited.call();
+            compiler.install(2).expect("room").call();
+            drop(inherited);
+            compiler.install(3).expect("room").call();
         });
-    }
+        Compiler::new(&arena).come_and_go([4, 5, 6]);
+        child.join().expect("no panic");
+        is_empty(&arena);
+    });
 }

@@ -1,6 +1,6 @@
 //! Models of what threads share: the cache, the registry of kernels, the worker, code memory and
 //! the list of shares that forks leave alone. The real source files are compiled here a second
-//! time, with `sync` standing for loom's primitives, and with model pages, barriers and forks in
+//! time, with `sync` standing for loom's primitives, and with model pages and processes in
 //! place of the system's. loom then runs every schedule with at most a few preemptions, and every
 //! value that a relaxed load may see.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -1,15 +1,14 @@
 //! The primitives of the facade and of code memory, as loom has them. What it lacks is made of what
 //! it has.
 
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-pub(crate) use loom::sync::{Mutex, MutexGuard, RwLock};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+pub(crate) use loom::sync::{Arc, Mutex, RwLock};
 pub(crate) use loom::thread::{Builder, JoinHandle, current};
 pub(crate) use std::sync::PoisonError;
 
 use loom::cell::UnsafeCell;
 use loom::sync::Condvar;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// A value that is set once.
 pub(crate) struct OnceLock<T> {

@@ -4,7 +4,7 @@
 
 use loom::sync::atomic::{AtomicU64, Ordering};
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 thread_local! {
@@ -13,14 +13,11 @@ thread_local! {
 
 #[derive(Default)]
 pub(crate) struct World {
-    pub(crate) barriers: u64,
     lines: u64,
+    /// Lines that have been written.
+    written: HashSet<u64>,
     /// Lines of code that somebody may call.
     callable: HashSet<u64>,
-    /// Lines that were given up, and how many barriers there had been.
-    given_up: HashMap<u64, u64>,
-    /// Lines that a forked child may call for ever.
-    copied: HashSet<u64>,
     /// Threads that belong to another process.
     children: Vec<loom::thread::ThreadId>,
 }
@@ -67,30 +64,12 @@ impl World {
 
     pub(crate) fn given_up(&mut self, line: u64) {
         assert!(self.callable.remove(&line));
-        self.given_up.insert(line, self.barriers);
     }
 
-    /// Memory is copied for a child.
-    pub(crate) fn copy(&mut self) {
-        self.copied.extend(&self.callable);
-    }
-
-    pub(crate) fn written(&self, lines: Range<u64>, poison: bool) {
+    /// Lines are written once: not while, and not after somebody may call them.
+    pub(crate) fn written(&mut self, lines: Range<u64>) {
         for line in lines {
-            self.line_written(line, poison);
-        }
-    }
-
-    fn line_written(&self, line: u64, poison: bool) {
-        assert!(!self.callable.contains(&line), "live code is overwritten");
-        assert!(
-            !self.copied.contains(&line),
-            "a child's code is overwritten"
-        );
-        if let Some(barriers) = self.given_up.get(&line)
-            && !poison
-        {
-            assert!(self.barriers > *barriers, "reused without a barrier");
+            assert!(self.written.insert(line), "code is overwritten");
         }
     }
 

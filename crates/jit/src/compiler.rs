@@ -18,7 +18,7 @@ use crate::error::JitError;
 use crate::isa::{self, Paranoia};
 use crate::kernel::NativeKernel;
 use crate::listing::Listing;
-use crate::memory::{CODE_ALIGN, CodeMemory};
+use crate::memory::{CODE_ALIGN, CodeMemory, Installer};
 
 /// What a compiler is made with.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub struct Compiler {
     isa: OwnedTargetIsa,
     context: Context,
     functions: FunctionBuilderContext,
-    memory: CodeMemory,
+    installer: Installer,
     features: Features,
     contracts: bool,
 }
@@ -83,7 +83,7 @@ impl Compiler {
             isa,
             context: Context::new(),
             functions: FunctionBuilderContext::new(),
-            memory: options.memory,
+            installer: Installer::new(options.memory),
             features: options.features,
             contracts: options.contracts,
         }
@@ -93,7 +93,7 @@ impl Compiler {
     pub fn compile(&mut self, kernel: &Verified) -> Result<NativeKernel, JitError> {
         let begun = Instant::now();
         let blob = self.guarded(|compiler| compiler.generate(kernel, &mut None))?;
-        let code = self.memory.install(&blob.bytes, &self.isa)?;
+        let code = self.installer.install(&blob.bytes, &self.isa)?;
         Ok(NativeKernel::new(kernel, blob, code, begun))
     }
 
@@ -106,7 +106,7 @@ impl Compiler {
         let begun = Instant::now();
         let mut listing = Some(Listing::default());
         let blob = self.guarded(|compiler| compiler.generate(kernel, &mut listing))?;
-        let code = self.memory.install(&blob.bytes, &self.isa)?;
+        let code = self.installer.install(&blob.bytes, &self.isa)?;
         let native = NativeKernel::new(kernel, blob, code, begun);
         Ok((native, listing.unwrap_or_default()))
     }
@@ -214,7 +214,7 @@ impl core::fmt::Debug for Compiler {
         f.debug_struct("Compiler")
             .field("target", &self.isa.triple().to_string())
             .field("features", &self.features)
-            .field("memory", &self.memory)
+            .field("installer", &self.installer)
             .finish_non_exhaustive()
     }
 }

@@ -22,10 +22,10 @@ pub enum Code {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Memory {
-    /// The dual-mapped arena, and modules where it is refused.
+    /// An arena in which small kernels share pages, and modules where it is refused.
     #[default]
     Auto,
-    /// The dual-mapped arena only (Linux).
+    /// The arena only (Linux).
     Arena,
     /// One module per kernel, the portable way.
     Module,

@@ -3,12 +3,11 @@
 
 use super::CODE_ALIGN;
 use crate::error::CodeMemoryError;
+use crate::process::{Identity as _, Process};
 use crate::world;
 use loom::cell::UnsafeCell;
 use std::ops::Range;
-
-/// What the lines of poisoned code hold.
-const POISON: u64 = u64::MAX;
+use std::sync::Arc;
 
 #[derive(Debug)]
 struct Line {
@@ -16,60 +15,74 @@ struct Line {
     code: UnsafeCell<u64>,
 }
 
+// SAFETY: loom fails the model if two threads are at a line and one of them writes.
+unsafe impl Sync for Line {}
+
+/// What both views show.
+type Lines = Arc<[Line]>;
+
 #[derive(Debug)]
-pub(super) struct Slab {
-    lines: Vec<Line>,
+pub(super) struct Pages(Lines);
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    lines: Lines,
+    owner: Process,
 }
 
-impl Slab {
-    pub(super) fn new(len: usize) -> Result<Self, CodeMemoryError> {
-        let count = (len / CODE_ALIGN) as u64;
-        let first = world::new_lines(count);
-        let line = |number| Line {
-            number,
-            code: UnsafeCell::new(0),
-        };
-        let lines = (first..first + count).map(line).collect();
-        Ok(Self { lines })
-    }
+pub(super) fn map(len: usize) -> Result<(Pages, Writer), CodeMemoryError> {
+    let count = (len / CODE_ALIGN) as u64;
+    let first = world::new_lines(count);
+    let line = |number| Line {
+        number,
+        code: UnsafeCell::new(0),
+    };
+    let lines: Lines = (first..first + count).map(line).collect();
+    let writer = Writer {
+        lines: lines.clone(),
+        owner: Process::current(),
+    };
+    Ok((Pages(lines), writer))
+}
 
+impl Pages {
     pub(super) fn len(&self) -> usize {
-        self.lines.len() * CODE_ALIGN
+        self.0.len() * CODE_ALIGN
     }
 
     pub(super) fn entry(&self, offset: usize) -> *const u8 {
-        (&raw const self.lines[offset / CODE_ALIGN]).cast()
+        (&raw const self.0[offset / CODE_ALIGN]).cast()
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        world::with(|world| world.unmapped(numbers(&self.0)));
+    }
+}
+
+impl Writer {
+    pub(super) fn is_own(&self) -> bool {
+        self.owner == Process::current()
     }
 
-    fn put(&self, offset: usize, len: usize, code: u64) {
-        let lines = &self.lines[offset / CODE_ALIGN..(offset + len).div_ceil(CODE_ALIGN)];
-        world::with(|world| world.written(numbers(lines), code == POISON));
+    /// # Safety
+    /// None is needed: the model watches.
+    pub(super) unsafe fn write(
+        &mut self,
+        offset: usize,
+        bytes: &[u8],
+    ) -> Result<(), CodeMemoryError> {
+        assert!(self.is_own(), "a child writes its parent's code");
+        let lines = offset / CODE_ALIGN..(offset + bytes.len()).div_ceil(CODE_ALIGN);
+        let lines = &self.lines[lines];
+        world::with(|world| world.written(numbers(lines)));
         for line in lines {
             // SAFETY: loom fails the model if this is not exclusive.
-            line.code.with_mut(|held| unsafe { *held = code });
+            line.code
+                .with_mut(|held| unsafe { *held = bytes[0].into() });
         }
-    }
-
-    /// # Safety
-    /// None is needed: the model watches.
-    pub(super) unsafe fn write(&self, offset: usize, bytes: &[u8]) {
-        self.put(offset, bytes.len(), u64::from(bytes[0]));
-    }
-
-    /// # Safety
-    /// None is needed: the model watches.
-    pub(super) unsafe fn poison(&self, offset: usize, len: usize) {
-        self.put(offset, len, POISON);
-    }
-
-    /// # Safety
-    /// None is needed: the model watches.
-    pub(super) unsafe fn unmap_inherited(self) {}
-
-    /// # Safety
-    /// None is needed: the model watches.
-    pub(super) unsafe fn unmap(self) {
-        world::with(|world| world.unmapped(numbers(&self.lines)));
+        Ok(())
     }
 }
 

@@ -1,52 +1,40 @@
-//! An arena of machine code: slabs of memory mapped twice, single kernels freed and reused.
+//! An arena of machine code: kernels side by side in slabs of a page or more.
 //!
-//! Life of a range: *free* → *live* (owned by an [`ArenaCode`]) → *quarantined* when the owner is
-//! dropped → *free* again after a `membarrier` has made every thread of the process drop what it
-//! may have prefetched of the old code. A range that was live while the process forked is
-//! *retired* instead, because the child may still call it; a slab whose ranges are all free or
-//! retired is unmapped.
+//! A range of a slab is written once and never again, so nothing that may be running, in this
+//! process or in a forked child, is ever changed, and no thread has to be told. A slab is unmapped
+//! with the last kernel in it; as it is a page, or what one large kernel needs, a kernel that is
+//! left alone holds back no more than if it had never shared.
 //!
-//! A forked child finds no share of its own in the arena, so it starts one: it runs inherited
-//! code and never writes to it, since the writable views are not inherited.
-
-use std::sync::Arc;
+//! Each compiler fills a slab of its own, so there is no lock that a child could inherit locked.
+//! A copy of the compiler in a child begins another slab.
 
 use super::CODE_ALIGN;
-use super::barrier;
-use super::ranges::Ranges;
-use super::slab::Slab;
+use super::slab::{Pages, Writer, map};
 use crate::error::CodeMemoryError;
-use crate::process::{Era, Identity as _, PerProcess, Process, forks, watch};
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::sync::{Arc, AtomicUsize, Ordering};
 
-/// Quarantined bytes that are worth a barrier before the arena grows.
-const WORTH_A_BARRIER: usize = 16 << 10;
 const PAGE: usize = 4096;
 
 /// Sizes of an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArenaOptions {
-    /// Bytes by which the arena grows; untouched pages cost address space only.
+    /// Bytes by which the arena grows, and which one small kernel may keep from being given back.
     pub slab_bytes: usize,
     /// Bytes past which it does not grow.
     pub limit_bytes: usize,
-    /// Overwrite freed code with `int3` at once, so that a stale call traps. On by default: it
-    /// costs less than a thousandth of making the code.
-    pub poison: bool,
 }
 
 impl Default for ArenaOptions {
     fn default() -> Self {
         Self {
-            slab_bytes: 1 << 20,
+            slab_bytes: PAGE,
             limit_bytes: 64 << 20,
-            poison: true,
         }
     }
 }
 
-/// What an arena holds in this process.
+/// What an arena holds. A forked child has copies of its own, and counts on from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArenaStats {
@@ -54,45 +42,20 @@ pub struct ArenaStats {
     pub kernels: usize,
     /// Their bytes, in whole cache lines.
     pub live_bytes: usize,
-    /// Bytes freed that wait for a barrier.
-    pub quarantined_bytes: usize,
-    /// Bytes freed that a forked child may still run.
-    pub retired_bytes: usize,
     /// Slabs mapped.
     pub slabs: usize,
     /// Their bytes.
     pub mapped_bytes: usize,
-    /// Barriers issued.
-    pub barriers: u64,
 }
 
 /// A bounded arena of machine code, shared by the compilers and kernels that hold it.
 #[derive(Debug)]
 pub struct CodeArena {
     options: ArenaOptions,
-    shares: PerProcess<Process, Mutex<State>>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    slabs: Vec<Option<SlabState>>,
-    quarantine: Vec<Range>,
-    stats: ArenaStats,
-}
-
-#[derive(Debug)]
-struct SlabState {
-    slab: Slab,
-    free: Ranges,
-    live: usize,
-    retired: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Range {
-    slab: usize,
-    offset: usize,
-    len: usize,
+    kernels: AtomicUsize,
+    live_bytes: AtomicUsize,
+    slabs: AtomicUsize,
+    mapped_bytes: AtomicUsize,
 }
 
 impl CodeArena {
@@ -101,256 +64,171 @@ impl CodeArena {
     pub fn new(options: ArenaOptions) -> Self {
         Self {
             options,
-            shares: PerProcess::new(),
+            kernels: AtomicUsize::new(0),
+            live_bytes: AtomicUsize::new(0),
+            slabs: AtomicUsize::new(0),
+            mapped_bytes: AtomicUsize::new(0),
         }
     }
 
-    /// What this process has in the arena.
+    /// What is in the arena.
     #[must_use]
     pub fn stats(&self) -> ArenaStats {
-        self.shares
-            .get()
-            .map_or_else(ArenaStats::default, |share| lock(share).stats)
+        ArenaStats {
+            kernels: self.kernels.load(Ordering::Relaxed),
+            live_bytes: self.live_bytes.load(Ordering::Relaxed),
+            slabs: self.slabs.load(Ordering::Relaxed),
+            mapped_bytes: self.mapped_bytes.load(Ordering::Relaxed),
+        }
     }
 
+    /// Enters a new slab for at least so many bytes, if it is within the limit; its size.
+    fn reserve(&self, needed: usize) -> Result<usize, CodeMemoryError> {
+        let (relaxed, limit) = (Ordering::Relaxed, self.options.limit_bytes);
+        let full = |in_use| CodeMemoryError::Full {
+            requested: needed,
+            in_use,
+            limit,
+        };
+        let size = needed.max(self.options.slab_bytes);
+        let size = size.checked_next_multiple_of(PAGE).ok_or_else(|| full(0))?;
+        let within = |mapped: usize| mapped.checked_add(size).filter(|total| *total <= limit);
+        let entered = self.mapped_bytes.fetch_update(relaxed, relaxed, within);
+        entered.map_err(full)?;
+        self.slabs.fetch_add(1, relaxed);
+        Ok(size)
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.mapped_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.slabs.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Pages that are unmapped with the last of those who hold them.
+#[derive(Debug)]
+struct Slab {
+    pages: Pages,
+    arena: Arc<CodeArena>,
+}
+
+impl Drop for Slab {
+    fn drop(&mut self) {
+        self.arena.give_back(self.pages.len());
+    }
+}
+
+/// A slab that is being filled.
+#[derive(Debug)]
+struct Filling {
+    slab: Arc<Slab>,
+    writer: Writer,
+    used: usize,
+}
+
+impl Filling {
+    /// A new slab for at least so many bytes.
+    fn begin(arena: &Arc<CodeArena>, needed: usize) -> Result<Self, CodeMemoryError> {
+        let bytes = arena.reserve(needed)?;
+        let (pages, writer) = map(bytes).inspect_err(|_| arena.give_back(bytes))?;
+        let arena = Arc::clone(arena);
+        Ok(Self {
+            slab: Arc::new(Slab { pages, arena }),
+            writer,
+            used: 0,
+        })
+    }
+
+    fn room(&self) -> usize {
+        self.slab.pages.len() - self.used
+    }
+
+    /// Places code behind what is there already.
+    fn add(&mut self, bytes: &[u8]) -> Result<ArenaCode, CodeMemoryError> {
+        let (offset, len) = (self.used, space(bytes));
+        self.used += len;
+        // SAFETY: there is room, and what is used is never given out again.
+        unsafe { self.writer.write(offset, bytes) }?;
+        let arena = &self.slab.arena;
+        arena.kernels.fetch_add(1, Ordering::Relaxed);
+        arena.live_bytes.fetch_add(len, Ordering::Relaxed);
+        Ok(ArenaCode {
+            slab: Arc::clone(&self.slab),
+            offset,
+            len,
+        })
+    }
+}
+
+/// The bytes that some code takes, in whole cache lines.
+fn space(bytes: &[u8]) -> usize {
+    bytes.len().max(1).next_multiple_of(CODE_ALIGN)
+}
+
+/// Where one compiler puts its code.
+#[derive(Debug, Default)]
+pub(crate) struct ArenaWriter {
+    filling: Option<Filling>,
+}
+
+impl ArenaWriter {
     /// Places code; it is freed when the result is dropped.
-    pub(crate) fn install(self: &Arc<Self>, bytes: &[u8]) -> Result<ArenaCode, CodeMemoryError> {
+    pub(crate) fn install(
+        &mut self,
+        arena: &Arc<CodeArena>,
+        bytes: &[u8],
+    ) -> Result<ArenaCode, CodeMemoryError> {
         if !cfg!(target_arch = "x86_64") {
             // Other machines need their instruction caches cleaned by hand.
             return Err(CodeMemoryError::Unsupported("code arena"));
         }
-        watch()?;
-        let share = self
-            .shares
-            .get_or_begin(|| barrier::register().map(|()| Mutex::default()))?;
-        let len = bytes.len().max(1).next_multiple_of(CODE_ALIGN);
-        let mut state = lock(share);
-        // Asked for before the code exists: a fork after this retires the range.
-        let era = forks().era();
-        let range = state.allocate(len, &self.options)?;
-        let entry = state.occupy(range, bytes);
-        drop(state);
-        Ok(ArenaCode {
-            arena: Arc::clone(self),
-            owner: Process::current(),
-            range,
-            era,
-            entry,
-        })
-    }
-}
-
-impl Drop for CodeArena {
-    fn drop(&mut self) {
-        self.shares.drain(|own, share| {
-            // What an ancestor was changing when it forked stays as it is, and mapped.
-            if !own && share.try_lock().is_err() {
-                std::mem::forget(share);
-                return;
-            }
-            let state = share.into_inner().unwrap_or_else(PoisonError::into_inner);
-            for slab in state.slabs.into_iter().flatten() {
-                // SAFETY: every kernel holds the arena, so none is left to run; the writable view
-                // exists only in the process that made it.
-                unsafe {
-                    if own {
-                        slab.slab.unmap();
-                    } else {
-                        slab.slab.unmap_inherited();
-                    }
-                }
-            }
-        });
-    }
-}
-
-fn lock(share: &Mutex<State>) -> MutexGuard<'_, State> {
-    share.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl State {
-    fn allocate(&mut self, len: usize, options: &ArenaOptions) -> Result<Range, CodeMemoryError> {
-        if let Some(range) = self.take(len) {
-            return Ok(range);
+        // A copy in a child is not the child's to fill.
+        if self.filling.as_ref().is_some_and(|it| !it.writer.is_own()) {
+            self.filling = None;
         }
-        if self.stats.quarantined_bytes >= WORTH_A_BARRIER
-            && self.release_quarantine().is_ok()
-            && let Some(range) = self.take(len)
+        let needed = space(bytes);
+        if let Some(filling) = &mut self.filling
+            && filling.room() >= needed
         {
-            return Ok(range);
-        }
-        let refused = match self.grow(len, options) {
-            Ok(()) => None,
-            Err(error) => {
-                self.release_quarantine()?;
-                Some(error)
+            let code = filling.add(bytes);
+            if code.is_err() {
+                self.filling = None;
             }
-        };
-        match (self.take(len), refused) {
-            (Some(range), _) => Ok(range),
-            (None, Some(error)) => Err(error),
-            (None, None) => Err(self.full(len, options)),
+            return code;
         }
-    }
-
-    fn take(&mut self, len: usize) -> Option<Range> {
-        self.slabs.iter_mut().enumerate().find_map(|(slab, state)| {
-            let offset = state.as_mut()?.free.take(len)?;
-            Some(Range { slab, offset, len })
-        })
-    }
-
-    fn full(&self, requested: usize, options: &ArenaOptions) -> CodeMemoryError {
-        CodeMemoryError::Full {
-            requested,
-            in_use: self.stats.live_bytes + self.stats.retired_bytes,
-            limit: options.limit_bytes,
-        }
-    }
-
-    fn grow(&mut self, len: usize, options: &ArenaOptions) -> Result<(), CodeMemoryError> {
-        let size = len
-            .max(options.slab_bytes)
-            .checked_next_multiple_of(PAGE)
-            .ok_or_else(|| self.full(len, options))?;
+        let mut fresh = Filling::begin(arena, needed)?;
+        let code = fresh.add(bytes)?;
+        // The one with more room is filled on.
         if self
-            .stats
-            .mapped_bytes
-            .checked_add(size)
-            .is_none_or(|total| total > options.limit_bytes)
-        {
-            return Err(self.full(len, options));
-        }
-        let mut free = Ranges::default();
-        free.give(0, size);
-        let state = Some(SlabState {
-            slab: Slab::new(size)?,
-            free,
-            live: 0,
-            retired: 0,
-        });
-        match self.slabs.iter_mut().find(|slab| slab.is_none()) {
-            Some(hole) => *hole = state,
-            None => self.slabs.push(state),
-        }
-        self.stats.slabs += 1;
-        self.stats.mapped_bytes += size;
-        Ok(())
-    }
-
-    /// Writes code into a range just allocated; where it will execute.
-    fn occupy(&mut self, range: Range, bytes: &[u8]) -> *const u8 {
-        let Some(slab) = self.slabs[range.slab].as_mut() else {
-            unreachable!("a range is allocated from a mapped slab")
-        };
-        slab.live += range.len;
-        self.stats.kernels += 1;
-        self.stats.live_bytes += range.len;
-        // SAFETY: the range was free, hence nobody executes in it, and `bytes` fit.
-        unsafe { slab.slab.write(range.offset, bytes) };
-        slab.slab.entry(range.offset)
-    }
-
-    fn free(&mut self, range: Range, forked: bool, poison: bool) {
-        let Some(slab) = self.slabs[range.slab].as_mut() else {
-            return;
-        };
-        slab.live -= range.len;
-        self.stats.kernels -= 1;
-        self.stats.live_bytes -= range.len;
-        if forked {
-            slab.retired += range.len;
-            self.stats.retired_bytes += range.len;
-        } else {
-            if poison {
-                // SAFETY: its kernel is gone, so nothing executes in the range.
-                unsafe { slab.slab.poison(range.offset, range.len) };
-            }
-            self.stats.quarantined_bytes += range.len;
-            self.quarantine.push(range);
-        }
-        if self.slabs[range.slab]
+            .filling
             .as_ref()
-            .is_some_and(|slab| slab.live == 0 && slab.retired > 0)
+            .is_none_or(|it| it.room() < fresh.room())
         {
-            self.unmap(range.slab);
+            self.filling = Some(fresh);
         }
-    }
-
-    /// Makes quarantined ranges free, after every thread has forgotten their code.
-    fn release_quarantine(&mut self) -> Result<(), CodeMemoryError> {
-        if self.quarantine.is_empty() {
-            return Ok(());
-        }
-        barrier::synchronise()?;
-        self.stats.barriers += 1;
-        self.stats.quarantined_bytes = 0;
-        for range in std::mem::take(&mut self.quarantine) {
-            if let Some(slab) = self.slabs[range.slab].as_mut() {
-                slab.free.give(range.offset, range.len);
-            }
-        }
-        // One empty slab is kept, so that a lone kernel coming and going maps nothing.
-        let empty: Vec<usize> = (0..self.slabs.len())
-            .filter(|&at| self.slabs[at].as_ref().is_some_and(|slab| slab.live == 0))
-            .collect();
-        for &at in empty.iter().skip(1) {
-            self.unmap(at);
-        }
-        Ok(())
-    }
-
-    /// Unmaps a slab without live ranges.
-    fn unmap(&mut self, at: usize) {
-        let Some(slab) = self.slabs[at].take() else {
-            return;
-        };
-        self.stats.slabs -= 1;
-        self.stats.mapped_bytes -= slab.slab.len();
-        self.stats.retired_bytes -= slab.retired;
-        let stats = &mut self.stats;
-        self.quarantine.retain(|range| {
-            let keep = range.slab != at;
-            if !keep {
-                stats.quarantined_bytes -= range.len;
-            }
-            keep
-        });
-        // SAFETY: nothing in the slab is live, and states are only touched by their own process.
-        unsafe { slab.slab.unmap() };
+        Ok(code)
     }
 }
 
 /// Code in an arena.
 #[derive(Debug)]
 pub(crate) struct ArenaCode {
-    arena: Arc<CodeArena>,
-    owner: Process,
-    range: Range,
-    era: Era,
-    entry: *const u8,
+    slab: Arc<Slab>,
+    offset: usize,
+    len: usize,
 }
 
-// SAFETY: the code is immutable and kept alive by the arena, whose state is behind a mutex.
-unsafe impl Send for ArenaCode {}
-// SAFETY: as above.
-unsafe impl Sync for ArenaCode {}
-
 impl ArenaCode {
+    /// Where it executes.
     pub(crate) fn start(&self) -> *const u8 {
-        self.entry
+        self.slab.pages.entry(self.offset)
     }
 }
 
 impl Drop for ArenaCode {
     fn drop(&mut self) {
-        // In a child of the process that made it, the range is not this process's to free.
-        if self.owner != Process::current() {
-            return;
-        }
-        if let Some(share) = self.arena.shares.get() {
-            let forked = forks().may_have_copied(self.era);
-            lock(share).free(self.range, forked, self.arena.options.poison);
-        }
+        let arena = &self.slab.arena;
+        arena.kernels.fetch_sub(1, Ordering::Relaxed);
+        arena.live_bytes.fetch_sub(self.len, Ordering::Relaxed);
     }
 }

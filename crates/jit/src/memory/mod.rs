@@ -1,23 +1,19 @@
-//! Where machine code lives: a dual-mapped arena, or one module per kernel.
+//! Where machine code lives: side by side in an arena, or in one module per kernel.
 //!
-//! Whatever the memory, no page is ever writable and executable at once, and code is freed when
-//! the last owner of its kernel lets go.
+//! Whatever the memory, code that is finished is nowhere writable, and it is freed when the last
+//! owner of its kernel lets go.
 
 #[cfg(target_os = "linux")]
 mod arena;
-#[cfg(target_os = "linux")]
-mod barrier;
 mod module;
 #[cfg(target_os = "linux")]
-mod ranges;
-#[cfg(target_os = "linux")]
 mod slab;
-
-use std::sync::Arc;
 
 use cranelift_codegen::isa::OwnedTargetIsa;
 
 use crate::error::CodeMemoryError;
+#[cfg(target_os = "linux")]
+use crate::sync::Arc;
 #[cfg(target_os = "linux")]
 pub use arena::{ArenaOptions, ArenaStats, CodeArena};
 use module::ModuleCode;
@@ -26,7 +22,7 @@ use module::ModuleCode;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CodeMemory {
-    /// A shared arena of two views of the same pages.
+    /// A shared arena, where small kernels share pages.
     #[cfg(target_os = "linux")]
     Arena(Arc<CodeArena>),
     /// One module of `cranelift-jit` per kernel: the portable way, a page or more each.
@@ -46,22 +42,44 @@ impl CodeMemory {
         #[cfg(not(target_os = "linux"))]
         return Self::Module;
     }
+}
+
+/// Where one compiler puts its code.
+#[derive(Debug)]
+pub(crate) struct Installer {
+    memory: CodeMemory,
+    #[cfg(target_os = "linux")]
+    arena: arena::ArenaWriter,
+}
+
+impl Installer {
+    pub(crate) fn new(memory: CodeMemory) -> Self {
+        Self {
+            memory,
+            #[cfg(target_os = "linux")]
+            arena: arena::ArenaWriter::default(),
+        }
+    }
 
     /// Places `bytes`, position-independent and without relocations, in executable memory.
     pub(crate) fn install(
-        &self,
+        &mut self,
         bytes: &[u8],
         isa: &OwnedTargetIsa,
     ) -> Result<InstalledCode, CodeMemoryError> {
-        match self {
+        let module = || ModuleCode::install(bytes, isa).map(InstalledCode::Module);
+        match &self.memory {
             #[cfg(target_os = "linux")]
-            Self::Arena(arena) => arena.install(bytes).map(InstalledCode::Arena),
-            Self::Module => ModuleCode::install(bytes, isa).map(InstalledCode::Module),
+            CodeMemory::Arena(arena) => {
+                let code = self.arena.install(arena, bytes);
+                code.map(InstalledCode::Arena)
+            }
+            CodeMemory::Module => module(),
             #[cfg(target_os = "linux")]
-            Self::ArenaOrModule(arena) => match arena.install(bytes) {
-                Ok(code) => Ok(InstalledCode::Arena(code)),
-                Err(_) => ModuleCode::install(bytes, isa).map(InstalledCode::Module),
-            },
+            CodeMemory::ArenaOrModule(arena) => {
+                let code = self.arena.install(arena, bytes);
+                code.map(InstalledCode::Arena).or_else(|_| module())
+            }
         }
     }
 }

@@ -43,10 +43,9 @@ pub(crate) fn run_fill(kernel: &NativeKernel) -> u64 {
     out[0]
 }
 
-/// Code memory that is poisoned when it is freed.
+/// Code memory of these sizes.
 pub(crate) fn arena(change: impl FnOnce(&mut ArenaOptions)) -> Arc<CodeArena> {
     let mut options = ArenaOptions::default();
-    options.poison = true;
     change(&mut options);
     Arc::new(CodeArena::new(options))
 }
@@ -63,6 +62,14 @@ pub(crate) fn compile(compiler: &mut Compiler, tag: u64) -> NativeKernel {
     compiler
         .compile(&fill_kernel(tag))
         .expect("executable memory")
+}
+
+/// Asks the system to make the code of a kernel writable; whether it does.
+pub(crate) fn make_writable(kernel: &NativeKernel) -> bool {
+    let page = (kernel.code().as_ptr() as usize & !4095) as *mut libc::c_void;
+    let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+    // SAFETY: a mapping of this process; what is written there is nothing.
+    unsafe { libc::mprotect(page, 4096, access) == 0 }
 }
 
 /// A process forked from this one.
