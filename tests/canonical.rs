@@ -1,5 +1,6 @@
 //! What the rules of the canonical form are for: plans become cheaper by them, not dearer.
 
+use restride_budget::Meter;
 use restride_canon::ir::{Canonical, Node, NodeId};
 use restride_canon::{canonicalise, spelled_out};
 use restride_lower::Traffic;
@@ -22,7 +23,7 @@ struct Cost {
 
 impl Cost {
     fn of(graph: &Canonical) -> Cost {
-        let plan = plan(graph, PlanOptions::default()).expect("a plan");
+        let plan = plan(graph, PlanOptions::default(), &Meter::unlimited()).expect("a plan");
         let traffic = Traffic::of(&plan, &[]);
         Cost {
             stages: plan.stages.len(),
@@ -61,7 +62,7 @@ fn plans_of_the_canonical_form_are_no_dearer() {
     let (mut before_all, mut after_all) = (Cost::default(), Cost::default());
     for number in 0..CASES {
         let graph = case(4, number, Kind::of_number(number), 8).graph;
-        let canonical = canonicalise(&graph, None).expect("a canonical form");
+        let canonical = canonicalise(&graph, &Meter::unlimited(), None).expect("a canonical form");
         let mut obligations = canonical.checks().iter();
         if obligations.any(|check| is_known(&canonical, check.node)) {
             refused += 1;

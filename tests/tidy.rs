@@ -7,32 +7,35 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which crate may know which. An arrow that is not here is an error.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
+    ("budget", &[]),
     ("text", &[]),
     ("layout", &[]),
     ("graph", &["text"]),
     ("loops", &["text"]),
-    ("canon", &["graph", "layout", "text"]),
+    ("canon", &["budget", "graph", "layout", "text"]),
     ("leaves", &["loops"]),
     ("exec", &["leaves", "loops"]),
-    ("lower", &["canon", "graph", "layout", "loops"]),
+    ("lower", &["budget", "canon", "graph", "layout", "loops"]),
     ("jit", &["leaves", "loops"]),
     ("check", &["leaves", "loops"]),
     (
         "restride",
-        &["canon", "check", "exec", "graph", "jit", "loops", "lower"],
+        &[
+            "budget", "canon", "check", "exec", "graph", "jit", "loops", "lower",
+        ],
     ),
     (
         "testkit",
         &[
-            "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit", "leaves",
+            "budget", "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit", "leaves",
             "restride", "check",
         ],
     ),
     (
         "cli",
         &[
-            "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit", "leaves",
+            "budget", "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit", "leaves",
             "restride", "check", "testkit",
         ],
     ),

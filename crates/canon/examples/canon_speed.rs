@@ -96,7 +96,11 @@ fn median(graph: &Graph) -> Result<f64, Box<dyn Error>> {
     for _ in 0..400 {
         let start = Instant::now();
         for _ in 0..50 {
-            black_box(canonicalise(black_box(graph), None)?);
+            black_box(canonicalise(
+                black_box(graph),
+                &restride_budget::Meter::unlimited(),
+                None,
+            )?);
         }
         times.push(start.elapsed().as_nanos() as f64 / 50.0);
     }
@@ -109,7 +113,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("chain of {ops}: {:.0} ns", median(&chain(ops)?)?);
     }
     println!("gather, reshape, transpose: {:.0} ns", median(&gather()?)?);
-    println!("{}", canonicalise(&chain(8)?, None)?);
-    println!("{}", canonicalise(&gather()?, None)?);
+    println!(
+        "{}",
+        canonicalise(&chain(8)?, &restride_budget::Meter::unlimited(), None)?
+    );
+    println!(
+        "{}",
+        canonicalise(&gather()?, &restride_budget::Meter::unlimited(), None)?
+    );
     Ok(())
 }

@@ -2,13 +2,17 @@
 
 use crate::ir::IrError;
 use crate::trace::Measure;
+use restride_budget::TooCostly;
 use restride_layout::Break;
 
 /// Why canonicalising ended without a result. A graph that its own crate accepts meets none of
-/// these; they are here so that a defect is an error and not a crash.
+/// these but the first; they are here so that a defect is an error and not a crash.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CanonError {
+    /// It would take more than the compile may spend.
+    #[error(transparent)]
+    TooCostly(#[from] TooCostly),
     /// A node that cannot be.
     #[error(transparent)]
     Node(#[from] IrError),

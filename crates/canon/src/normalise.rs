@@ -7,6 +7,7 @@ use crate::CanonError;
 use crate::engine::{Demand, Engine, PendingCoordinate, PendingGather, PendingIndex, Value};
 use crate::ir::{Canonical, Coordinate, Gather, Node, Type};
 use crate::trace::Trace;
+use restride_budget::{Meter, Stage};
 use restride_graph::ValueId;
 use restride_layout::{Axes, Sizes};
 
@@ -15,21 +16,26 @@ const ROUNDS: usize = 4;
 
 /// The normal form of a canonical graph. Rewrites are told to `trace`, if there is one; the value
 /// they are about is the node of the same number.
-pub fn normalise(
+pub fn normalise<'t>(
     graph: &Canonical,
-    trace: Option<&mut dyn Trace>,
+    meter: &'t Meter,
+    trace: Option<&'t mut (dyn Trace + 't)>,
 ) -> Result<Canonical, CanonError> {
-    settled(once(graph, trace)?)
+    meter.enter(Stage::Canonicalise);
+    settled(once(graph, meter, trace)?, meter)
 }
 
 /// Where a chain is cut depends on what was known when it broke; gone over again, with all known,
 /// it may be cut elsewhere. Graphs without cuts are settled at once.
-pub(crate) fn settled((mut graph, mut cuts): (Canonical, bool)) -> Result<Canonical, CanonError> {
+pub(crate) fn settled(
+    (mut graph, mut cuts): (Canonical, bool),
+    meter: &Meter,
+) -> Result<Canonical, CanonError> {
     for _ in 0..ROUNDS {
         if !cuts {
             break;
         }
-        let (next, again) = once(&graph, None)?;
+        let (next, again) = once(&graph, meter, None)?;
         if next == graph {
             break;
         }
@@ -38,13 +44,18 @@ pub(crate) fn settled((mut graph, mut cuts): (Canonical, bool)) -> Result<Canoni
     Ok(graph)
 }
 
-fn once(graph: &Canonical, trace: Option<&mut dyn Trace>) -> Result<(Canonical, bool), CanonError> {
-    let mut engine = Engine::new(graph.len(), trace);
+fn once<'t>(
+    graph: &Canonical,
+    meter: &'t Meter,
+    trace: Option<&'t mut (dyn Trace + 't)>,
+) -> Result<(Canonical, bool), CanonError> {
+    let mut engine = Engine::new(graph.len(), meter, trace);
     let mut values: Vec<Value> = Vec::with_capacity(graph.len());
     for (id, node, ty) in graph.nodes() {
         engine.turn_to(ValueId::from_u32(id.index() as u32));
         let value = replay(&mut engine, graph, node, ty, &values)?;
         values.push(value);
+        meter.check()?;
     }
     for check in graph.checks() {
         engine.turn_to(ValueId::from_u32(check.op));

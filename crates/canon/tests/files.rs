@@ -6,6 +6,7 @@
 mod common;
 
 use common::{Random, inputs};
+use restride_budget::Meter;
 use restride_canon::trace::Rewrite;
 use restride_canon::{canonicalise, interp, normalise, rules, text};
 use restride_graph::Graph;
@@ -67,7 +68,7 @@ fn files_say_what_becomes_of_them() {
         let graph = Graph::parse(&input)
             .unwrap_or_else(|e| panic!("{}", e.render(&Source::new(&name, &input))));
         let mut trace: Vec<Rewrite> = Vec::new();
-        let canonical = canonicalise(&graph, Some(&mut trace)).unwrap();
+        let canonical = canonicalise(&graph, &Meter::unlimited(), Some(&mut trace)).unwrap();
         assert!(
             trace.iter().any(|rewrite| rewrite.rule == name),
             "{name} did not fire:\n{canonical}"
@@ -97,7 +98,9 @@ fn check(graph: &Graph, canonical: &restride_canon::ir::Canonical, name: &str) {
     let printed = canonical.to_string();
     assert_eq!(&text::parse(&printed).unwrap(), canonical, "{name}");
     assert_eq!(
-        normalise(canonical, None).unwrap().to_string(),
+        normalise(canonical, &Meter::unlimited(), None)
+            .unwrap()
+            .to_string(),
         printed,
         "{name}"
     );
@@ -140,7 +143,8 @@ fn every_rule_and_every_operator_has_its_file() {
 #[test]
 fn equal_functions_are_equal_text() {
     let input = std::fs::read_to_string(folder().join("view_chain.mv")).unwrap();
-    let canonical = canonicalise(&Graph::parse(&input).unwrap(), None).unwrap();
+    let canonical =
+        canonicalise(&Graph::parse(&input).unwrap(), &Meter::unlimited(), None).unwrap();
     let outputs: BTreeSet<_> = canonical.outputs().iter().map(|o| o.node).collect();
     assert_eq!(outputs.len(), 1, "{canonical}");
 }

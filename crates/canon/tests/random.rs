@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Config, Random, graph, inputs};
+use restride_budget::Meter;
 use restride_canon::interp::{self, RunError};
 use restride_canon::{canonicalise, normalise, spelled_out, text};
 use restride_graph::oracle::{self, OpError, OracleError, Tensor};
@@ -14,8 +15,8 @@ fn spelled(g: &Graph) -> String {
 }
 
 fn compare(r: &mut Random, g: &Graph, seed: u64) {
-    let canonical =
-        canonicalise(g, None).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", spelled(g)));
+    let canonical = canonicalise(g, &Meter::unlimited(), None)
+        .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", spelled(g)));
     let printed = canonical.to_string();
     let parsed = text::parse(&printed).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{printed}"));
     assert_eq!(
@@ -63,11 +64,11 @@ fn compare(r: &mut Random, g: &Graph, seed: u64) {
         }
     }
     let mut trace = Vec::new();
-    let again = normalise(&canonical, Some(&mut trace));
+    let again = normalise(&canonical, &Meter::unlimited(), Some(&mut trace));
     let again = again.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{printed}"));
     if again.to_string() != printed {
         let mut first = Vec::new();
-        canonicalise(g, Some(&mut first)).unwrap();
+        canonicalise(g, &Meter::unlimited(), Some(&mut first)).unwrap();
         for rewrite in first {
             println!("{rewrite}");
         }
@@ -217,6 +218,9 @@ fn more_digits_than_axes() {
             .unwrap();
     }
     g.output(x).unwrap();
-    let canonical = canonicalise(&g, None).unwrap();
-    assert_eq!(normalise(&canonical, None).unwrap(), canonical);
+    let canonical = canonicalise(&g, &Meter::unlimited(), None).unwrap();
+    assert_eq!(
+        normalise(&canonical, &Meter::unlimited(), None).unwrap(),
+        canonical
+    );
 }

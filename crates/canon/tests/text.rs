@@ -4,6 +4,7 @@
 mod common;
 
 use common::Random;
+use restride_budget::Meter;
 use restride_canon::ir::{Builder, Coordinate, Index, IrError, Policy, Span};
 use restride_canon::{canonicalise, normalise, text};
 use restride_graph::{ElementType, Graph};
@@ -20,7 +21,9 @@ fn texts() -> Vec<String> {
     paths.sort();
     let canonical = |path: &std::path::PathBuf| {
         let graph = Graph::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
-        canonicalise(&graph, None).unwrap().to_string()
+        canonicalise(&graph, &Meter::unlimited(), None)
+            .unwrap()
+            .to_string()
     };
     paths.iter().map(canonical).collect()
 }
@@ -86,7 +89,8 @@ fn damaged_texts_end_in_an_error_or_a_graph() {
                 read += 1;
                 let printed = graph.to_string();
                 assert_eq!(text::parse(&printed).unwrap(), graph, "{printed}");
-                normalise(&graph, None).unwrap_or_else(|e| panic!("{e}\n{printed}"));
+                normalise(&graph, &Meter::unlimited(), None)
+                    .unwrap_or_else(|e| panic!("{e}\n{printed}"));
             }
             Err(error) => {
                 refused += 1;

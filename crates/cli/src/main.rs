@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod budget;
 mod cmd;
 mod data;
 mod execute;
@@ -35,6 +36,9 @@ pub(crate) struct Cli {
     /// When headings are coloured; auto is on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     color: style::Colour,
+    /// What one compile may spend: so many times the default, or `unlimited`
+    #[arg(long, global = true, value_name = "TIMES", value_parser = budget::parse)]
+    budget: Option<restride::Budget>,
     #[command(subcommand)]
     command: cmd::Command,
 }
@@ -42,6 +46,7 @@ pub(crate) struct Cli {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.color.choose();
+    budget::choose(cli.budget);
     match run(cli.command) {
         Ok(code) => code,
         Err(failure) => failure.report(),

@@ -1,13 +1,15 @@
 //! A program at whatever stage its text is, and the way down from there.
 
+use restride_canon::CanonError;
 use restride_canon::ir::Canonical;
 use restride_canon::trace::{Rewrite, Trace};
 use restride_graph::Graph;
 use restride_loops::{Verified, verify};
-use restride_lower::plan::{Plan, PlanOptions, plan};
-use restride_lower::{Decision, Machine, schedule};
+use restride_lower::plan::{Plan, PlanError, PlanOptions, plan};
+use restride_lower::{Decision, LowerError, Machine, schedule};
 use restride_text::{Cursor, Diagnostic, TokenKind, closest};
 
+use crate::budget;
 use crate::failure::Failure;
 use crate::quick;
 use crate::source::Input;
@@ -85,13 +87,18 @@ impl Program {
         let mut trace: Vec<Rewrite> = Vec::new();
         let listener: Option<&mut dyn Trace> = Some(&mut trace);
         let canonical = match self {
-            Self::Graph(graph) => restride_canon::canonicalise(graph, listener),
-            Self::Canonical(canonical) => restride_canon::normalise(canonical, listener),
+            Self::Graph(graph) => restride_canon::canonicalise(graph, &budget::meter(), listener),
+            Self::Canonical(canonical) => {
+                restride_canon::normalise(canonical, &budget::meter(), listener)
+            }
             Self::Kernel(_) => return Ok(None),
         };
         canonical
             .map(|canonical| Some((canonical, trace)))
-            .map_err(|error| Failure::Internal(format!("canonicalising: {error}")))
+            .map_err(|error| match error {
+                CanonError::TooCostly(spent) => budget::refused(spent),
+                error => Failure::Internal(format!("canonicalising: {error}")),
+            })
     }
 
     /// The loops of it, proved, and the plan that they were made from unless somebody wrote them.
@@ -148,14 +155,20 @@ fn beginning(start: &Cursor<'_>) -> Option<Diagnostic> {
 /// The plan of a canonical graph.
 pub(crate) fn planned(canonical: &Canonical, copy_views: bool) -> Result<Plan, Failure> {
     let options = PlanOptions { views: !copy_views };
-    plan(canonical, options).map_err(|error| Failure::Internal(format!("planning: {error}")))
+    plan(canonical, options, &budget::meter()).map_err(|error| match error {
+        PlanError::TooCostly(spent) => budget::refused(spent),
+        error => Failure::Internal(format!("planning: {error}")),
+    })
 }
 
 /// The plan and the loops of a canonical graph.
 pub(crate) fn lower(canonical: &Canonical, copy_views: bool) -> Result<Lowered, Failure> {
     let plan = planned(canonical, copy_views)?;
-    let scheduled = schedule(&plan, &Machine::default())
-        .map_err(|error| Failure::Internal(format!("scheduling: {error}")))?;
+    let machine = Machine::default();
+    let scheduled = schedule(&plan, &machine, &budget::meter()).map_err(|error| match error {
+        LowerError::TooCostly(spent) => budget::refused(spent),
+        error => Failure::Internal(format!("scheduling: {error}")),
+    })?;
     let kernel = verify(scheduled.kernel)
         .map_err(|refused| Failure::Internal(format!("verifying: {refused}")))?;
     Ok(Lowered {

@@ -28,6 +28,8 @@ pub struct CompileOptions {
     pub features: Features,
     /// Where code goes.
     pub memory: CodeMemory,
+    /// The most instructions, as Cranelift counts them, that a kernel may have (16,384).
+    pub instructions: usize,
     /// Self-checks, off by default.
     pub paranoia: Paranoia,
     /// Whether kernels remember what the functions that they call do, for a checker of their
@@ -40,6 +42,7 @@ impl Default for CompileOptions {
         Self {
             features: Features::detect(),
             memory: CodeMemory::auto(),
+            instructions: 1 << 14,
             paranoia: Paranoia::default(),
             contracts: false,
         }
@@ -54,6 +57,7 @@ pub struct Compiler {
     functions: FunctionBuilderContext,
     installer: Installer,
     features: Features,
+    instructions: usize,
     contracts: bool,
 }
 
@@ -85,6 +89,7 @@ impl Compiler {
             functions: FunctionBuilderContext::new(),
             installer: Installer::new(options.memory),
             features: options.features,
+            instructions: options.instructions,
             contracts: options.contracts,
         }
     }
@@ -126,6 +131,7 @@ impl Compiler {
     ) -> Result<Listing, JitError> {
         let options = CompileOptions {
             features,
+            instructions: usize::MAX,
             memory: CodeMemory::Module,
             paranoia: Paranoia {
                 verifier: true,
@@ -170,7 +176,11 @@ impl Compiler {
             phases: SmallVec::new(),
             attachments: Attachments::new(self.features.leaves(), self.contracts),
         };
-        let mut checks = 0;
+        let limit = self.instructions;
+        if kernel.statements() > limit / 8 {
+            return Err(JitError::TooLarge { limit });
+        }
+        let (mut checks, mut left) = (0, limit);
         let shuffles = self.features.shuffles(self.isa.triple().architecture);
         for stmts in &kernel.phases {
             self.context.clear();
@@ -183,8 +193,14 @@ impl Compiler {
                 &mut blob.attachments,
                 shuffles,
                 &mut checks,
+                left,
             )
-            .phase(stmts)?;
+            .phase(stmts)
+            .map_err(|error| match error {
+                JitError::TooLarge { .. } => JitError::TooLarge { limit },
+                other => other,
+            })?;
+            left = left.saturating_sub(self.context.func.dfg.num_insts());
             if let Some(listing) = listing {
                 listing.add_clif(&self.context.func);
             }

@@ -13,6 +13,13 @@ pub enum JitError {
     /// The operating system refused executable memory.
     #[error("executable memory: {0}")]
     CodeMemory(#[from] CodeMemoryError),
+    /// The kernel would take more instructions than [`CompileOptions`](crate::CompileOptions)
+    /// allow: register allocation takes time that grows faster than the code.
+    #[error("machine code of more than {limit} instructions")]
+    TooLarge {
+        /// How many are allowed.
+        limit: usize,
+    },
     /// The code generator rejected its input or panicked; a defect, reported instead of raised.
     #[error("code generation failed: {0}")]
     Internal(String),

@@ -140,8 +140,12 @@ impl<B: Clone + PartialEq> Cover<B> {
     }
 }
 
-/// Joins pieces that continue one another and read alike, until none does.
+/// Joins pieces that continue one another and read alike, until none does. Of more than
+/// [`MAX_PIECES`] only neighbours are joined, in one pass.
 pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Result<(), Break> {
+    if parts.len() > MAX_PIECES {
+        return fuse_neighbours(parts);
+    }
     // Those before `first` are known not to continue part `i`.
     let (mut i, mut first) = (0, 1);
     while i < parts.len() {
@@ -162,5 +166,21 @@ pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Resul
             None => (i, first) = (i + 1, i + 2),
         }
     }
+    Ok(())
+}
+
+fn fuse_neighbours<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Result<(), Break> {
+    let mut kept: SmallVec<[(Piece, B); 1]> = SmallVec::with_capacity(parts.len());
+    for (piece, body) in parts.drain(..) {
+        let joined = match kept.last() {
+            Some((last, other)) if *other == body => last.followed_by(&piece),
+            Some(_) | None => None,
+        };
+        match (joined, kept.last_mut()) {
+            (Some(joined), Some(last)) => last.0 = joined?,
+            (_, _) => kept.push((piece, body)),
+        }
+    }
+    *parts = kept;
     Ok(())
 }

@@ -329,6 +329,13 @@ impl Kernel {
         }
     }
 
+    /// How many statements there are, loops and what is in them.
+    pub fn statements(&self) -> usize {
+        let mut statements = 0;
+        self.visit(|_| statements += 1);
+        statements
+    }
+
     /// Whether any phase has a loop that may be shared out, so that more than one chunk helps.
     pub fn is_parallel(&self) -> bool {
         self.phases

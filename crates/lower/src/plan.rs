@@ -28,7 +28,7 @@ use restride_graph::{ElementType, Shape, Strided};
 use smallvec::SmallVec;
 
 /// Where bytes come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// The n-th input of the graph, addressed in elements from the start of its buffer.
     Input(u32),

@@ -1,5 +1,6 @@
 //! Plans against the canonical interpreter, over random canonical graphs.
 
+use restride_budget::Meter;
 use restride_canon::interp::{self, RunError};
 use restride_canon::ir::{Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span};
 use restride_graph::{ElementType, Strided};
@@ -374,7 +375,9 @@ fn moves(planned: &Plan, inputs: &[&[u8]], expected: &[Vec<u8>], what: &str) {
         ..Machine::default()
     };
     for (machine, chunks) in [(Machine::default(), 1), (eager, 3)] {
-        let kernel = schedule(planned, &machine).expect("a kernel").kernel;
+        let kernel = schedule(planned, &machine, &restride_budget::Meter::unlimited())
+            .expect("a kernel")
+            .kernel;
         if let Err(reason) = verify(kernel.clone()) {
             panic!("{what}: {reason}\n{planned}{kernel}");
         }
@@ -409,7 +412,8 @@ fn moves(planned: &Plan, inputs: &[&[u8]], expected: &[Vec<u8>], what: &str) {
 /// Holds a plan against the interpreter.
 fn agree(graph: &Canonical, buffers: &[Vec<u8>], options: PlanOptions, what: &str) -> Plan {
     let inputs: Vec<&[u8]> = buffers.iter().map(|b| &b[..]).collect();
-    let planned = plan(graph, options).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let planned =
+        plan(graph, options, &Meter::unlimited()).unwrap_or_else(|e| panic!("{what}: {e}"));
     planned
         .check()
         .unwrap_or_else(|e| panic!("{what}: {e}\n{planned}"));
@@ -609,7 +613,7 @@ fn plans_read_well() {
     let flat = b.collapse(turned, &[2]).expect("fits");
     b.output(turned, None).expect("an output");
     b.output(flat, None).expect("an output");
-    let planned = plan(&b.finish(), PlanOptions::default()).expect("a plan");
+    let planned = plan(&b.finish(), PlanOptions::default(), &Meter::unlimited()).expect("a plan");
     let expected = "\
 stage 0 -> output 1: f32 x 12, 1 piece  // output 1
   0 [6:2:1 2:1:12] = input 0 + 6
@@ -679,7 +683,7 @@ fn chosen_patches_are_looked_up_in_a_table() {
     };
     let chosen = b.gather(patches, &[Coordinate::Index(index), Coordinate::Output(1)]);
     b.output(chosen.expect("fits"), None).expect("an output");
-    let planned = plan(&b.finish(), PlanOptions::default()).expect("a plan");
+    let planned = plan(&b.finish(), PlanOptions::default(), &Meter::unlimited()).expect("a plan");
     let expected = "\
 stage 0 -> output 0: f32 x 12, 1 piece  // output 0
   0 [3:4:0:1:0 2:2:4:0:0 2:1:1:0:0] = input 0 + 0 with i0 = i64 input 1[0] in 4 wrap clamp \
@@ -706,6 +710,6 @@ fn known_windows_are_a_view() {
     };
     let windows = b.gather(x, &[Coordinate::Index(index)]).expect("fits");
     b.output(windows, None).expect("an output");
-    let planned = plan(&b.finish(), PlanOptions::default()).expect("a plan");
+    let planned = plan(&b.finish(), PlanOptions::default(), &Meter::unlimited()).expect("a plan");
     assert_eq!(planned.to_string(), "view: output 0 = input 0 + 0 (2 1)\n");
 }

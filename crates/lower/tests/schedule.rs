@@ -1,5 +1,6 @@
 //! Hand-made plans: their kernels are proved and move what the plan says.
 
+use restride_budget::Meter;
 use restride_graph::ElementType;
 use restride_loops::{Form, Kernel, Role, Stmt, verify};
 use restride_lower::plan::{
@@ -52,7 +53,9 @@ fn plan(element: ElementType, input: i64, output: i64, pieces: Vec<Piece>) -> Pl
 }
 
 fn scheduled(plan: &Plan) -> Kernel {
-    let kernel = schedule(plan, &Machine::default()).unwrap().kernel;
+    let kernel = schedule(plan, &Machine::default(), &Meter::unlimited())
+        .unwrap()
+        .kernel;
     verify(kernel.clone()).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
     kernel
 }

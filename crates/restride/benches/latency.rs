@@ -6,6 +6,7 @@
 use restride::{
     Config, ElementType, Engine, Graph, InputShape, Options, Stages, Template, TensorMut, TensorRef,
 };
+use restride_budget::Meter;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -99,28 +100,46 @@ fn stages() {
     use restride_lower::plan::{PlanOptions, plan};
     for ops in [1, 4, 8] {
         let g = chain(ops);
-        let canonical = restride_canon::canonicalise(&g, None).expect("canonicalises");
-        let planned = plan(&canonical, PlanOptions::default()).expect("plans");
+        let canonical =
+            restride_canon::canonicalise(&g, &Meter::unlimited(), None).expect("canonicalises");
+        let planned = plan(&canonical, PlanOptions::default(), &Meter::unlimited()).expect("plans");
         let machine = restride::Machine::default();
-        let scheduled = restride_lower::schedule(&planned, &machine)
-            .expect("schedules")
-            .kernel;
+        let scheduled =
+            restride_lower::schedule(&planned, &machine, &restride_budget::Meter::unlimited())
+                .expect("schedules")
+                .kernel;
         report(
             &format!("{ops} ops: canonicalise"),
             median(50, || {
-                black_box(restride_canon::canonicalise(black_box(&g), None).is_ok());
+                black_box(
+                    restride_canon::canonicalise(black_box(&g), &Meter::unlimited(), None).is_ok(),
+                );
             }),
         );
         report(
             &format!("{ops} ops: plan"),
             median(50, || {
-                black_box(plan(black_box(&canonical), PlanOptions::default()).is_ok());
+                black_box(
+                    plan(
+                        black_box(&canonical),
+                        PlanOptions::default(),
+                        &Meter::unlimited(),
+                    )
+                    .is_ok(),
+                );
             }),
         );
         report(
             &format!("{ops} ops: schedule"),
             median(50, || {
-                black_box(restride_lower::schedule(black_box(&planned), &machine).is_ok());
+                black_box(
+                    restride_lower::schedule(
+                        black_box(&planned),
+                        &machine,
+                        &restride_budget::Meter::unlimited(),
+                    )
+                    .is_ok(),
+                );
             }),
         );
         report(

@@ -1,5 +1,6 @@
 //! What an engine is made with.
 
+use restride_budget::Budget;
 use restride_jit::Features;
 use restride_lower::Machine;
 
@@ -51,6 +52,11 @@ pub struct Config {
     /// the same loops everywhere). [`Machine::host`] asks the processor. Also here: from how many
     /// bytes on a pass is shared out between threads.
     pub machine: Machine,
+    /// What one compile may spend, from the graph to machine code, in units of work and in bytes. A
+    /// graph that would take more is refused with
+    /// [`CompileError::TooCostly`](crate::CompileError::TooCostly) before it does (a quarter of a
+    /// second and 64 MB; [`Budget::UNLIMITED`] for graphs of one's own).
+    pub budget: Budget,
     /// How many programs the cache keeps at most, rounded up to a multiple of sixteen
     /// (4096).
     pub cache_entries: usize,
@@ -80,6 +86,7 @@ impl Default for Config {
             memory: Memory::default(),
             features: Features::detect(),
             machine: Machine::default(),
+            budget: Budget::default(),
             cache_entries: 4096,
             cache_bytes: 32 << 20,
             shapes_per_template: 64,

@@ -79,6 +79,7 @@ impl Engine {
     pub fn new(config: Config) -> Self {
         let options = Options {
             copy_views: config.copy_views,
+            budget: config.budget,
             machine: config.machine.clone(),
             form: config.form,
         };

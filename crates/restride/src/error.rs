@@ -4,8 +4,9 @@ use restride_graph::ElementType;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a graph could not be compiled. A graph that was built is valid, so except for a size that
-/// nothing could address, and for checked indices whose layout shows each of them millions of
+/// Why a graph could not be compiled. A graph that was built is valid, so except for one that asks
+/// for more pieces than its [`Config::budget`](crate::Config::budget) pays for, a size that nothing
+/// could address, and for checked indices whose layout shows each of them millions of
 /// times, these are defects of the compiler, reported instead of raised.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
@@ -29,15 +30,18 @@ pub enum CompileError {
         /// What is wrong with it.
         problem: restride_graph::TypeError,
     },
+    /// The compile would take more than [`Config::budget`](crate::Config::budget).
+    #[error(transparent)]
+    TooCostly(#[from] restride_budget::TooCostly),
     /// The canonicaliser gave up.
     #[error(transparent)]
-    Canonicalise(#[from] restride_canon::CanonError),
+    Canonicalise(restride_canon::CanonError),
     /// Composition gave up.
     #[error(transparent)]
-    Plan(#[from] restride_lower::plan::PlanError),
+    Plan(restride_lower::plan::PlanError),
     /// Scheduling gave up.
     #[error(transparent)]
-    Schedule(#[from] restride_lower::LowerError),
+    Schedule(restride_lower::LowerError),
     /// A stage panicked. Nothing of it is kept.
     #[error("the compiler has a defect: {0}")]
     Panicked(String),
@@ -50,6 +54,33 @@ pub enum CompileError {
     /// Neither native code nor the generic executor could be made.
     #[error("the kernel could not be prepared: {0}")]
     Prepare(#[from] restride_exec::PrepareError),
+}
+
+impl From<restride_canon::CanonError> for CompileError {
+    fn from(error: restride_canon::CanonError) -> Self {
+        match error {
+            restride_canon::CanonError::TooCostly(spent) => Self::TooCostly(spent),
+            error => Self::Canonicalise(error),
+        }
+    }
+}
+
+impl From<restride_lower::LowerError> for CompileError {
+    fn from(error: restride_lower::LowerError) -> Self {
+        match error {
+            restride_lower::LowerError::TooCostly(spent) => Self::TooCostly(spent),
+            error => Self::Schedule(error),
+        }
+    }
+}
+
+impl From<restride_lower::plan::PlanError> for CompileError {
+    fn from(error: restride_lower::plan::PlanError) -> Self {
+        match error {
+            restride_lower::plan::PlanError::TooCostly(spent) => Self::TooCostly(spent),
+            error => Self::Plan(error),
+        }
+    }
 }
 
 /// Which tensor of a call.

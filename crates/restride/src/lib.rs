@@ -154,6 +154,7 @@ pub use parallel::Rayon;
 pub use parallel::{ParallelFor, Sequential};
 pub use pipeline::{Options, Stages};
 pub use program::{Output, Program, Summary};
+pub use restride_budget::{Budget, Stage, TooCostly};
 pub use restride_canon::CanonError;
 pub use restride_exec::PrepareError;
 pub use restride_graph::{

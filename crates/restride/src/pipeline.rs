@@ -1,6 +1,7 @@
 //! The way from a graph to a proved kernel, each stage kept for those who want to look.
 
 use crate::CompileError;
+use restride_budget::{Budget, Meter, Stage};
 use restride_canon::ir::Canonical;
 use restride_graph::Graph;
 use restride_loops::{Form, Stmt, Verified, verify};
@@ -38,6 +39,8 @@ pub struct Stages {
 pub struct Options {
     /// Write every output, also those that are views of an input.
     pub copy_views: bool,
+    /// What it may cost.
+    pub budget: Budget,
     /// The machine to schedule for.
     pub machine: Machine,
     /// Move every box this way that can be moved so, whatever the scheduler thinks. A form never
@@ -59,14 +62,16 @@ impl Options {
 impl Stages {
     /// Takes a graph through every stage.
     pub fn of(graph: &Graph, options: &Options) -> Result<Self, CompileError> {
-        let canonical = restride_canon::canonicalise(graph, None)?;
+        let meter = Meter::new(options.budget);
+        let canonical = restride_canon::canonicalise(graph, &meter, None)?;
         let plan = plan(
             &canonical,
             PlanOptions {
                 views: !options.copy_views,
             },
+            &meter,
         )?;
-        let scheduled = schedule(&plan, &options.machine)?;
+        let scheduled = schedule(&plan, &options.machine, &meter)?;
         let mut kernel = scheduled.kernel;
         if let Some(form) = options.form {
             kernel
@@ -74,6 +79,10 @@ impl Stages {
                 .iter_mut()
                 .for_each(|phase| reform(phase, form));
         }
+        // Whatever runs it needs tables for its statements.
+        meter.enter(Stage::Prepare);
+        meter.things(kernel.statements(), 3000, 2000);
+        meter.check()?;
         let kernel = verify(kernel).map_err(|e| CompileError::Refused(e.to_string()))?;
         Ok(Self {
             canonical,

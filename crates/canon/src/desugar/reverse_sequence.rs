@@ -1,5 +1,6 @@
 //! `reverse_sequence x l = concat over batch entries of concat [x[l-1::-1], x[l:]]`, neighbours of
-//! one length together; with many different lengths a gather with a constant table.
+//! one length together; with many different lengths, and not too many elements for each, a gather
+//! with a constant table.
 
 use crate::engine::{Engine, Parts, PendingCoordinate, PendingGather, PendingIndex, Result, Value};
 use crate::ir::{Axes, Policy, Span};
@@ -8,8 +9,14 @@ use restride_graph::resolve::ReverseSequence;
 use restride_graph::{ElementType, Shape};
 use smallvec::SmallVec;
 
-/// So many runs of equal lengths are still written as slices.
-const MAX_RUNS: usize = 8;
+/// So many runs of equal lengths are written as slices, whatever a table would take.
+const FEW_RUNS: usize = 8;
+
+/// So many runs are written as slices where the table would be longer than [`SHORT_TABLE`].
+const MANY_RUNS: usize = 64;
+
+/// What a table takes that is never too long, in elements.
+const SHORT_TABLE: i64 = 1 << 16;
 
 /// The longest table, in elements.
 const MAX_TABLE: i64 = 1 << 24;
@@ -25,8 +32,13 @@ pub(super) fn desugar(
     }
     let runs = lengths.chunk_by(|a, b| a == b).count();
     let sizes = (x.shape()[axes.batch_axis], x.shape()[axes.seq_axis]);
-    let table = sizes.0.checked_mul(sizes.1);
-    if runs > MAX_RUNS && table.is_some_and(|table| table <= MAX_TABLE) {
+    let table = sizes.0.saturating_mul(sizes.1);
+    let longest = match runs {
+        0..=FEW_RUNS => 0,
+        0..=MANY_RUNS => SHORT_TABLE,
+        _ => MAX_TABLE,
+    };
+    if table <= longest {
         return by_table(engine, x, lengths, axes);
     }
     let mut parts = Parts::new();
@@ -78,7 +90,9 @@ fn by_table(
     let size = x.shape()[axes.seq_axis];
     // Rows of an axis that has a table at all fit 32 bits.
     let element = ElementType::I32;
-    let mut bytes = Vec::new();
+    let entries = lengths.len() as u64 * size.unsigned_abs();
+    engine.meter.table(entries, 2 * element.width() as u64)?;
+    let mut bytes = Vec::with_capacity(entries as usize * element.width());
     for &length in lengths {
         for at in 0..size {
             let row = if at < length { length - 1 - at } else { at };

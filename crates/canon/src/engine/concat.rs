@@ -21,6 +21,7 @@ impl Engine<'_> {
         let mut parts = rules::concat_empty::drop_empty(self, parts, axis)?;
         // Parts that were joined may be rewritten, and then continue others.
         for _ in 0..ROUNDS {
+            self.meter.things(parts.len(), 200, 0);
             for part in &mut parts {
                 if let Some(rewritten) = self.rewrite(part)? {
                     *part = rewritten;
@@ -47,6 +48,7 @@ impl Engine<'_> {
             return Err(IrError::NoParts.into());
         };
         let (element, mut shape) = (first.element, Shape::from_slice(first.shape()));
+        self.meter.things(parts.len(), 200, 100);
         let mut lengths = parts.iter().map(|part| part.shape().get(axis));
         let total = lengths.try_fold(0i64, |sum, n| sum.checked_add(*n?));
         match (shape.get_mut(axis), total) {

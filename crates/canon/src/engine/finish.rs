@@ -85,6 +85,7 @@ impl<'e> Printer<'e, '_> {
         let mut tasks: SmallVec<[Task<'e>; 8]> = SmallVec::new();
         tasks.push(Task::Value(value));
         while let Some(task) = tasks.pop() {
+            self.engine.meter.check()?;
             match task {
                 Task::Value(value) => {
                     tasks.push(Task::Chain(value));
@@ -181,6 +182,7 @@ impl<'e> Printer<'e, '_> {
         &mut self,
         make: impl FnOnce(&mut Builder) -> std::result::Result<NodeId, IrError>,
     ) -> Result<NodeId> {
+        self.engine.meter.things(1, 500, 300);
         let node = make(&mut self.builder)?;
         let graph = self.builder.graph();
         let what = |place: u32| {

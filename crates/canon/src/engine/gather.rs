@@ -7,6 +7,8 @@ impl Engine<'_> {
     /// The value of a gather.
     pub(crate) fn gather(&mut self, mut pending: PendingGather) -> Result<Value> {
         let (mut value, mut after) = loop {
+            self.meter.things(1, 1000, 500);
+            self.meter.check()?;
             self.rewrite_operands(&mut pending)?;
             match self.first_rule(&mut pending)? {
                 Outcome::Unchanged => break self.make_gather(pending)?,

@@ -6,8 +6,9 @@
 //! [rules](crate::rules) see it first. At the end ([`Engine::finish`]) what is needed is printed:
 //! each layout as the one chain of nodes that it stands for.
 //!
-//! Everything that can repeat is bounded: rules nest at most [`MAX_DEPTH`] deep and fire at most
-//! `fuel` times; what is past the bound stays as it is, correct but not canonical.
+//! Everything that can repeat is bounded: rules nest at most [`MAX_DEPTH`] deep, fire at most
+//! `fuel` times, and spend at most a quarter of what the compile may; what is past the bound stays
+//! as it is, correct but not canonical.
 
 mod base;
 mod concat;
@@ -31,6 +32,7 @@ use crate::CanonError;
 use crate::trace::{Measure, Rewrite, Rule, Trace};
 use base::Held;
 use memo::Memo;
+use restride_budget::{Budget, Meter};
 use restride_graph::{Strided, ValueId};
 use rustc_hash::FxHashSet;
 
@@ -55,6 +57,10 @@ pub(crate) struct Engine<'t> {
     demanded: FxHashSet<(Value, i64, bool)>,
     outputs: Vec<(Value, Option<Strided>, ValueId)>,
     trace: Option<&'t mut dyn Trace>,
+    /// What the compile may spend.
+    pub(crate) meter: &'t Meter,
+    /// What must be left of it for rules to go on.
+    reserve: Budget,
     /// The value of the spelled graph that is being worked on.
     on: ValueId,
     depth: u32,
@@ -66,8 +72,14 @@ pub(crate) struct Engine<'t> {
 }
 
 impl<'t> Engine<'t> {
-    pub(crate) fn new(values: usize, trace: Option<&'t mut dyn Trace>) -> Self {
+    pub(crate) fn new(values: usize, meter: &'t Meter, trace: Option<&'t mut dyn Trace>) -> Self {
+        let all = meter.budget();
         Self {
+            meter,
+            reserve: Budget {
+                work: all.work / 4 * 3,
+                bytes: all.bytes / 4 * 3,
+            },
             bases: Vec::with_capacity(4),
             memo: Memo::default(),
             inputs: Vec::with_capacity(1),
@@ -84,10 +96,10 @@ impl<'t> Engine<'t> {
     }
 
     /// One that makes a base of every operator and simplifies nothing.
-    pub(crate) fn without_rules() -> Self {
+    pub(crate) fn without_rules(meter: &'t Meter) -> Self {
         Self {
             rules: false,
-            ..Self::new(0, None)
+            ..Self::new(0, meter, None)
         }
     }
 
@@ -131,11 +143,17 @@ impl<'t> Engine<'t> {
 
     /// Whether rules may still fire here.
     pub(crate) fn may_rewrite(&self) -> bool {
-        self.rules && self.fuel > 0 && self.depth < MAX_DEPTH
+        let left = self.meter.left();
+        self.rules
+            && self.fuel > 0
+            && self.depth < MAX_DEPTH
+            && left.work >= self.reserve.work
+            && left.bytes >= self.reserve.bytes
     }
 
     /// One more output.
     pub(crate) fn output(&mut self, value: &Value, layout: Option<&Strided>) -> Result<()> {
+        self.meter.things(1, 400, 300);
         let value = self.normal(value.clone())?;
         self.outputs.push((value, layout.cloned(), self.on));
         Ok(())

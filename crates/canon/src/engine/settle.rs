@@ -17,6 +17,7 @@ impl Engine<'_> {
             if !self.has_rules(*base) {
                 break;
             }
+            self.meter.work(1000);
             let now = now.clone();
             self.depth += 1;
             let next = rules::below(self, &now);

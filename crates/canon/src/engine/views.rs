@@ -9,6 +9,8 @@ use smallvec::SmallVec;
 impl Engine<'_> {
     /// One view step.
     pub(crate) fn view(&mut self, x: &Value, step: &View) -> Result<Value> {
+        let rank = x.shape().len() as u64;
+        self.meter.things(1, 250 + 40 * rank, 250 + 40 * rank);
         match &x.source {
             Source::Fill(fill) => {
                 let shape = step.shape(&fill.shape)?;

@@ -14,6 +14,7 @@ pub(crate) fn numbers(engine: &Engine<'_>, value: &Value) -> Option<Vec<i64>> {
     if count > MAX_TABLE {
         return None;
     }
+    engine.meter.table(count, 16).ok()?;
     match &value.source {
         Source::Fill(fill) => {
             let number = scalar::number(value.element, fill.bits);

@@ -83,6 +83,11 @@ impl<'f> Code<'f> {
         [params[0], params[1], params[2]]
     }
 
+    /// How many instructions there are so far.
+    pub(super) fn size(&self) -> usize {
+        self.builder.func.dfg.num_insts()
+    }
+
     /// Ends the function with status 0.
     pub(super) fn finish(mut self) {
         let ok = self.constant(0);

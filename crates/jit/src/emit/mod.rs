@@ -55,6 +55,8 @@ pub(crate) struct Emitter<'a, 'f> {
     shuffles: Shuffles,
     /// The checks of this kernel met so far, which is the number of the last one.
     checks: &'a mut i64,
+    /// The most instructions that the function may have.
+    limit: usize,
 }
 
 impl<'a, 'f> Emitter<'a, 'f> {
@@ -64,6 +66,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         attachments: &'a mut Attachments,
         shuffles: Shuffles,
         checks: &'a mut i64,
+        limit: usize,
     ) -> Self {
         Self {
             code: Code::new(builder),
@@ -73,6 +76,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             in_range: SmallVec::new(),
             shuffles,
             checks,
+            limit,
         }
     }
 
@@ -152,6 +156,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let mark = self.pointers.mark();
         let ranges = self.in_range.len();
         for (at, stmt) in stmts.iter().enumerate() {
+            if self.code.size() > self.limit {
+                return Err(JitError::TooLarge { limit: self.limit });
+            }
             match stmt.borrow() {
                 Stmt::For {
                     var, extent, body, ..

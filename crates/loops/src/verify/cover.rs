@@ -1,24 +1,31 @@
 //! Every element of an output's image is written exactly once, nothing else of the output is, and
 //! no element of scratch is written twice: over all statements, iterations and phases.
 //!
-//! The proof counts: each write runs through no address twice, no two writes meet, none leaves the
-//! image, and their sizes add up to the image's. An image with gaps is handled by taking the gaps
-//! for writes that must not be met either.
+//! One write that has the image's normal form is the image. Else the writes are added up, see
+//! [`fingerprint`](super::fingerprint): this takes time linear in their number however irregular
+//! they are, and refuses nothing that is right. Only when they do not add up are they looked at
+//! one by one, to say what is wrong; and so are those of scratch that is written in part.
 
-use super::apart::{Owners, Piece, Pieces, meeting};
-use super::search::{Budget, Exhausted, repeats};
+use super::fingerprint::Point;
+use super::search::{Budget, Exhausted, meet, repeats};
 use super::strided::Strided;
 use super::walk::Write;
 use super::{Flaw, Reason};
-use crate::ir::{Buffer, BufferId, Kernel, Role};
+use crate::ir::{BufferId, Kernel, Role};
 
-/// Up to this length, what the search does not decide is decided by marking elements.
-pub(super) const MARKED: i64 = 1 << 16;
+/// The buffers of scratch whose every element is written, in order.
+pub(super) type Whole = Vec<BufferId>;
 
 /// All buffers. Sorts the writes by buffer.
-pub(super) fn all(kernel: &Kernel, writes: &mut [Write], budget: &mut Budget) -> Result<(), Flaw> {
+pub(super) fn all(
+    kernel: &Kernel,
+    writes: &mut [Write],
+    budget: &mut Budget,
+) -> Result<Whole, Flaw> {
     writes.sort_by_key(|w| (w.buffer, w.stmt));
     let mut rest = &*writes;
+    let mut point = None;
+    let mut whole = Whole::new();
     for (id, buffer) in kernel.numbered() {
         let (own, others) = rest.split_at(rest.partition_point(|w| w.buffer == id));
         rest = others;
@@ -31,144 +38,86 @@ pub(super) fn all(kernel: &Kernel, writes: &mut [Write], budget: &mut Budget) ->
             }
             Role::Out(_, image) => {
                 let image = Strided::new(image.offset, image.dims.iter().copied());
-                exactly_once(id, buffer, &image, own, budget)?;
+                match repeats(&image, budget) {
+                    Ok(false) => {}
+                    Ok(true) => return Err(Flaw::in_buffer(Reason::ImageRepeats { buffer: id })),
+                    Err(Exhausted) => {
+                        return Err(Flaw::in_buffer(Reason::Undecided { buffer: id }));
+                    }
+                }
+                if !is_whole(own, &image, &mut point) {
+                    return Err(flaw(id, own, &image, budget));
+                }
             }
-            Role::Scratch => at_most_once(id, buffer, own, budget)?,
+            Role::Scratch => {
+                let all = Strided::new(0, [(buffer.len.max(1), 1)]);
+                if is_whole(own, &all, &mut point) {
+                    whole.push(id);
+                } else {
+                    apart(id, own, &all, budget)?;
+                }
+            }
         }
     }
-    Ok(())
+    Ok(whole)
 }
 
-fn exactly_once(
-    id: BufferId,
-    buffer: &Buffer,
-    image: &Strided,
-    writes: &[Write],
-    budget: &mut Budget,
-) -> Result<(), Flaw> {
+/// Whether the writes hold every element of an image once, and no other.
+fn is_whole(writes: &[Write], image: &Strided, point: &mut Option<Point>) -> bool {
     if let [only] = writes
         && only.set == *image
         && image.is_nested()
     {
-        return Ok(());
+        return true;
     }
-    let found = match repeats(image, budget) {
-        Ok(true) => return Err(Flaw::in_buffer(Reason::ImageRepeats { buffer: id })),
-        Ok(false) if !image.is_nested() => Err(Exhausted),
-        Ok(false) => search(id, image, writes, budget),
-        Err(exhausted) => Err(exhausted),
-    };
-    found.unwrap_or_else(|Exhausted| mark(id, buffer, Some(image), writes))?;
-    let written = writes
-        .iter()
-        .fold(0i128, |n, w| n.saturating_add(w.set.count()));
-    let expected = image.count();
-    if written != expected {
-        let reason = Reason::NotCovered {
-            buffer: id,
-            written,
-            expected,
-        };
-        return Err(Flaw::in_buffer(reason));
-    }
-    Ok(())
+    let point = point.get_or_insert_with(Point::random);
+    point.add_up(writes.iter().map(|write| &write.set), image)
 }
 
-fn at_most_once(
-    id: BufferId,
-    buffer: &Buffer,
-    writes: &[Write],
-    budget: &mut Budget,
-) -> Result<(), Flaw> {
-    let whole = Strided::new(0, [(buffer.len.max(1), 1)]);
-    let found = search(id, &whole, writes, budget);
-    found.unwrap_or_else(|Exhausted| mark(id, buffer, None, writes))
-}
-
-/// Whether the writes stay in a nested image and apart.
-fn search(
-    id: BufferId,
-    image: &Strided,
-    writes: &[Write],
-    budget: &mut Budget,
-) -> Result<Result<(), Flaw>, Exhausted> {
-    let mut pieces = Pieces::new();
-    for write in writes {
-        if repeats(&write.set, budget)? {
-            return Ok(Err(Flaw::at(
-                Reason::WritesTwice { buffer: id },
-                write.stmt,
-            )));
-        }
-        if write.set.low < image.low || write.set.high() > image.high() {
-            return Ok(Err(Flaw::at(
-                Reason::OutsideImage { buffer: id },
-                write.stmt,
-            )));
-        }
-        pieces.push(Piece {
-            set: write.set.clone(),
-            stmt: Some(write.stmt),
-        });
+/// What is wrong with writes that do not add up to an image.
+#[cold]
+fn flaw(id: BufferId, writes: &[Write], image: &Strided, budget: &mut Budget) -> Flaw {
+    if let Err(flaw) = apart(id, writes, image, budget)
+        && !matches!(flaw.reason, Reason::Undecided { .. })
+    {
+        return flaw;
     }
-    pieces.extend(
-        image
-            .gaps()
-            .into_iter()
-            .map(|set| Piece { set, stmt: None }),
-    );
-    Ok(match meeting(&mut pieces, budget)? {
-        Some(Owners(Some(a), Some(b))) => Err(Flaw::overlap(id, a.min(b), a.max(b))),
-        Some(Owners(Some(stmt), None) | Owners(None, Some(stmt))) => {
-            Err(Flaw::at(Reason::OutsideImage { buffer: id }, stmt))
+    for gap in image.gaps() {
+        let outside = |write: &&Write| matches!(meet(&write.set, &gap, budget), Ok(true));
+        if let Some(write) = writes.iter().find(outside) {
+            return Flaw::at(Reason::OutsideImage { buffer: id }, write.stmt);
         }
-        Some(Owners(None, None)) | None => Ok(()),
+    }
+    let count = |n: i128, write: &Write| n.saturating_add(write.set.count());
+    Flaw::in_buffer(Reason::NotCovered {
+        buffer: id,
+        written: writes.iter().fold(0, count),
+        expected: image.count(),
     })
 }
 
-/// The same question as [`search`], element by element.
-fn mark(
-    id: BufferId,
-    buffer: &Buffer,
-    image: Option<&Strided>,
-    writes: &[Write],
-) -> Result<(), Flaw> {
-    if buffer.len > MARKED {
-        return Err(Flaw::in_buffer(Reason::Undecided { buffer: id }));
-    }
-    let len = usize::try_from(buffer.len).unwrap_or(0);
-    let mut wanted = vec![image.is_none(); len];
-    let mut writer: Vec<Option<u32>> = vec![None; len];
-    if let Some(image) = image {
-        let once = !image.repeats
-            && image.all(|a| match wanted.get_mut(a as usize) {
-                Some(seen) => !std::mem::replace(seen, true),
-                None => false,
-            });
-        if !once {
-            return Err(Flaw::in_buffer(Reason::ImageRepeats { buffer: id }));
-        }
-    }
+/// Whether no write leaves the hull of an image, runs through an address twice or meets another.
+fn apart(id: BufferId, writes: &[Write], image: &Strided, budget: &mut Budget) -> Result<(), Flaw> {
+    let undecided = |Exhausted| Flaw::in_buffer(Reason::Undecided { buffer: id });
     for write in writes {
-        let twice = || Flaw::at(Reason::WritesTwice { buffer: id }, write.stmt);
-        if write.set.repeats {
-            return Err(twice());
+        if repeats(&write.set, budget).map_err(undecided)? {
+            return Err(Flaw::at(Reason::WritesTwice { buffer: id }, write.stmt));
         }
-        let mut flaw = Ok(());
-        write.set.all(|a| {
-            let at = a as usize;
-            flaw = if wanted.get(at) != Some(&true) {
-                Err(Flaw::at(Reason::OutsideImage { buffer: id }, write.stmt))
-            } else {
-                match writer[at].replace(write.stmt) {
-                    None => Ok(()),
-                    Some(other) if other == write.stmt => Err(twice()),
-                    Some(other) => Err(Flaw::overlap(id, other, write.stmt)),
-                }
-            };
-            flaw.is_ok()
-        });
-        flaw?;
+        if write.set.low < image.low || write.set.high() > image.high() {
+            return Err(Flaw::at(Reason::OutsideImage { buffer: id }, write.stmt));
+        }
+    }
+    let mut sorted: Vec<&Write> = writes.iter().collect();
+    sorted.sort_unstable_by_key(|write| write.set.low);
+    for (at, a) in sorted.iter().enumerate() {
+        for b in &sorted[at + 1..] {
+            if b.set.low > a.set.high() {
+                break;
+            }
+            if meet(&a.set, &b.set, budget).map_err(undecided)? {
+                return Err(Flaw::overlap(id, a.stmt.min(b.stmt), a.stmt.max(b.stmt)));
+            }
+        }
     }
     Ok(())
 }

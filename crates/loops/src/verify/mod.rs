@@ -1,18 +1,19 @@
 //! The verifier. [`Verified`] lists what it proves; each property has a file of its own.
 //!
-//! All arithmetic is exact; searching is bounded by a budget, and past it the answer is a refusal.
+//! Proofs take time linear in the kernel. What is wrong, and scratch that is written in part, is
+//! searched for; searching is bounded by a budget, and past it the answer is a refusal.
 //! Refusals come with the statement, what is wrong with it, and the numbers that show it.
 
 use std::ops::Deref;
 
 use crate::ir::{BufferId, Kernel, Stmt};
 
-mod apart;
 mod bounds;
 mod checks;
 mod cover;
 mod effort;
 mod error;
+mod fingerprint;
 mod forms;
 mod scratch;
 mod search;
@@ -83,8 +84,8 @@ fn prove(kernel: &Kernel) -> Result<(), Flaw> {
         return Err(Flaw::at(reason, walker.stmt));
     }
     let mut budget = search::Budget::new(BUDGET);
-    cover::all(kernel, &mut walker.writes, &mut budget)?;
-    scratch::all(kernel, &walker.accesses, &mut budget)
+    let whole = cover::all(kernel, &mut walker.writes, &mut budget)?;
+    scratch::all(kernel, &walker.accesses, &whole, &mut budget)
 }
 
 /// A refusal in the making: statements are still numbers.

@@ -2,17 +2,23 @@
 //!
 //! Two kinds of writes surely come before a read: those of earlier phases (and of earlier
 //! statements of the top level, when both belong to chunk 0), and those that stand before it in
-//! the same iteration of loops around both. In the second case the shared loops must move both
+//! the same iteration of loops around both. Where a buffer is written whole in earlier phases, there
+//! is nothing else to look at. In the second case the shared loops must move both
 //! addresses alike, so that one iteration stands for all.
+
+use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::cover::MARKED;
+use super::cover::Whole;
 use super::search::{Budget, meet};
 use super::strided::Strided;
 use super::walk::{Kind, Walker};
 use super::{Flaw, Reason};
 use crate::ir::{BufferId, Kernel, Place, Stmt};
+
+/// Up to this length, what the search does not decide is decided by marking elements.
+const MARKED: i64 = 1 << 16;
 
 /// The most addresses of a read that are looked up one by one.
 const LOOKED_UP: i128 = 1 << 20;
@@ -86,10 +92,26 @@ impl Access {
     }
 }
 
-/// All reads. That no element is written twice has been shown.
-pub(super) fn all(kernel: &Kernel, accesses: &[Access], budget: &mut Budget) -> Result<(), Flaw> {
+/// All reads. That no element is written twice has been shown, and which buffers are written whole.
+pub(super) fn all(
+    kernel: &Kernel,
+    accesses: &[Access],
+    whole: &Whole,
+    budget: &mut Budget,
+) -> Result<(), Flaw> {
+    // The last phase that writes to each buffer.
+    let mut last: BTreeMap<BufferId, usize> = BTreeMap::new();
+    for write in accesses.iter().filter(|a| a.write) {
+        let phase = last.entry(write.buffer).or_default();
+        *phase = write.phase.max(*phase);
+    }
     for read in accesses.iter().filter(|a| !a.write) {
         let buffer = read.buffer;
+        if whole.binary_search(&buffer).is_ok()
+            && last.get(&buffer).is_some_and(|phase| *phase < read.phase)
+        {
+            continue;
+        }
         let len = kernel.buffer(buffer).map_or(0, |b| b.len);
         let mut covered = false;
         for shared in 0..=read.loops.len() {

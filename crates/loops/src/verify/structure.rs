@@ -1,6 +1,8 @@
 //! Buffers and statements taken by themselves: numbers in their ranges, variables in scope, roles
 //! and widths that match.
 
+use std::collections::BTreeMap;
+
 use super::Reason;
 use super::bounds::reach;
 use super::walk::{Kind, Walker};
@@ -13,6 +15,7 @@ const MAX_DIMS: usize = 32;
 pub(super) fn buffers(kernel: &Kernel) -> Result<(), Reason> {
     let limit = isize::MAX as i128;
     let mut bytes = 0i128;
+    let mut outputs: BTreeMap<u32, BufferId> = BTreeMap::new();
     for (id, buffer) in kernel.numbered() {
         let len = buffer.len;
         if len < 0 {
@@ -37,10 +40,7 @@ pub(super) fn buffers(kernel: &Kernel) -> Result<(), Reason> {
             }
             Role::Out(output, _) => {
                 image(id, buffer)?;
-                let same = |b: &Buffer| b.role.output() == Some(*output);
-                if let Some((first, _)) = kernel.numbered().find(|(_, b)| same(b))
-                    && first != id
-                {
+                if let Some(first) = outputs.insert(*output, id) {
                     return Err(Reason::DuplicateOutput {
                         output: *output,
                         first,

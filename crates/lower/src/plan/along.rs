@@ -48,6 +48,14 @@ impl Along {
         }
     }
 
+    /// How many entries its tables have.
+    pub(super) fn entries(&self) -> usize {
+        match self {
+            Along::Linear(_) => 0,
+            Along::Table(columns) => columns.iter().map(Vec::len).sum(),
+        }
+    }
+
     /// Whether no coordinate means zero bits.
     pub(super) fn is_whole(&self) -> bool {
         match self {

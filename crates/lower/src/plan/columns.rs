@@ -83,7 +83,7 @@ impl Columns {
         }
         if let Some(Source::Constant(number)) = reads.plain()
             && let Some(constant) = tables.constant(number)
-            && let Some(known) = known::read(constant, index, one)
+            && let Some(known) = known::read(constant, index, one, tables.meter)
             && let Some(instead) = self.choose_known(along, index, &known, tables)?
         {
             return Ok(Some(instead));

@@ -7,6 +7,7 @@
 use super::order::{Need, needs, reshaped};
 use super::value::{Reads, Value, is_strided};
 use super::{Destination, IndexCheck, Plan, PlanConstant, Source, Stage};
+use restride_budget::{Meter, Stage as Spender, TooCostly};
 use restride_canon::ir::{Canonical, Check, Node, NodeId, Type};
 use restride_layout::{Axes, Break, Cover, Sizes, View};
 use smallvec::SmallVec;
@@ -28,6 +29,9 @@ impl Default for PlanOptions {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
+    /// It would take more than the compile may spend.
+    #[error(transparent)]
+    TooCostly(#[from] TooCostly),
     /// The layout of an input or output has addresses that do not fit.
     #[error("{what} {number}: {reason}")]
     Layout {
@@ -48,9 +52,10 @@ pub enum PlanError {
     },
 }
 
-/// Composes a canonical graph.
-pub fn plan(graph: &Canonical, options: PlanOptions) -> Result<Plan, PlanError> {
-    let mut composer = Composer::new(graph);
+/// Composes a canonical graph, if the meter lets it.
+pub fn plan(graph: &Canonical, options: PlanOptions, meter: &Meter) -> Result<Plan, PlanError> {
+    meter.enter(Spender::Plan);
+    let mut composer = Composer::new(graph, meter);
     composer.inputs()?;
     let needs = needs(graph);
     for (id, node, _) in graph.nodes() {
@@ -58,6 +63,7 @@ pub fn plan(graph: &Canonical, options: PlanOptions) -> Result<Plan, PlanError> 
         if composer.values[id.index()].is_some() {
             continue;
         }
+        meter.check()?;
         let value = match (needs[id.index()], viewed(node, graph.ty(id))) {
             (Need::Nothing, _) => None,
             // Without pieces of its own it is written from those of what it is made of.
@@ -72,10 +78,14 @@ pub fn plan(graph: &Canonical, options: PlanOptions) -> Result<Plan, PlanError> 
                 Some(value.map_err(|reason| PlanError::Node { node: id, reason })?)
             }
         };
+        if let Some(value) = &value {
+            composer.spend(value);
+        }
         composer.values[id.index()] = value;
     }
     for check in graph.checks() {
         composer.check(check)?;
+        meter.check()?;
     }
     for (number, output) in graph.outputs().iter().enumerate() {
         let reason = |reason| PlanError::Layout {
@@ -84,6 +94,7 @@ pub fn plan(graph: &Canonical, options: PlanOptions) -> Result<Plan, PlanError> 
             reason,
         };
         composer.output(number, output, options).map_err(reason)?;
+        meter.check()?;
     }
     Ok(composer.plan)
 }
@@ -121,13 +132,15 @@ fn viewed(node: &Node, ty: &Type) -> Option<(NodeId, View)> {
 pub(super) struct Composer<'g> {
     pub(super) graph: &'g Canonical,
     pub(super) plan: Plan,
+    pub(super) meter: &'g Meter,
     values: Vec<Option<Value>>,
 }
 
 impl<'g> Composer<'g> {
-    fn new(graph: &'g Canonical) -> Self {
+    fn new(graph: &'g Canonical, meter: &'g Meter) -> Self {
         Composer {
             graph,
+            meter,
             plan: Plan {
                 inputs: Vec::with_capacity(graph.inputs().len()),
                 outputs: Vec::with_capacity(graph.outputs().len()),
@@ -138,6 +151,15 @@ impl<'g> Composer<'g> {
             },
             values: std::iter::repeat_with(|| None).take(graph.len()).collect(),
         }
+    }
+
+    /// Counts pieces that were made, and looked through for some that go on where others end.
+    pub(super) fn spend(&self, value: &Value) {
+        let pieces = value.parts().len();
+        let looks = pieces.min(restride_layout::MAX_PIECES) as u64;
+        let rank = value.shape().len() as u64;
+        let work = 150 + 40 * rank + 4 * looks;
+        self.meter.things(pieces, work, 250 + 60 * rank);
     }
 
     /// What is known of an operand. It has been composed: operands come before their users.
@@ -240,11 +262,13 @@ impl<'g> Composer<'g> {
         reason: impl FnOnce() -> String,
     ) -> Result<(), Break> {
         let ty = self.graph.ty(id);
+        let in_order = self.in_order(id)?;
+        self.spend(in_order);
         let stage = Stage {
             destination: Destination::Scratch,
             element: ty.element,
             count: ty.count(),
-            pieces: super::finish::pieces(self.in_order(id)?, None)?,
+            pieces: super::finish::pieces(in_order, None)?,
             reason: reason(),
         };
         let source = Source::Stage(self.plan.stages.len() as u32);

@@ -24,6 +24,7 @@ impl Composer<'_> {
         let answer = match not_a_view(own, output, options) {
             Ok(view) => view,
             Err(why) => {
+                self.spend(in_order);
                 let pieces = match &output.layout {
                     Some(layout) => pieces(self.value(output.node)?, Some(layout))?,
                     None => pieces(in_order, None)?,

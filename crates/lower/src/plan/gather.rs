@@ -18,6 +18,9 @@ use restride_graph::ElementType;
 use restride_layout::{Break, Cover, MAX_PIECES, Operand, Piece, join};
 use smallvec::SmallVec;
 
+/// How many pieces of data and indices are held against each other.
+const MAX_CHOICES: usize = 16 * MAX_PIECES;
+
 /// Which operand keeps a gather from composing, and why.
 pub(super) struct Blame {
     pub(super) node: NodeId,
@@ -54,6 +57,7 @@ impl Composer<'_> {
     pub(super) fn gather(&mut self, gather: &Gather, sizes: &[i64]) -> Result<Value, Break> {
         loop {
             let mut tables = Tables {
+                meter: self.meter,
                 held: &self.plan.constants,
                 made: Vec::new(),
             };
@@ -143,9 +147,15 @@ impl Composer<'_> {
             Ok(slabs) => slabs,
             Err(blame) => return Ok(Err(blame)),
         };
+        for along in slabs.iter().flat_map(|slab| &slab.along) {
+            self.meter.things(along.entries(), 8, 16);
+        }
+        let mut choices = 0;
         for slab in &slabs {
             odometer.fill(0);
             loop {
+                choices += 1;
+                self.meter.work(2000);
                 let choice = Choice {
                     data: slab,
                     kept: &kept,
@@ -160,7 +170,7 @@ impl Composer<'_> {
                     Ok(more) => parts.extend(more),
                     Err(blame) => return Ok(Err(blame)),
                 }
-                if parts.len() > MAX_PIECES {
+                if parts.len() > MAX_PIECES || choices > MAX_CHOICES {
                     let reason = Reason::Pieces(Break::TooManyPieces { axis: 0 });
                     let most = (0..chosen.len()).max_by_key(|&k| indices[k].parts().len());
                     let node = match most {

@@ -6,6 +6,7 @@
 use super::PlanConstant;
 use super::along::Along;
 use super::gather::Chosen;
+use restride_budget::Meter;
 use restride_layout::{Break, Nested, Piece, radix};
 use smallvec::SmallVec;
 
@@ -24,7 +25,12 @@ pub(super) struct Known {
 }
 
 /// Reads the indices of a piece whose column 0 is the address in a constant.
-pub(super) fn read(constant: &PlanConstant, piece: &Piece, one: &Chosen<'_>) -> Option<Known> {
+pub(super) fn read(
+    constant: &PlanConstant,
+    piece: &Piece,
+    one: &Chosen<'_>,
+    meter: &Meter,
+) -> Option<Known> {
     let moving = |&d: &usize| piece.strides(d)[0] != 0;
     let digits: SmallVec<[usize; 4]> = (0..piece.digits().len()).filter(moving).collect();
     let extent = |&d: &usize| piece.digits()[d].extent;
@@ -37,6 +43,9 @@ pub(super) fn read(constant: &PlanConstant, piece: &Piece, one: &Chosen<'_>) -> 
     if elements as i64 > MAX_KNOWN {
         return None;
     }
+    meter
+        .table((elements as u64).max(count.unsigned_abs()), 16)
+        .ok()?;
     let mut rows = constant.element.integers(&constant.bytes);
     if !is_dense(piece, &digits, rows.len() as i64) {
         let mut places = vec![piece.offset(0)];

@@ -1,10 +1,12 @@
 //! Tables of addresses, kept with the plan as constants.
 
 use super::{PlanConstant, Source};
+use restride_budget::Meter;
 use restride_graph::ElementType;
 
 /// The constants that a plan has, and those that composing a gather adds.
 pub(super) struct Tables<'p> {
+    pub(super) meter: &'p Meter,
     pub(super) held: &'p [PlanConstant],
     pub(super) made: Vec<PlanConstant>,
 }
@@ -47,6 +49,9 @@ impl Tables<'_> {
             _ => ElementType::I64,
         };
         let width = element.width();
+        let others = self.held.len() + self.made.len();
+        self.meter.things(entries.len(), 4, 2 * width as u64);
+        self.meter.work(2 * others as u64);
         let mut bytes = Vec::with_capacity(entries.len() * width);
         for entry in entries {
             let x = entry.map_or(limit, |x| (x - least) / coeff);

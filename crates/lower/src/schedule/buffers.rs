@@ -5,6 +5,7 @@ use crate::plan::{Destination, Plan, Source};
 use restride_graph::ElementType;
 use restride_loops::ir::{Buffer, BufferId, Image, IndexType, Role, Width};
 use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
 
 /// The width of an element.
 pub(super) fn width(element: ElementType) -> Result<Width, LowerError> {
@@ -43,10 +44,10 @@ pub(super) fn index_type(element: ElementType) -> Result<IndexType, LowerError> 
 pub(super) struct Buffers<'p> {
     plan: &'p Plan,
     made: Vec<Buffer>,
-    known: SmallVec<[(Key, BufferId); 8]>,
+    known: BTreeMap<Key, BufferId>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Read(Source),
     Output(u32),
@@ -57,7 +58,7 @@ impl<'p> Buffers<'p> {
         Self {
             plan,
             made: Vec::new(),
-            known: SmallVec::new(),
+            known: BTreeMap::new(),
         }
     }
 
@@ -70,12 +71,12 @@ impl<'p> Buffers<'p> {
         key: Key,
         make: impl FnOnce(&Plan) -> Result<Buffer, LowerError>,
     ) -> Result<BufferId, LowerError> {
-        if let Some((_, id)) = self.known.iter().find(|(k, _)| *k == key) {
+        if let Some(id) = self.known.get(&key) {
             return Ok(*id);
         }
         let id = BufferId(self.made.len() as u32);
         self.made.push(make(self.plan)?);
-        self.known.push((key, id));
+        self.known.insert(key, id);
         Ok(id)
     }
 

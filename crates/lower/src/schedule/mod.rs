@@ -26,6 +26,7 @@ pub use machine::Machine;
 use crate::plan::{Body, Destination, IndexCheck, Piece, Plan, Source};
 use buffers::Buffers;
 use emit::Emitter;
+use restride_budget::{Meter, Stage as Spender, TooCostly};
 use restride_graph::ElementType;
 use restride_loops::ir::{Addr, Kernel, Norm, Place, Stmt};
 use smallvec::SmallVec;
@@ -34,6 +35,9 @@ use smallvec::SmallVec;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {
+    /// It would take more than the compile may spend.
+    #[error(transparent)]
+    TooCostly(#[from] TooCostly),
     /// An element of a width that no machine form has.
     #[error("an element of {0} bytes cannot be moved: widths are 1, 2, 4, 8 and 16")]
     Width(usize),
@@ -57,8 +61,13 @@ pub struct Scheduled {
     pub decisions: Vec<Decision>,
 }
 
-/// Schedules a plan for a machine. Outputs that are views are not part of the kernel.
-pub fn schedule(plan: &Plan, machine: &Machine) -> Result<Scheduled, LowerError> {
+/// Schedules a plan for a machine, if the meter lets it; what it takes to prove the kernel is
+/// counted as well. Outputs that are views are not part of the kernel.
+pub fn schedule(plan: &Plan, machine: &Machine, meter: &Meter) -> Result<Scheduled, LowerError> {
+    let pieces: usize = plan.stages.iter().map(|stage| stage.pieces.len()).sum();
+    meter.enter(Spender::Schedule);
+    meter.things(pieces + plan.checks.len(), 1000, 700);
+    meter.check()?;
     let levels = levels(plan)?;
     // Every check runs in a phase of its own before the first write of an output, so that a
     // failed call leaves the outputs as they were, whatever the chunks. Checks stay in order: the
@@ -92,10 +101,14 @@ pub fn schedule(plan: &Plan, machine: &Machine) -> Result<Scheduled, LowerError>
         phases[*phase].push(emitter.check(check, code)?);
     }
     let mut decisions = Vec::new();
-    for (at, phase) in phases.iter_mut().enumerate() {
-        let stages = (0..plan.stages.len()).filter(|s| phase_of(*s) == at);
-        let parts: Vec<Part<'_>> = stages
-            .flat_map(|stage| {
+    let mut stages: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+    stages.extend((0..plan.stages.len()).map(|stage| (phase_of(stage), stage)));
+    stages.sort_unstable();
+    for of_one in stages.chunk_by(|a, b| a.0 == b.0) {
+        let phase = &mut phases[of_one[0].0];
+        let parts: Vec<Part<'_>> = of_one
+            .iter()
+            .flat_map(|&(_, stage)| {
                 let it = &plan.stages[stage];
                 it.pieces.iter().enumerate().map(move |(piece, p)| Part {
                     stage,
@@ -113,6 +126,9 @@ pub fn schedule(plan: &Plan, machine: &Machine) -> Result<Scheduled, LowerError>
         buffers: emitter.into_buffers(),
         phases,
     };
+    meter.enter(Spender::Verify);
+    meter.things(kernel.statements(), 500, 300);
+    meter.check()?;
     Ok(Scheduled { kernel, decisions })
 }
 

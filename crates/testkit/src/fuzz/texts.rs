@@ -1,5 +1,6 @@
 //! Hostile graph texts and canonical texts.
 
+use restride_budget::Meter;
 use restride_canon::interp::{self, RunError};
 use restride_canon::ir::Canonical;
 use restride_canon::{canonicalise, text};
@@ -45,13 +46,22 @@ pub fn graph_text(data: &[u8]) {
 
 /// Every stage answers; a kernel that the scheduler made is refused for its size only.
 fn compiles(graph: &Graph) {
-    let Ok(canonical) = canonicalise(graph, None) else {
+    let Ok(canonical) = canonicalise(graph, &Meter::new(restride_budget::Budget::default()), None)
+    else {
         return;
     };
-    let Ok(plan) = plan(&canonical, PlanOptions::default()) else {
+    let Ok(plan) = plan(
+        &canonical,
+        PlanOptions::default(),
+        &Meter::new(restride_budget::Budget::default()),
+    ) else {
         return;
     };
-    let Ok(scheduled) = schedule(&plan, &Machine::default()) else {
+    let Ok(scheduled) = schedule(
+        &plan,
+        &Machine::default(),
+        &Meter::new(restride_budget::Budget::default()),
+    ) else {
         return;
     };
     if let Err(rejected) = verify(scheduled.kernel) {
@@ -73,7 +83,11 @@ pub fn canonical_text(data: &[u8]) {
         text::parse(&printed).is_ok_and(|again| again == graph),
         "{printed}"
     );
-    let Ok(plan) = plan(&graph, PlanOptions { views: false }) else {
+    let Ok(plan) = plan(
+        &graph,
+        PlanOptions { views: false },
+        &Meter::new(restride_budget::Budget::default()),
+    ) else {
         return;
     };
     let Some(inputs) = small_inputs(&graph) else {

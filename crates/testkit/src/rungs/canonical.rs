@@ -1,6 +1,7 @@
 //! The canonical form, run by its own definition. It is also written and read back, and made
 //! canonical once more, which must change nothing.
 
+use restride_budget::Meter;
 use restride_canon::interp::{RunError, run};
 use restride_canon::{normalise, text};
 
@@ -25,7 +26,7 @@ impl Rung for Canonical {
             }
             Err(error) => return Err(RungError::Broken(format!("{printed}\n{error}"))),
         }
-        let again = normalise(canonical, None).map_err(RungError::broken)?;
+        let again = normalise(canonical, &Meter::unlimited(), None).map_err(RungError::broken)?;
         if again != *canonical {
             return Err(RungError::Broken(format!(
                 "not settled: {printed}\nbecomes\n{again}"

@@ -1,6 +1,7 @@
 //! A graph on given inputs, and what the stages of the compiler make of it: each made once, when
 //! a rung first asks.
 
+use restride_budget::Meter;
 use std::cell::OnceCell;
 
 use restride_canon::canonicalise;
@@ -81,7 +82,8 @@ impl<'a> Subject<'a> {
 
     /// The canonical form.
     pub fn canonical(&self) -> Result<&Canonical, RungError> {
-        let make = || canonicalise(self.graph, None).map_err(RungError::broken);
+        let make =
+            || canonicalise(self.graph, &Meter::unlimited(), None).map_err(RungError::broken);
         self.canonical
             .get_or_init(make)
             .as_ref()
@@ -90,7 +92,14 @@ impl<'a> Subject<'a> {
 
     /// The plan, views allowed.
     pub fn plan(&self) -> Result<&Plan, RungError> {
-        let make = || plan(self.canonical()?, PlanOptions::default()).map_err(RungError::broken);
+        let make = || {
+            plan(
+                self.canonical()?,
+                PlanOptions::default(),
+                &Meter::unlimited(),
+            )
+            .map_err(RungError::broken)
+        };
         self.plan.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
@@ -111,7 +120,8 @@ impl<'a> Subject<'a> {
     }
 
     fn scheduled(&self, machine: &Machine) -> Result<Verified, RungError> {
-        let scheduled = schedule(self.plan()?, machine).map_err(RungError::broken)?;
+        let scheduled = schedule(self.plan()?, machine, &restride_budget::Meter::unlimited())
+            .map_err(RungError::broken)?;
         verify(scheduled.kernel).map_err(|error| RungError::Broken(format!("refused: {error}")))
     }
 

@@ -34,6 +34,7 @@ impl Compiler {
                 copy_views,
                 code,
                 form,
+                budget: crate::budget::chosen(),
                 ..Config::default()
             })
         };

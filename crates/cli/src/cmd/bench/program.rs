@@ -69,6 +69,7 @@ pub(super) fn run(
     let engine = Engine::new(Config {
         copy_views: options.copy_views,
         code: options.code,
+        budget: crate::budget::chosen(),
         ..Config::default()
     });
     let outcome = measure(

@@ -24,6 +24,7 @@ static CRAMPED: LazyLock<Engine> = LazyLock::new(|| {
 /// Programs are used once, so there is no need to keep many.
 fn config() -> Config {
     Config {
+        budget: crate::budget::chosen(),
         cache_entries: 64,
         ..Config::default()
     }
