@@ -28,15 +28,15 @@ const ARROWS: [(&str, &[&str]); 14] = [
     (
         "testkit",
         &[
-            "budget", "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit", "leaves",
-            "restride", "check",
+            "budget", "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit",
+            "leaves", "restride", "check",
         ],
     ),
     (
         "cli",
         &[
-            "budget", "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit", "leaves",
-            "restride", "check", "testkit",
+            "budget", "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit",
+            "leaves", "restride", "check", "testkit",
         ],
     ),
 ];

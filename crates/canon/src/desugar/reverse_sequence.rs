@@ -33,10 +33,12 @@ pub(super) fn desugar(
     let runs = lengths.chunk_by(|a, b| a == b).count();
     let sizes = (x.shape()[axes.batch_axis], x.shape()[axes.seq_axis]);
     let table = sizes.0.saturating_mul(sizes.1);
-    let longest = match runs {
-        0..=FEW_RUNS => 0,
-        0..=MANY_RUNS => SHORT_TABLE,
-        _ => MAX_TABLE,
+    let longest = if runs <= FEW_RUNS {
+        0
+    } else if runs <= MANY_RUNS {
+        SHORT_TABLE
+    } else {
+        MAX_TABLE
     };
     if table <= longest {
         return by_table(engine, x, lengths, axes);
