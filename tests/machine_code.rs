@@ -1,13 +1,16 @@
 //! The machine code of every workload, followed to its end: it moves the right bytes, all of them,
-//! and touches nothing else.
+//! and touches nothing else. So does that of random graphs, none of which the checker fails to
+//! understand; `RESTRIDE_CHECK_TIMES=N` compiles N times as many.
 #![cfg(target_arch = "x86_64")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use restride::{Options, Stages};
+use restride::{Config, Engine, Features, Machine, Options, Stages};
 use restride_check::{Limits, Report, Subject, check};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::Verified;
+use restride_testkit::generate::{Kind, case};
 use restride_testkit::workloads::{read, to_graph};
 
 fn follow(compiler: &mut Compiler, kernel: &Verified) -> Result<Report, String> {
@@ -67,4 +70,63 @@ fn the_others() {
 #[test]
 fn those_that_were_posted() {
     workloads("posted.json", 6);
+}
+
+/// An engine for each level of the processor and each of two machines.
+fn verifying() -> Vec<Engine> {
+    let levels = Features::ALL
+        .into_iter()
+        .filter(|level| level.is_available());
+    let engine = |features, machine| {
+        Engine::new(Config {
+            features,
+            machine,
+            copy_views: true,
+            verify: Some(1 << 22),
+            ..Config::default()
+        })
+    };
+    levels
+        .flat_map(|features| {
+            [Machine::default(), Machine::cramped()].map(|machine| engine(features, machine))
+        })
+        .collect()
+}
+
+#[test]
+fn random_graphs_are_never_suspected() {
+    let times = std::env::var("RESTRIDE_CHECK_TIMES").ok();
+    let times: u64 = times.and_then(|n| n.parse().ok()).unwrap_or(1);
+    let engines = verifying();
+    let (mut operators, mut widths) = (BTreeSet::new(), BTreeSet::new());
+    let mut graphs = 0u64;
+    for seed in 0..3 {
+        for number in 0..1000 * times {
+            let graph = case(seed, number, Kind::of_number(number), 8).graph;
+            let engine = &engines[(graphs % engines.len() as u64) as usize];
+            graphs += 1;
+            let before = engine.stats();
+            if let Err(error) = engine.compile(&graph) {
+                panic!("seed {seed}, number {number}: {error}\n{graph}");
+            }
+            let after = engine.stats();
+            assert_eq!(
+                (before.violations, before.not_understood),
+                (after.violations, after.not_understood),
+                "seed {seed}, number {number}\n{graph}"
+            );
+            for value in graph.values() {
+                operators.insert(graph.op(value).name());
+                widths.insert(graph.ty(value).element().width());
+            }
+        }
+    }
+    let sum = |count: fn(&restride::Stats) -> u64| -> u64 {
+        engines.iter().map(|engine| count(&engine.stats())).sum()
+    };
+    let (proved, unproved) = (sum(|s| s.proved), sum(|s| s.unproved));
+    println!("{graphs} graphs: {proved} proved, {unproved} over the limit");
+    assert!(proved > graphs * 9 / 10 && unproved * 100 < graphs);
+    assert_eq!(widths, BTreeSet::from([1, 2, 4, 8, 16]));
+    assert!(operators.len() >= 25, "{operators:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use restride_check::{Limits, Report, Subject, check};
+use restride_check::{Limits, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features};
 use restride_loops::{generate, verify};
 
@@ -51,7 +51,7 @@ fn main() {
                     total.calls += report.calls;
                     unreached += usize::from(report.executed.is_empty());
                 }
-                Err(violation) if violation.is_limit() => over += 1,
+                Err(Unproved::Limit(_)) => over += 1,
                 Err(violation) => {
                     refused += 1;
                     if refused <= 10 {

@@ -6,12 +6,12 @@ use restride_loops::{Gather, Norm};
 use crate::label::Label;
 use crate::machine::Machine;
 use crate::memory::Lanes;
-use crate::symbol::Symbol;
+use crate::symbol::{Interval, Symbol};
 use crate::value::{Number, Pointer, Value};
-use crate::violation::Kind;
+use crate::violation::{Kind, Stop};
 
 /// What is done at a point of a box, given its place in each column.
-type Visit<'f, S, const N: usize> = dyn FnMut(&mut S, [i64; N]) -> Result<(), Kind> + 'f;
+type Visit<'f, S, const N: usize> = dyn FnMut(&mut S, [i64; N]) -> Result<(), Stop> + 'f;
 
 /// Bytes between the first and the last one touched, relative to an address.
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ fn moved(at: Pointer, elements: i64, width: usize) -> Pointer {
 
 impl<'a> Machine<'a> {
     /// Calls whatever is at an address.
-    pub(crate) fn call_function(&mut self, target: Value) -> Result<(), Kind> {
+    pub(crate) fn call_function(&mut self, target: Value) -> Result<(), Stop> {
         self.demand_aligned_stack()?;
         let callee = self.callee(target)?;
         self.calls += 1;
@@ -92,7 +92,8 @@ impl<'a> Machine<'a> {
             Contract::Check { dims, norm } => {
                 let first = self.argument_pointer(0)?;
                 let bits = u64::from(!self.all_within(first, dims, norm)?);
-                let symbol = self.memory.symbols.opaque();
+                let may_be = Interval { low: 0, high: 1 };
+                let symbol = self.memory.symbols.root(bits as i64, may_be);
                 Some(Value::Number(Number { bits, symbol }))
             }
         };
@@ -100,7 +101,7 @@ impl<'a> Machine<'a> {
         self.after_call(result)
     }
 
-    fn callee(&self, target: Value) -> Result<&'a Callee, Kind> {
+    fn callee(&self, target: Value) -> Result<&'a Callee, Stop> {
         let known = |value: Value| match value {
             Value::Number(number) if number.is_known() => usize::try_from(number.bits).ok(),
             _ => None,
@@ -117,19 +118,24 @@ impl<'a> Machine<'a> {
         callees
             .iter()
             .find(|callee| Some(callee.entry) == number && Some(callee.params) == params(callee))
-            .ok_or_else(|| Kind::Callee {
-                entry: number
-                    .map_or_else(|| target.what().to_owned(), |number| format!("{number:#x}")),
-                params: "what is passed".to_owned(),
+            .ok_or_else(|| {
+                let entry = number
+                    .map_or_else(|| target.what().to_owned(), |number| format!("{number:#x}"));
+                let params = "what is passed".to_owned();
+                Kind::Callee { entry, params }.into()
             })
     }
 
-    fn is_apart(dst: Pointer, written: Hull, src: Pointer, read: Hull) -> Result<(), Kind> {
+    fn is_apart(dst: Pointer, written: Hull, src: Pointer, read: Hull) -> Result<(), Stop> {
         let at = |pointer: Pointer, by: i128| i128::from(pointer.offset).saturating_add(by);
         let apart = dst.region != src.region
             || at(dst, written.high) <= at(src, read.low)
             || at(src, read.high) <= at(dst, written.low);
-        if apart { Ok(()) } else { Err(Kind::Overlap) }
+        if apart {
+            Ok(())
+        } else {
+            Err(Kind::Overlap.into())
+        }
     }
 
     fn move_box(
@@ -138,7 +144,7 @@ impl<'a> Machine<'a> {
         src: Pointer,
         dims: &[(i64, [i64; 2])],
         width: usize,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), Stop> {
         if dims.iter().any(|(extent, _)| *extent < 1) {
             return Ok(());
         }
@@ -163,7 +169,7 @@ impl<'a> Machine<'a> {
         dims: &[(i64, i64)],
         width: usize,
         element: &Lanes,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), Stop> {
         if dims.iter().any(|(extent, _)| *extent < 1) {
             return Ok(());
         }
@@ -177,7 +183,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn gather(&mut self, g: &Gather, width: usize) -> Result<(), Kind> {
+    fn gather(&mut self, g: &Gather, width: usize) -> Result<(), Stop> {
         let [dst, src, index] = [0, 1, 2].map(|at| self.argument_pointer(at));
         let (dst, src, index) = (dst?, src?, index?);
         if g.extent < 1 || g.dims.iter().any(|dim| dim.extent < 1) {
@@ -216,7 +222,7 @@ impl<'a> Machine<'a> {
         first: Pointer,
         dims: &[(i64, i64)],
         norm: &Norm,
-    ) -> Result<bool, Kind> {
+    ) -> Result<bool, Stop> {
         let width = norm.ty.width().bytes();
         if dims.iter().any(|(extent, _)| *extent < 1) {
             return Ok(true);
@@ -235,14 +241,15 @@ impl<'a> Machine<'a> {
         Ok(all)
     }
 
-    fn index(&mut self, at: Pointer, norm: &Norm) -> Result<i128, Kind> {
+    fn index(&mut self, at: Pointer, norm: &Norm) -> Result<i128, Stop> {
         let width = norm.ty.width().bytes();
         let element = self.memory.load(at, width)?;
         let bits = self.memory.sources.number(&element[..width]);
-        bits.map(|bits| norm.ty.widen(bits)).ok_or(Kind::Value {
+        let bits = bits.ok_or(Kind::Value {
             what: "data".to_owned(),
             wanted: "an index",
-        })
+        })?;
+        Ok(norm.ty.widen(bits))
     }
 
     /// Every point of a box.
@@ -251,7 +258,7 @@ impl<'a> Machine<'a> {
         dims: &[(i64, [i64; N])],
         start: [i64; N],
         f: &mut Visit<'_, Self, N>,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), Stop> {
         let Some(((extent, strides), inner)) = dims.split_first() else {
             self.count(1)?;
             return f(self, start);

@@ -49,23 +49,33 @@ fn readers(kernel: &Kernel, numeric: &[bool]) -> Vec<Vec<Reader>> {
 }
 
 /// A prime number of them, so that rotations by different steps meet in every combination.
-const EDGES: usize = 11;
+const EDGES: usize = 13;
+
+/// The least and the greatest signed number of a type's width.
+fn ends(norm: &Norm) -> (i64, i64) {
+    let unused = 64 - 8 * norm.ty.width().bytes() as u32;
+    (i64::MIN >> unused, i64::MAX >> unused)
+}
 
 /// Values around the bounds of a norm.
 fn edges(norm: &Norm) -> [i64; EDGES] {
     let limit = norm.limit;
+    let (least, greatest) = ends(norm);
     [
         limit.wrapping_sub(1),
         limit,
         -1,
         limit.wrapping_neg(),
         limit.wrapping_neg().wrapping_sub(1),
-        i64::MIN,
-        i64::MAX,
+        least,
+        greatest,
         0,
         limit.wrapping_add(256),
         limit / 2,
         1,
+        // In range, as far as their lower halves say.
+        1 << 16,
+        1 << 32,
     ]
 }
 
@@ -98,6 +108,8 @@ fn valid_edges(readers: &[Reader]) -> [i64; EDGES] {
         negative(-high / 3 - 1),
         high * 2 / 3,
         high.saturating_sub(2).max(0),
+        high / 4,
+        high - 1 - high / 4,
     ]
 }
 

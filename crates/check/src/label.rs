@@ -2,7 +2,7 @@
 
 use restride_loops::{Kernel, Role};
 
-use crate::violation::Kind;
+use crate::violation::{Kind, Stop};
 
 /// A byte: not initialised, a literal, or a certain byte of an input or constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// Numbers the sources of a kernel; `numeric` says which buffers hold indices.
-    pub(crate) fn new(kernel: &Kernel, numeric: &[bool]) -> Result<Self, Kind> {
+    pub(crate) fn new(kernel: &Kernel, numeric: &[bool]) -> Result<Self, Stop> {
         let mut spans = Vec::with_capacity(kernel.buffers.len());
         let mut values = Vec::new();
         for (at, buffer) in kernel.buffers.iter().enumerate() {

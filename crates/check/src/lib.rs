@@ -23,6 +23,13 @@
 //! contents of the data. Kernels with indices are run with tensors of ordinary and adversarial
 //! ones; kernels with a parallel loop in several numbers of chunks.
 //!
+//! # Wrong, or not understood
+//!
+//! [`Unproved::Wrong`] says that the code does wrong: there is a run that shows it, or an index that
+//! the path taken allows for. Where the checker has no model of an instruction, or lost sight of
+//! what a branch says about an index, it says [`Unproved::NotUnderstood`], unless another run shows
+//! the code to be wrong all the same. Nothing is wrong for being new.
+//!
 //! # What is not
 //!
 //! Chunk numbers other than those tried, the bodies of called functions, and what the processor
@@ -43,4 +50,4 @@ mod violation;
 
 pub use restride_leaves::{Callee, Contract};
 pub use run::{Limits, Report, Subject, check};
-pub use violation::{Kind, Site, Violation};
+pub use violation::{Kind, Limit, Site, Unproved, Violation};

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use restride_loops::{Addr, BufferId, Gather, Kernel, Norm, Place, Role, Stmt, Var};
 
 use crate::label::{Label, Sources};
-use crate::violation::Kind;
+use crate::violation::{Kind, Limit, Stop};
 
 /// The outcome of a run.
 pub(crate) struct Meaning {
@@ -19,17 +19,18 @@ pub(crate) struct Meaning {
     pub(crate) checked: HashSet<Label>,
 }
 
-enum Stop {
+/// What ends a run of a kernel before its end.
+enum End {
     Check(u64),
-    Kind(Kind),
+    Stop(Stop),
 }
 
 /// What is done at a point of a box, given its place in each column.
-type Visit<'f, S, const N: usize> = dyn FnMut(&mut S, [i64; N]) -> Result<(), Stop> + 'f;
+type Visit<'f, S, const N: usize> = dyn FnMut(&mut S, [i64; N]) -> Result<(), End> + 'f;
 
-impl From<Kind> for Stop {
-    fn from(kind: Kind) -> Self {
-        Self::Kind(kind)
+impl<S: Into<Stop>> From<S> for End {
+    fn from(stop: S) -> Self {
+        Self::Stop(stop.into())
     }
 }
 
@@ -38,7 +39,7 @@ const IMPOSSIBLE: Kind = Kind::Kernel {
 };
 
 /// Runs a kernel on labels.
-pub(crate) fn meaning(kernel: &Kernel, sources: &Sources, limit: u64) -> Result<Meaning, Kind> {
+pub(crate) fn meaning(kernel: &Kernel, sources: &Sources, limit: u64) -> Result<Meaning, Stop> {
     let stores = kernel
         .buffers
         .iter()
@@ -61,11 +62,11 @@ pub(crate) fn meaning(kernel: &Kernel, sources: &Sources, limit: u64) -> Result<
     for (number, phase) in kernel.phases.iter().enumerate() {
         match walk.block(phase, checks) {
             Ok(()) => {}
-            Err(Stop::Check(check)) => {
+            Err(End::Check(check)) => {
                 failure = Some((number, check));
                 break;
             }
-            Err(Stop::Kind(kind)) => return Err(kind),
+            Err(End::Stop(stop)) => return Err(stop),
         }
         walk.scope.clear();
         checks += phase.iter().map(checks_in).sum::<u64>();
@@ -109,7 +110,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Statements whose first check has the number `check`.
-    fn block(&mut self, stmts: &[Stmt], mut check: u64) -> Result<(), Stop> {
+    fn block(&mut self, stmts: &[Stmt], mut check: u64) -> Result<(), End> {
         for stmt in stmts {
             self.stmt(stmt, check)?;
             check += checks_in(stmt);
@@ -117,7 +118,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn stmt(&mut self, stmt: &Stmt, check: u64) -> Result<(), Stop> {
+    fn stmt(&mut self, stmt: &Stmt, check: u64) -> Result<(), End> {
         match stmt {
             Stmt::For {
                 var, extent, body, ..
@@ -143,7 +144,7 @@ impl Walk<'_> {
                     let value = walk.integer(index.buffer, at, norm)?;
                     match norm.within(value) {
                         Some(_) => Ok(()),
-                        None => Err(Stop::Check(check)),
+                        None => Err(End::Check(check)),
                     }
                 })?;
             }
@@ -172,7 +173,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn gather(&mut self, g: &Gather) -> Result<(), Stop> {
+    fn gather(&mut self, g: &Gather) -> Result<(), End> {
         let dst = self.address(&g.dst.addr).ok_or(IMPOSSIBLE)?;
         let (src, index) = (self.address(&g.src.addr), self.address(&g.index.addr));
         for row in 0..g.extent {
@@ -195,7 +196,7 @@ impl Walk<'_> {
         dims: &[restride_loops::Dim],
         dst: (BufferId, i64),
         src: (BufferId, Option<i64>),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), End> {
         let dims: Vec<(i64, [i64; 2])> = dims.iter().map(|d| (d.extent, [d.dst, d.src])).collect();
         let start = [dst.1, src.1.unwrap_or(0)];
         self.each(&dims, start, &mut |walk, [to, from]| {
@@ -213,7 +214,7 @@ impl Walk<'_> {
         dims: &[(i64, [i64; N])],
         start: [i64; N],
         f: &mut Visit<'_, Self, N>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), End> {
         let Some(((extent, strides), inner)) = dims.split_first() else {
             self.step()?;
             return f(self, start);
@@ -229,7 +230,7 @@ impl Walk<'_> {
         self.kernel.buffer(buffer).map_or(1, |b| b.width.bytes())
     }
 
-    fn span(&self, buffer: BufferId, at: i64) -> Result<std::ops::Range<usize>, Stop> {
+    fn span(&self, buffer: BufferId, at: i64) -> Result<std::ops::Range<usize>, End> {
         let bytes = self.kernel.buffer(buffer).and_then(|b| b.bytes());
         let width = self.width(buffer);
         let start = usize::try_from(at)
@@ -241,7 +242,7 @@ impl Walk<'_> {
         }
     }
 
-    fn read(&self, buffer: BufferId, at: i64) -> Result<[Label; 16], Stop> {
+    fn read(&self, buffer: BufferId, at: i64) -> Result<[Label; 16], End> {
         let span = self.span(buffer, at)?;
         let mut element = [Label::ZERO; 16];
         match self.sources.first(buffer.0 as usize) {
@@ -259,7 +260,7 @@ impl Walk<'_> {
         Ok(element)
     }
 
-    fn write(&mut self, buffer: BufferId, at: i64, element: &[Label; 16]) -> Result<(), Stop> {
+    fn write(&mut self, buffer: BufferId, at: i64, element: &[Label; 16]) -> Result<(), End> {
         let span = self.span(buffer, at)?;
         let store = self.stores.get_mut(buffer.0 as usize);
         let to = store
@@ -270,7 +271,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn integer(&self, buffer: BufferId, at: i64, norm: &Norm) -> Result<i128, Stop> {
+    fn integer(&self, buffer: BufferId, at: i64, norm: &Norm) -> Result<i128, End> {
         let element = self.read(buffer, at)?;
         let bits = self.sources.number(&element[..self.width(buffer).min(8)]);
         let bits = bits.ok_or(Kind::Kernel {
@@ -287,10 +288,10 @@ impl Walk<'_> {
         })
     }
 
-    fn step(&mut self) -> Result<(), Stop> {
+    fn step(&mut self) -> Result<(), End> {
         self.steps += 1;
         if self.steps > self.limit {
-            return Err(Kind::Steps { limit: self.limit }.into());
+            return Err(Limit::Steps { limit: self.limit }.into());
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use restride_loops::{Kernel, Role};
 use crate::label::{Label, Sources};
 use crate::symbol::{Interval, Symbol, Symbols};
 use crate::value::{Data, Number, Pointer, Region, Value};
-use crate::violation::Kind;
+use crate::violation::{Kind, Stop};
 
 /// The most bytes of stack that code may use.
 const STACK: i64 = 1 << 16;
@@ -103,33 +103,41 @@ impl<'a> Memory<'a> {
     }
 
     /// Proves that bytes `from..to` past an address are inside, whatever the indices in it.
-    pub(crate) fn bounds(&self, at: Pointer, from: i128, to: i128) -> Result<(), Kind> {
-        let (before, after) = if at.sum == Symbol::KNOWN {
-            (0, 0)
-        } else {
-            self.symbols.spread(at.sum)
-        };
-        let low = i128::from(at.offset)
-            .saturating_add(before)
-            .saturating_add(from);
-        let high = i128::from(at.offset)
-            .saturating_add(after)
-            .saturating_add(to);
+    pub(crate) fn bounds(&self, at: Pointer, from: i128, to: i128) -> Result<(), Stop> {
         let bytes = self.bytes(at.region).into();
-        if low < 0 || high > bytes {
-            return Err(Kind::Outside {
+        let inside = |before: i128, after: i128| {
+            let low = i128::from(at.offset)
+                .saturating_add(before)
+                .saturating_add(from);
+            let high = i128::from(at.offset)
+                .saturating_add(after)
+                .saturating_add(to);
+            if low >= 0 && high <= bytes {
+                return Ok(());
+            }
+            Err(Kind::Outside {
                 region: Self::name(at.region),
                 low,
                 high: high - (to - from),
                 size: to - from,
                 bytes,
-            });
+            })
+        };
+        inside(0, 0)?;
+        if at.sum == Symbol::KNOWN {
+            return Ok(());
         }
-        Ok(())
+        let spread = self.symbols.spread(at.sum);
+        match inside(spread.low, spread.high) {
+            Err(_) if !spread.is_exact => Err(Stop::not_understood(
+                "an address depends on an index in a way that is not followed",
+            )),
+            known => Ok(known?),
+        }
     }
 
     /// Refuses an address that an instruction demands to be a multiple of 16 and may not be.
-    pub(crate) fn demand_alignment(&self, at: Pointer) -> Result<(), Kind> {
+    pub(crate) fn demand_alignment(&self, at: Pointer) -> Result<(), Stop> {
         let base = match at.region {
             Region::Stack => 0,
             Region::Code => self.code.as_ptr().addr() as i64,
@@ -142,11 +150,12 @@ impl<'a> Memory<'a> {
         Err(Kind::Misaligned {
             region: Self::name(at.region),
             offset: at.offset,
-        })
+        }
+        .into())
     }
 
     /// Loads up to sixteen bytes; the rest is zero.
-    pub(crate) fn load(&mut self, at: Pointer, size: usize) -> Result<Lanes, Kind> {
+    pub(crate) fn load(&mut self, at: Pointer, size: usize) -> Result<Lanes, Stop> {
         self.bounds(at, 0, size as i128)?;
         self.accesses += 1;
         let mut lanes = [Label::ZERO; 16];
@@ -168,7 +177,8 @@ impl<'a> Memory<'a> {
                 Some(Content::Store(_, Some(_))) | None => {
                     return Err(Kind::NotReadable {
                         region: Self::name(at.region),
-                    });
+                    }
+                    .into());
                 }
             },
             Region::Code => {
@@ -181,10 +191,7 @@ impl<'a> Memory<'a> {
                 for by in (0..size).step_by(8) {
                     let slot = self.slot(at.offset + by as i64)?;
                     let Value::Data(data) = self.stack[slot] else {
-                        return Err(Kind::Value {
-                            what: self.stack[slot].what().to_owned(),
-                            wanted: "data",
-                        });
+                        return Err(self.stack[slot].unexpected("data"));
                     };
                     let to = (by + 8).min(size);
                     lanes[by..to].copy_from_slice(&data.bytes[..to - by]);
@@ -194,14 +201,15 @@ impl<'a> Memory<'a> {
                 return Err(Kind::Value {
                     what: "the address of a buffer".to_owned(),
                     wanted: "data",
-                });
+                }
+                .into());
             }
         }
         Ok(lanes)
     }
 
     /// Loads up to eight bytes, extended by zeros.
-    pub(crate) fn load_value(&mut self, at: Pointer, size: usize) -> Result<Value, Kind> {
+    pub(crate) fn load_value(&mut self, at: Pointer, size: usize) -> Result<Value, Stop> {
         match at.region {
             Region::Stack if size == 8 => {
                 self.bounds(at, 0, 8)?;
@@ -211,7 +219,8 @@ impl<'a> Memory<'a> {
                     Value::Undefined => Err(Kind::Value {
                         what: "an undefined slot of the stack".to_owned(),
                         wanted: "a value",
-                    }),
+                    }
+                    .into()),
                     value => Ok(value),
                 }
             }
@@ -228,7 +237,8 @@ impl<'a> Memory<'a> {
                     })),
                     Some(_) | None => Err(Kind::NotReadable {
                         region: Self::name(at.region),
-                    }),
+                    }
+                    .into()),
                 }
             }
             Region::Code => {
@@ -264,13 +274,14 @@ impl<'a> Memory<'a> {
     }
 
     /// Stores bytes.
-    pub(crate) fn store(&mut self, at: Pointer, bytes: &[Label]) -> Result<(), Kind> {
+    pub(crate) fn store(&mut self, at: Pointer, bytes: &[Label]) -> Result<(), Stop> {
         self.bounds(at, 0, bytes.len() as i128)?;
         self.accesses += 1;
         if at.sum != Symbol::KNOWN {
             return Err(Kind::NotAnAddress {
                 what: "an index, to be written to".to_owned(),
-            });
+            }
+            .into());
         }
         match at.region {
             Region::Buffer(number) => self.put(number, at.offset as usize, bytes),
@@ -286,16 +297,15 @@ impl<'a> Memory<'a> {
                 }
                 Ok(())
             }
-            Region::Stack => Err(Kind::Stack {
-                what: "part of a slot is written",
-            }),
+            Region::Stack => Err(Stop::not_understood("part of a slot is written")),
             Region::Table | Region::Code => Err(Kind::NotWritable {
                 region: Self::name(at.region),
-            }),
+            }
+            .into()),
         }
     }
 
-    fn put(&mut self, number: u32, start: usize, bytes: &[Label]) -> Result<(), Kind> {
+    fn put(&mut self, number: u32, start: usize, bytes: &[Label]) -> Result<(), Stop> {
         let Some(Content::Store(labels, expected)) = self
             .buffers
             .get_mut(number as usize)
@@ -303,7 +313,8 @@ impl<'a> Memory<'a> {
         else {
             return Err(Kind::NotWritable {
                 region: Self::name(Region::Buffer(number)),
-            });
+            }
+            .into());
         };
         let range = start..start + bytes.len();
         if let Some(expected) = expected {
@@ -319,7 +330,8 @@ impl<'a> Memory<'a> {
                         || "left alone".to_owned(),
                         |label| self.sources.name(*label),
                     ),
-                });
+                }
+                .into());
             }
         }
         if let Some(to) = labels.get_mut(range) {
@@ -329,7 +341,7 @@ impl<'a> Memory<'a> {
     }
 
     /// That every byte of every output is there, and how many they are.
-    pub(crate) fn complete(&self) -> Result<u64, Kind> {
+    pub(crate) fn complete(&self) -> Result<u64, Stop> {
         let mut count = 0;
         for (buffer, known) in self.buffers.iter().enumerate() {
             let Content::Store(labels, Some(expected)) = &known.content else {
@@ -340,7 +352,7 @@ impl<'a> Memory<'a> {
                     continue;
                 }
                 if labels.get(offset) != Some(wanted) {
-                    return Err(Kind::Missing { buffer, offset });
+                    return Err(Kind::Missing { buffer, offset }.into());
                 }
                 count += 1;
             }
@@ -369,11 +381,12 @@ impl<'a> Memory<'a> {
     }
 
     /// Moves the stack pointer.
-    pub(crate) fn set_floor(&mut self, offset: i64) -> Result<(), Kind> {
+    pub(crate) fn set_floor(&mut self, offset: i64) -> Result<(), Stop> {
         if !(0..=STACK).contains(&offset) || offset % 8 != 0 {
             return Err(Kind::Stack {
                 what: "the stack pointer leaves the stack",
-            });
+            }
+            .into());
         }
         self.floor = offset;
         Ok(())
@@ -388,11 +401,12 @@ impl<'a> Memory<'a> {
         self.used = offset;
     }
 
-    pub(crate) fn store_slot(&mut self, offset: i64, value: Value) -> Result<(), Kind> {
+    pub(crate) fn store_slot(&mut self, offset: i64, value: Value) -> Result<(), Stop> {
         if offset == STACK - 8 {
             return Err(Kind::Stack {
                 what: "the return address is overwritten",
-            });
+            }
+            .into());
         }
         let slot = self.slot(offset)?;
         self.used = self.used.min(offset);
@@ -400,16 +414,18 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    fn slot(&self, offset: i64) -> Result<usize, Kind> {
+    fn slot(&self, offset: i64) -> Result<usize, Stop> {
         if offset < self.floor {
             return Err(Kind::Stack {
                 what: "a slot below the stack pointer is used",
-            });
+            }
+            .into());
         }
         if offset % 8 != 0 || offset > STACK - 8 {
             return Err(Kind::Stack {
                 what: "a slot is used that is none",
-            });
+            }
+            .into());
         }
         Ok((offset / 8) as usize)
     }

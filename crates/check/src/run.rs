@@ -11,7 +11,7 @@ use crate::machine::{Machine, Program};
 use crate::meaning::{Meaning, meaning, numeric};
 use crate::memory::Memory;
 use crate::value::Region;
-use crate::violation::{Kind, Violation};
+use crate::violation::{Kind, Limit, Unproved};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug)]
@@ -67,10 +67,10 @@ pub struct Report {
 }
 
 /// Follows the code of a kernel and compares what it does with what the kernel means.
-pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Violation> {
+pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Unproved> {
     let kernel: &Kernel = subject.kernel;
     if subject.phases.len() != kernel.phases.len() {
-        return Err(Violation::from(Kind::Phases {
+        return Err(Unproved::from(Kind::Phases {
             code: subject.phases.len(),
             kernel: kernel.phases.len(),
         }));
@@ -80,7 +80,7 @@ pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Violation
     });
     if bytes > limits.bytes {
         let limit = limits.bytes;
-        return Err(Violation::from(Kind::Bytes { bytes, limit }));
+        return Err(Limit::Bytes { bytes, limit }.into());
     }
     let constants: Vec<(u64, Region)> = kernel
         .numbered()
@@ -91,15 +91,16 @@ pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Violation
             Role::In(_) | Role::Out(..) | Role::Scratch | Role::Const(_) => None,
         })
         .collect();
+    Program::new(subject.code, subject.phases).survey(subject.phases)?;
     let mut runs = Runs {
         subject,
         limits,
         constants,
-        program: Program::new(subject.code),
+        program: Program::new(subject.code, subject.phases),
         report: Report::default(),
     };
     runs.all()?;
-    let executed: BTreeSet<usize> = runs.program.executed().collect();
+    let executed: BTreeSet<usize> = runs.program.decoded().collect();
     runs.report.executed = executed.into_iter().collect();
     Ok(runs.report)
 }
@@ -113,12 +114,21 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    fn all(&mut self) -> Result<(), Violation> {
+    fn all(&mut self) -> Result<(), Unproved> {
         let kernel: &Kernel = self.subject.kernel;
         let numeric = numeric(kernel);
         let mut sources = Sources::new(kernel, &numeric)?;
         let counts = chunks(kernel);
         let mut shared = false;
+        // One run that could not be followed does not hide what the others show.
+        let mut not_understood = None;
+        let mut see = |outcome: Result<(), Unproved>| match outcome {
+            Err(unproved @ Unproved::NotUnderstood { .. }) => {
+                not_understood.get_or_insert(unproved);
+                Ok(())
+            }
+            other => other,
+        };
         // What checks look at is known from a run that passes them.
         let all = index::variants(kernel, &numeric, &|_, _| true);
         for (buffer, bytes) in all.first().into_iter().flatten() {
@@ -136,19 +146,23 @@ impl Runs<'_> {
             let left = self.limits.steps.saturating_sub(self.report.steps);
             let meaning = meaning(kernel, &sources, left.max(1))?;
             if shared {
-                self.run(&sources, &meaning, counts[number % counts.len()])?;
+                see(self.run(&sources, &meaning, counts[number % counts.len()]))?;
                 continue;
             }
             for count in counts.iter().copied() {
-                self.run(&sources, &meaning, count)?;
+                see(self.run(&sources, &meaning, count))?;
             }
             // Once every number of chunks has been seen to its end, one at a time will do.
             shared = meaning.failure.is_none();
         }
-        Ok(())
+        match (not_understood, self.program.astray) {
+            (None, _) => Ok(()),
+            (Some(_), Some(offset)) => Err(Kind::NoCode { offset }.into()),
+            (Some(unproved), None) => Err(unproved),
+        }
     }
 
-    fn run(&mut self, sources: &Sources, meaning: &Meaning, chunks: u64) -> Result<(), Violation> {
+    fn run(&mut self, sources: &Sources, meaning: &Meaning, chunks: u64) -> Result<(), Unproved> {
         let subject = self.subject;
         let kernel: &Kernel = subject.kernel;
         let lent: Vec<i64> = kernel
@@ -190,14 +204,14 @@ impl Runs<'_> {
                 match machine.call(&mut self.program, *entry, chunk, chunks) {
                     Ok(status) if status == wanted => {}
                     Ok(status) => {
-                        outcome = Err(Violation::from(Kind::Status {
+                        outcome = Err(Unproved::from(Kind::Status {
                             found: status.to_string(),
                             expected: wanted,
                         }));
                         break 'phases;
                     }
-                    Err(violation) => {
-                        outcome = Err(violation);
+                    Err(unproved) => {
+                        outcome = Err(unproved);
                         break 'phases;
                     }
                 }

@@ -33,25 +33,56 @@ impl Interval {
         }
     }
 
-    fn hull(self, other: Self) -> Self {
+    fn is_empty(self) -> bool {
+        self.low > self.high
+    }
+
+    fn up_to(self, high: i64) -> Self {
         Self {
-            low: self.low.min(other.low),
-            high: self.high.max(other.high),
+            low: self.low,
+            high: self.high.min(high),
         }
     }
 
-    /// What remains of it where the relation to `bound` holds.
-    fn within(self, relation: Relation, bound: i64) -> Self {
-        let Self { low, high } = self;
-        let (low, high) = match relation {
-            Relation::Equal => (low.max(bound), high.min(bound)),
-            Relation::Less => (low, high.min(bound.saturating_sub(1))),
-            Relation::AtLeast => (low.max(bound), high),
-            Relation::Below if bound >= 0 => (low.max(0), high.min(bound.saturating_sub(1))),
-            Relation::NotBelow if bound >= 0 && low >= 0 => (low.max(bound), high),
-            Relation::NotEqual | Relation::Below | Relation::NotBelow => (low, high),
+    fn from(self, low: i64) -> Self {
+        Self {
+            low: self.low.max(low),
+            high: self.high,
+        }
+    }
+
+    /// All of two, and whether there is something between them.
+    fn union(self, other: Self) -> (Self, bool) {
+        let (first, second) = if self.low <= other.low {
+            (self, other)
+        } else {
+            (other, self)
         };
-        Self { low, high }
+        match (first.is_empty(), second.is_empty()) {
+            (true, _) => (second, false),
+            (_, true) => (first, false),
+            _ => {
+                let high = first.high.max(second.high);
+                let apart = first.high.saturating_add(1) < second.low;
+                (Self { high, ..first }, apart)
+            }
+        }
+    }
+
+    /// What remains of it where the relation to `bound` holds, and whether that has holes.
+    fn within(self, relation: Relation, bound: i64) -> (Self, bool) {
+        let before = bound.saturating_sub(1);
+        match relation {
+            Relation::Equal => (self.from(bound).up_to(bound), false),
+            Relation::NotEqual => (self.up_to(before)).union(self.from(bound.saturating_add(1))),
+            Relation::Less => (self.up_to(before), false),
+            Relation::AtLeast => (self.from(bound), false),
+            // Negative numbers are above all others.
+            Relation::Below if bound >= 0 => (self.from(0).up_to(before), false),
+            Relation::Below => self.from(0).union(self.up_to(before)),
+            Relation::NotBelow if bound < 0 => (self.from(bound).up_to(-1), false),
+            Relation::NotBelow => self.up_to(-1).union(self.from(bound)),
+        }
     }
 }
 
@@ -81,6 +112,15 @@ impl Relation {
     }
 }
 
+/// How far an address may lie from the one of this run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    pub(crate) low: i128,
+    pub(crate) high: i128,
+    /// Whether it may lie that far indeed, for all that is known of the path.
+    pub(crate) is_exact: bool,
+}
+
 /// That a root relates so to a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Test {
@@ -98,11 +138,68 @@ impl Test {
     }
 }
 
+/// What a number may be on the path taken so far.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    may_be: Interval,
+    /// Whether there are numbers between the ends that it cannot be.
+    has_holes: bool,
+    /// Whether the ends may be among them.
+    is_vague: bool,
+}
+
+impl From<Interval> for Range {
+    fn from(may_be: Interval) -> Self {
+        Self {
+            may_be,
+            has_holes: false,
+            is_vague: false,
+        }
+    }
+}
+
+impl Range {
+    const UNKNOWN: Self = Self {
+        may_be: Interval::ALL,
+        has_holes: true,
+        is_vague: true,
+    };
+
+    /// What remains where a test holds.
+    fn within(self, test: Test) -> Self {
+        let (may_be, holes) = self.may_be.within(test.relation, test.bound);
+        Self {
+            may_be,
+            has_holes: self.has_holes || holes,
+            is_vague: self.is_vague || (self.has_holes && may_be != self.may_be),
+        }
+    }
+
+    /// The range of a multiple and a constant.
+    fn affine(self, times: i64, plus: i64) -> Self {
+        if self.may_be.is_empty() {
+            return self;
+        }
+        let at = |end: i64| end.checked_mul(times)?.checked_add(plus);
+        match (at(self.may_be.low), at(self.may_be.high)) {
+            (Some(a), Some(b)) => Self {
+                may_be: Interval {
+                    low: a.min(b),
+                    high: a.max(b),
+                },
+                has_holes: self.has_holes || times != 1,
+                ..self
+            },
+            _ => Self::UNKNOWN,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Node {
     Root {
         value: i64,
-        may_be: Interval,
+        range: Range,
     },
     Affine {
         root: Symbol,
@@ -111,6 +208,7 @@ enum Node {
     },
     Test(Test),
     Both(Symbol, Symbol),
+    Either(Symbol, Symbol),
     Sum {
         rest: Symbol,
         root: Symbol,
@@ -122,6 +220,8 @@ enum Node {
 /// The histories of one run.
 pub(crate) struct Symbols {
     nodes: Vec<Node>,
+    /// Whether a branch was taken for reasons that are not followed.
+    lost: bool,
 }
 
 impl Symbols {
@@ -129,6 +229,7 @@ impl Symbols {
         // The place of `KNOWN`.
         Self {
             nodes: vec![Node::Opaque],
+            lost: false,
         }
     }
 
@@ -146,7 +247,8 @@ impl Symbols {
 
     /// A new index with the value it has in this run.
     pub(crate) fn root(&mut self, value: i64, may_be: Interval) -> Symbol {
-        self.add(Node::Root { value, may_be })
+        let range = Range::from(may_be);
+        self.add(Node::Root { value, range })
     }
 
     /// A number of which nothing is known but its value in this run.
@@ -159,7 +261,9 @@ impl Symbols {
         match self.get(symbol) {
             Node::Root { .. } => Some((symbol, 1, 0)),
             Node::Affine { root, times, plus } => Some((root, times, plus)),
-            Node::Test(_) | Node::Both(..) | Node::Sum { .. } | Node::Opaque => None,
+            Node::Test(_) | Node::Both(..) | Node::Either(..) | Node::Sum { .. } | Node::Opaque => {
+                None
+            }
         }
     }
 
@@ -178,44 +282,84 @@ impl Symbols {
         self.add(node.unwrap_or(Node::Opaque))
     }
 
-    /// Adds a number to what an address depends on; nothing if it cannot be followed.
-    pub(crate) fn sum(&mut self, rest: Symbol, number: Symbol) -> Option<Symbol> {
+    /// Adds a number to what an address depends on.
+    pub(crate) fn sum(&mut self, rest: Symbol, number: Symbol) -> Symbol {
         if number == Symbol::KNOWN {
-            return Some(rest);
+            return rest;
         }
-        let (root, times, _) = self.affine(number)?;
-        Some(self.add(Node::Sum { rest, root, times }))
+        let (root, times, _) = self.affine(number).unwrap_or((number, 1, 0));
+        self.add(Node::Sum { rest, root, times })
     }
 
     /// How far an address may lie before and after the one of this run.
-    pub(crate) fn spread(&self, mut sum: Symbol) -> (i128, i128) {
-        let (mut low, mut high) = (0i128, 0i128);
+    pub(crate) fn spread(&self, mut sum: Symbol) -> Spread {
+        let mut spread = Spread {
+            low: 0,
+            high: 0,
+            is_exact: !self.lost,
+        };
         while let Node::Sum { rest, root, times } = self.get(sum) {
-            if let Node::Root { value, may_be } = self.get(root) {
-                let by =
-                    |end: i64| (i128::from(end) - i128::from(value)).saturating_mul(times.into());
-                let (a, b) = (by(may_be.low), by(may_be.high));
-                low = low.saturating_add(a.min(b));
-                high = high.saturating_add(a.max(b));
-            }
+            let (value, range) = match self.get(root) {
+                Node::Root { value, range } => (value, range),
+                _ => (0, Range::UNKNOWN),
+            };
+            let by = |end: i64| (i128::from(end) - i128::from(value)).saturating_mul(times.into());
+            let (a, b) = (by(range.may_be.low), by(range.may_be.high));
+            spread.low = spread.low.saturating_add(a.min(b));
+            spread.high = spread.high.saturating_add(a.max(b));
+            spread.is_exact &= !range.is_vague;
             sum = rest;
         }
-        (low, high)
+        spread
     }
 
     /// A number that is 1 if a test holds and 0 if not.
-    pub(crate) fn test(&mut self, test: Option<Test>) -> Symbol {
-        match test {
-            Some(test) => self.add(Node::Test(test)),
-            None => Symbol::KNOWN,
-        }
+    pub(crate) fn test(&mut self, test: Test) -> Symbol {
+        self.add(Node::Test(test))
     }
 
     /// A number that is 1 if both are.
     pub(crate) fn both(&mut self, a: Symbol, b: Symbol) -> Symbol {
         match (a, b) {
             (Symbol::KNOWN, other) | (other, Symbol::KNOWN) => other,
+            (a, b) if a == b => a,
             (a, b) => self.add(Node::Both(a, b)),
+        }
+    }
+
+    /// A number that is 1 if one of two is, of which neither is known to be.
+    pub(crate) fn either(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        match (a, b) {
+            (Symbol::KNOWN, other) | (other, Symbol::KNOWN) => other,
+            (a, b) if a == b => a,
+            (a, b) => self.add(Node::Either(a, b)),
+        }
+    }
+
+    /// A number that is 1 if a truth value is 0.
+    pub(crate) fn negation(&mut self, truth: Symbol) -> Symbol {
+        match self.get(truth) {
+            _ if truth == Symbol::KNOWN => truth,
+            Node::Test(test) => self.add(Node::Test(test.negated())),
+            Node::Both(a, b) => {
+                let (a, b) = (self.negation(a), self.negation(b));
+                self.either(a, b)
+            }
+            Node::Either(a, b) => {
+                let (a, b) = (self.negation(a), self.negation(b));
+                self.both(a, b)
+            }
+            Node::Root { .. } | Node::Affine { .. } | Node::Sum { .. } | Node::Opaque => {
+                self.opaque()
+            }
+        }
+    }
+
+    /// The test that a truth value is the outcome of, if it is that of one.
+    pub(crate) fn as_test(&self, truth: Symbol) -> Option<Test> {
+        match self.get(truth) {
+            Node::Test(test) => Some(test),
+            _ => None,
         }
     }
 
@@ -230,6 +374,7 @@ impl Symbols {
             Node::Affine { .. }
             | Node::Test(_)
             | Node::Both(..)
+            | Node::Either(..)
             | Node::Sum { .. }
             | Node::Opaque => None,
         }
@@ -237,9 +382,14 @@ impl Symbols {
 
     /// From now on the test holds.
     pub(crate) fn assume(&mut self, test: Test) {
-        if let Some(Node::Root { may_be, .. }) = self.nodes.get_mut(test.root.0 as usize) {
-            *may_be = may_be.within(test.relation, test.bound);
+        if let Some(Node::Root { range, .. }) = self.nodes.get_mut(test.root.0 as usize) {
+            *range = range.within(test);
         }
+    }
+
+    /// From now on something holds that is not followed.
+    pub(crate) fn assume_unknown(&mut self) {
+        self.lost = true;
     }
 
     /// From now on a truth value is what it is in this run.
@@ -251,37 +401,52 @@ impl Symbols {
                 self.assume_truth(a, true);
                 self.assume_truth(b, true);
             }
-            Node::Both(..)
-            | Node::Root { .. }
-            | Node::Affine { .. }
-            | Node::Sum { .. }
-            | Node::Opaque => {}
+            Node::Either(a, b) if !holds => {
+                self.assume_truth(a, false);
+                self.assume_truth(b, false);
+            }
+            // One of two, and which is not known.
+            Node::Both(a, b) | Node::Either(a, b) => {
+                self.blur(a);
+                self.blur(b);
+            }
+            Node::Root { .. } | Node::Affine { .. } | Node::Sum { .. } | Node::Opaque => {
+                self.assume_unknown();
+            }
+        }
+    }
+
+    /// More is known from now on of the indices that a truth value depends on than their intervals
+    /// say.
+    fn blur(&mut self, truth: Symbol) {
+        match self.get(truth) {
+            Node::Test(test) => {
+                if let Some(Node::Root { range, .. }) = self.nodes.get_mut(test.root.0 as usize) {
+                    range.is_vague = true;
+                }
+            }
+            Node::Both(a, b) | Node::Either(a, b) => {
+                self.blur(a);
+                self.blur(b);
+            }
+            Node::Root { .. } | Node::Affine { .. } | Node::Sum { .. } | Node::Opaque => {
+                self.assume_unknown();
+            }
         }
     }
 
     /// What a number may be where a test holds.
-    fn range(&self, value: i64, symbol: Symbol, test: Test) -> Interval {
+    fn range(&self, value: i64, symbol: Symbol, test: Test) -> Range {
         if symbol == Symbol::KNOWN {
-            return Interval::point(value);
+            return Range::from(Interval::point(value));
         }
         let Some((root, times, plus)) = self.affine(symbol) else {
-            return Interval::ALL;
+            return Range::UNKNOWN;
         };
-        let Node::Root { may_be, .. } = self.get(root) else {
-            return Interval::ALL;
-        };
-        let may_be = if root == test.root {
-            may_be.within(test.relation, test.bound)
-        } else {
-            may_be
-        };
-        let at = |end: i64| end.checked_mul(times)?.checked_add(plus);
-        match (at(may_be.low), at(may_be.high)) {
-            (Some(a), Some(b)) => Interval {
-                low: a.min(b),
-                high: a.max(b),
-            },
-            _ => Interval::ALL,
+        match self.get(root) {
+            Node::Root { range, .. } if root == test.root => range.within(test).affine(times, plus),
+            Node::Root { range, .. } => range.affine(times, plus),
+            _ => Range::UNKNOWN,
         }
     }
 
@@ -296,6 +461,12 @@ impl Symbols {
     ) -> Symbol {
         let yes = self.range(if_true.0, if_true.1, test);
         let no = self.range(if_false.0, if_false.1, test.negated());
-        self.root(value, yes.hull(no))
+        let (may_be, apart) = yes.may_be.union(no.may_be);
+        let range = Range {
+            may_be,
+            has_holes: apart || yes.has_holes || no.has_holes,
+            is_vague: yes.is_vague || no.is_vague,
+        };
+        self.add(Node::Root { value, range })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::label::Label;
 use crate::symbol::Symbol;
+use crate::violation::{Kind, Stop};
 
 /// Memory that code may point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,24 @@ pub(crate) struct Data {
 impl Value {
     pub(crate) const fn known(bits: u64) -> Self {
         Self::Number(Number::known(bits))
+    }
+
+    /// It is of another sort than is needed. Nobody may compute with data, with addresses, with what
+    /// was never written or with what is the caller's: one run would not speak for others.
+    pub(crate) fn unexpected(&self, wanted: &'static str) -> Stop {
+        let what = self.what();
+        match self {
+            Self::Undefined | Self::Kept(_) | Self::Return | Self::Pointer(_) | Self::Data(_) => {
+                Kind::Value {
+                    what: what.to_owned(),
+                    wanted,
+                }
+                .into()
+            }
+            Self::Number(_) | Self::Truth(..) => {
+                Stop::not_understood(format!("{what} where {wanted} is needed"))
+            }
+        }
     }
 
     /// For messages.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use restride_check::{Kind, Limits, Report, Subject, Violation, check};
+use restride_check::{Kind, Limits, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
 use restride_loops::{Buffer, Kernel, Role, Stmt, Verified, generate, verify};
 
@@ -30,7 +30,7 @@ fn checked(
     kernel: &Verified,
     native: &NativeKernel,
     short: Option<(usize, i64)>,
-) -> Result<Report, Box<Violation>> {
+) -> Result<Report, Box<Unproved>> {
     let phases: Vec<usize> = native.phase_offsets().collect();
     let subject = Subject {
         code: native.code(),
@@ -134,11 +134,11 @@ fn a_buffer_too_short_is_noticed() {
                 for missing in [1, width] {
                     let bytes = buffer.len * width - missing;
                     match checked(&kernel, &native, Some((at, bytes))) {
-                        Err(violation) => {
-                            let kind = &*violation.kind;
+                        Err(unproved) => {
+                            let kind = unproved.violation().map(|violation| &*violation.kind);
                             assert!(
-                                matches!(kind, Kind::Outside { .. } | Kind::Missing { .. }),
-                                "seed {seed}: {violation}"
+                                matches!(kind, Some(Kind::Outside { .. } | Kind::Missing { .. })),
+                                "seed {seed}: {unproved}"
                             );
                             refused += 1;
                         }

@@ -7,7 +7,7 @@ mod guarded;
 
 use guarded::Guarded;
 use iced_x86::{Decoder, DecoderOptions};
-use restride_check::{Limits, Subject, Violation, check};
+use restride_check::{Limits, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features};
 use restride_loops::{Role, Verified, generate, interpret, verify};
 
@@ -178,6 +178,9 @@ fn instruction(code: &[u8], at: usize) -> String {
 
 struct Tried {
     refused: u64,
+    /// Over the limit: mutants that run for ever.
+    endless: u64,
+    not_understood: u64,
     equivalent: u64,
     missed: Vec<String>,
 }
@@ -188,7 +191,7 @@ fn mutate(compiler: &mut Compiler, seed: u64, tried: &mut Tried) {
     let native = compiler.compile(&kernel).expect("executable memory");
     let phases: Vec<usize> = native.phase_offsets().collect();
     let mut code = Code::new(native.code());
-    let verdict = |code: &Code, steps: u64| -> Result<(u64, Vec<usize>), Box<Violation>> {
+    let verdict = |code: &Code, steps: u64| -> Result<(u64, Vec<usize>), Box<Unproved>> {
         let subject = Subject {
             code: code.bytes(),
             phases: &phases,
@@ -201,18 +204,27 @@ fn mutate(compiler: &mut Compiler, seed: u64, tried: &mut Tried) {
         Ok((report.steps, report.executed))
     };
     let (steps, executed) = verdict(&code, 1 << 22).expect("right as it is");
-    let mut equivalent = Vec::new();
+    let mut unrefused = Vec::new();
     for at in executed {
         for (byte, bits) in constants(native.code(), at) {
             code.flip(byte, bits);
             match verdict(&code, 4 * steps + 1000) {
-                Err(_) => tried.refused += 1,
-                Ok(_) => equivalent.push((at, byte, bits)),
+                Err(unproved) => match *unproved {
+                    Unproved::Wrong(_) => tried.refused += 1,
+                    Unproved::Limit(_) => tried.endless += 1,
+                    _ => {
+                        tried.not_understood += 1;
+                        unrefused.push((at, byte, bits));
+                    }
+                },
+                Ok(_) => {
+                    tried.equivalent += 1;
+                    unrefused.push((at, byte, bits));
+                }
             }
             code.flip(byte, bits);
         }
     }
-    tried.equivalent += equivalent.len() as u64;
     let right = |code: &Code| {
         [(0, 1), (1, 1), (2, 3)].into_iter().all(|(data, chunks)| {
             // SAFETY: the code was shown to be right; if that is wrong, this is a forked child.
@@ -220,7 +232,7 @@ fn mutate(compiler: &mut Compiler, seed: u64, tried: &mut Tried) {
         })
     };
     assert!(survives(|| right(&code)), "seed {seed} is wrong as it is");
-    for (at, byte, bits) in equivalent {
+    for (at, byte, bits) in unrefused {
         let mut changed = Code::new(code.bytes());
         changed.flip(byte, bits);
         if !survives(|| right(&changed)) {
@@ -235,6 +247,8 @@ fn mutate(compiler: &mut Compiler, seed: u64, tried: &mut Tried) {
 fn changed_constants_are_noticed() {
     let mut tried = Tried {
         refused: 0,
+        endless: 0,
+        not_understood: 0,
         equivalent: 0,
         missed: Vec::new(),
     };
@@ -261,16 +275,19 @@ fn changed_constants_are_noticed() {
     }
     let Tried {
         refused,
+        endless,
+        not_understood,
         equivalent,
         missed,
     } = tried;
     println!(
-        "{refused} refused, {equivalent} equivalent, {} missed",
+        "{refused} refused, {endless} without end, {not_understood} not understood, \
+         {equivalent} equivalent, {} missed",
         missed.len()
     );
     assert!(missed.is_empty(), "{missed:#?}");
     assert!(
-        refused > 1000 && refused > 4 * equivalent,
-        "{refused}, {equivalent}"
+        refused > 1000 && refused > 4 * equivalent && refused > 100 * not_understood,
+        "{refused}, {equivalent}, {not_understood}"
     );
 }

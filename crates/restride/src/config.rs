@@ -70,8 +70,10 @@ pub struct Config {
     pub calls_to_settle: u32,
     /// Follow the machine code of every kernel before it is first called, for so many steps at
     /// most, and prove that it does what the kernel says and touches nothing else. Code over the
-    /// limit is used unproved ([`Stats::unproved`](crate::Stats::unproved)); code that is wrong is
-    /// not used ([`Stats::violations`](crate::Stats::violations)). x86-64 only (off).
+    /// limit is used unproved ([`Stats::unproved`](crate::Stats::unproved)), and so is code with an
+    /// instruction that the checker does not understand
+    /// ([`Stats::not_understood`](crate::Stats::not_understood)); code that is wrong is not used
+    /// ([`Stats::violations`](crate::Stats::violations)). x86-64 only (off).
     pub verify: Option<u64>,
     /// Write every output, also those that are views of an input (no).
     pub copy_views: bool,

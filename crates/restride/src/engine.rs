@@ -67,6 +67,9 @@ pub struct Stats {
     pub proved: u64,
     /// Kernels whose machine code was over the limit of [`Config::verify`].
     pub unproved: u64,
+    /// Kernels whose machine code did something that [`Config::verify`] has no model of. It is used,
+    /// as what is over the limit is.
+    pub not_understood: u64,
     /// Kernels whose machine code was found to be wrong and refused.
     pub violations: u64,
     /// Bytes of machine code that are live in the arena.
@@ -238,6 +241,7 @@ impl Engine {
             over_budget: count(&jit.over_budget),
             proved: count(&jit.proved),
             unproved: count(&jit.unproved),
+            not_understood: count(&jit.not_understood),
             violations: count(&jit.violations),
             code_bytes: share.jit.code_bytes(),
         }

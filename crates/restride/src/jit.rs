@@ -4,7 +4,7 @@ use crate::code::RunnableKernel;
 use crate::config::Memory;
 use crate::guard::{Point, guarded, point};
 use crate::worker::Worker;
-use restride_check::{Limits, Subject, check};
+use restride_check::{Limits, Subject, Unproved, check};
 use restride_jit::{
     ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, Features, JitError, Listing,
     NativeKernel,
@@ -21,6 +21,7 @@ pub(crate) struct Counts {
     pub(crate) over_budget: AtomicU64,
     pub(crate) proved: AtomicU64,
     pub(crate) unproved: AtomicU64,
+    pub(crate) not_understood: AtomicU64,
     pub(crate) violations: AtomicU64,
 }
 
@@ -143,8 +144,9 @@ impl Jit {
         limits.steps = steps;
         let (count, may_run) = match check(&subject, &limits) {
             Ok(_) => (&self.counts.proved, true),
-            Err(violation) if violation.is_limit() => (&self.counts.unproved, true),
-            Err(_) => (&self.counts.violations, false),
+            Err(Unproved::Wrong(_)) => (&self.counts.violations, false),
+            Err(Unproved::NotUnderstood { .. }) => (&self.counts.not_understood, true),
+            Err(_) => (&self.counts.unproved, true),
         };
         count.fetch_add(1, Ordering::Relaxed);
         may_run

@@ -5,13 +5,15 @@ use iced_x86::ConditionCode;
 use super::Machine;
 use crate::symbol::{Relation, Symbol, Test};
 use crate::value::Number;
-use crate::violation::Kind;
+use crate::violation::{Kind, Stop};
 
 /// What the flags were set by.
 #[derive(Clone, Copy)]
 pub(super) enum Flags {
-    /// Nothing that generated code looks at.
+    /// By nothing in this function.
     Undefined,
+    /// By arithmetic, which generated code does not look at.
+    Arithmetic,
     /// A compare of the low bits of two numbers.
     Compare { a: Number, b: Number, bits: u32 },
     /// A compare of a truth value with 0.
@@ -75,22 +77,26 @@ fn relation(condition: ConditionCode, bound: i64) -> Option<(Relation, i64)> {
 
 impl Machine<'_> {
     /// Whether a condition holds in this run, and why.
-    pub(super) fn condition(&self, condition: ConditionCode) -> Result<(bool, Cause), Kind> {
-        let undefined = Kind::Value {
-            what: "flags".to_owned(),
-            wanted: "the result of a compare",
-        };
+    pub(super) fn condition(&self, condition: ConditionCode) -> Result<(bool, Cause), Stop> {
+        let not_understood = || Stop::not_understood("flags that are not those of a compare");
         match self.flags {
-            Flags::Undefined => Err(undefined),
+            Flags::Undefined => Err(Kind::Value {
+                what: "undefined flags".to_owned(),
+                wanted: "the result of a compare",
+            }
+            .into()),
+            Flags::Arithmetic => Err(not_understood()),
             Flags::Truth(bit, symbol) => {
-                let truth = |holds| match symbol {
-                    Symbol::KNOWN => Cause::Known,
-                    symbol => Cause::Truth(symbol, holds),
+                let truth = |holds| match (symbol, self.memory.symbols.as_test(symbol)) {
+                    (Symbol::KNOWN, _) => Cause::Known,
+                    (_, Some(test)) if holds => Cause::Test(test),
+                    (_, Some(test)) => Cause::Test(test.negated()),
+                    (symbol, None) => Cause::Truth(symbol, holds),
                 };
                 match condition {
                     ConditionCode::ne => Ok((bit, truth(true))),
                     ConditionCode::e => Ok((!bit, truth(false))),
-                    _ => Err(undefined),
+                    _ => Err(not_understood()),
                 }
             }
             Flags::Compare { a, b, bits } => {
@@ -110,7 +116,7 @@ impl Machine<'_> {
                     ConditionCode::g => a_signed > b_signed,
                     ConditionCode::s => difference < 0,
                     ConditionCode::ns => difference >= 0,
-                    _ => return Err(undefined),
+                    _ => return Err(not_understood()),
                 };
                 Ok((holds, self.cause(condition, a, b, bits)))
             }
@@ -142,7 +148,8 @@ impl Machine<'_> {
     pub(super) fn assume(&mut self, cause: Cause, holds: bool) {
         let symbols = &mut self.memory.symbols;
         match cause {
-            Cause::Known | Cause::Opaque => {}
+            Cause::Known => {}
+            Cause::Opaque => symbols.assume_unknown(),
             Cause::Test(test) if holds => symbols.assume(test),
             Cause::Test(test) => symbols.assume(test.negated()),
             Cause::Truth(symbol, sense) => symbols.assume_truth(symbol, holds == sense),
@@ -154,9 +161,10 @@ impl Machine<'_> {
         let symbols = &mut self.memory.symbols;
         match cause {
             Cause::Known => Symbol::KNOWN,
-            Cause::Test(test) => symbols.test(Some(test)),
+            Cause::Test(test) => symbols.test(test),
             Cause::Truth(symbol, true) => symbol,
-            Cause::Opaque | Cause::Truth(_, false) => symbols.opaque(),
+            Cause::Truth(symbol, false) => symbols.negation(symbol),
+            Cause::Opaque => symbols.opaque(),
         }
     }
 }

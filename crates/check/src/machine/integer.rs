@@ -7,14 +7,7 @@ use super::{Machine, RAX, RDX, sized};
 use crate::label::Label;
 use crate::symbol::{Interval, Symbol};
 use crate::value::{Data, Number, Pointer, Value};
-use crate::violation::Kind;
-
-fn wrong(value: Value, wanted: &'static str) -> Kind {
-    Kind::Value {
-        what: value.what().to_owned(),
-        wanted,
-    }
-}
+use crate::violation::{Kind, Stop};
 
 /// The low bytes of a number.
 const fn low(bits: u64, size: usize) -> u64 {
@@ -30,9 +23,14 @@ const fn signed(bits: u64, size: usize) -> u64 {
     ((bits << unused) as i64 >> unused) as u64
 }
 
+/// How far a shift by a number shifts.
+const fn counted(bits: u64, size: usize) -> u32 {
+    (bits & if size == 8 { 63 } else { 31 }) as u32
+}
+
 impl Machine<'_> {
     /// Executes an instruction of this kind; whether it is one.
-    pub(super) fn integer(&mut self, i: &Instruction) -> Result<bool, Kind> {
+    pub(super) fn integer(&mut self, i: &Instruction) -> Result<bool, Stop> {
         match i.mnemonic() {
             Mnemonic::Mov => self.mov(i)?,
             Mnemonic::Movzx => {
@@ -58,24 +56,24 @@ impl Machine<'_> {
             Mnemonic::Imul => self.imul(i)?,
             Mnemonic::Shl | Mnemonic::Sal => self.binary(i, |machine, a, b| {
                 let by = machine.number(b)?;
-                if !by.is_known() || by.bits > 63 {
-                    return Err(wrong(b, "a small shift"));
+                if !by.is_known() {
+                    return Err(Value::Number(by).unexpected("a number that is no index"));
                 }
-                machine.times(a, 1 << by.bits)
+                let (_, size) = sized(i.op0_register())?;
+                machine.times(a, 1 << counted(by.bits, size))
             })?,
             Mnemonic::Xor if Self::is_same(i) => self.put(i, Value::known(0))?,
-            Mnemonic::And | Mnemonic::Or => self.logic(i)?,
-            Mnemonic::Xor | Mnemonic::Shr | Mnemonic::Sar => self.binary(i, |machine, a, b| {
+            Mnemonic::And | Mnemonic::Or | Mnemonic::Xor => self.logic(i)?,
+            Mnemonic::Shr | Mnemonic::Sar => self.binary(i, |machine, a, b| {
                 let (x, y) = (machine.number(a)?, machine.number(b)?);
                 if !(x.is_known() && y.is_known()) {
-                    return Err(wrong(a, "a number that is no index"));
+                    return Err(Value::Number(x).unexpected("a number that is no index"));
                 }
-                let by = (y.bits & 63) as u32;
+                let (_, size) = sized(i.op0_register())?;
+                let by = counted(y.bits, size);
                 Ok(Value::known(match i.mnemonic() {
-                    Mnemonic::Xor => x.bits ^ y.bits,
-                    Mnemonic::Shr => x.bits >> by,
-                    _ if sized(i.op0_register())?.1 == 8 => (x.bits as i64 >> by) as u64,
-                    _ => return Err(Kind::Unknown),
+                    Mnemonic::Shr => low(x.bits, size) >> by,
+                    _ => (signed(x.bits, size) as i64 >> by) as u64,
                 }))
             })?,
             Mnemonic::Div => self.div(i)?,
@@ -124,7 +122,7 @@ impl Machine<'_> {
         &mut self,
         i: &Instruction,
         operand: u32,
-    ) -> Result<(Value, usize), Kind> {
+    ) -> Result<(Value, usize), Stop> {
         if let Some(bits) = Self::immediate(i, operand) {
             return Ok((Value::known(bits), 8));
         }
@@ -138,26 +136,26 @@ impl Machine<'_> {
                 let at = self.address(i)?;
                 Ok((self.memory.load_value(at, size)?, size))
             }
-            _ => Err(Kind::Unknown),
+            _ => Err(Stop::unknown()),
         }
     }
 
     /// Writes the first operand, a register of 32 or 64 bits.
-    fn put(&mut self, i: &Instruction, value: Value) -> Result<(), Kind> {
+    fn put(&mut self, i: &Instruction, value: Value) -> Result<(), Stop> {
         if i.op0_kind() != OpKind::Register {
-            return Err(Kind::Unknown);
+            return Err(Stop::unknown());
         }
         let (register, size) = sized(i.op0_register())?;
         let value = match size {
             8 => value,
             4 => self.shortened(value, 4)?,
-            _ => return Err(Kind::Unknown),
+            _ => return Err(Stop::unknown()),
         };
         self.set_general(register, value)
     }
 
     /// The low bytes of a value, extended by zeros.
-    fn shortened(&mut self, value: Value, size: usize) -> Result<Value, Kind> {
+    fn shortened(&mut self, value: Value, size: usize) -> Result<Value, Stop> {
         if size >= 8 {
             return Ok(value);
         }
@@ -173,15 +171,15 @@ impl Machine<'_> {
                 Value::Data(self.memory.data(data.bytes, size))
             }
             Value::Undefined | Value::Kept(_) | Value::Return | Value::Pointer(_) => {
-                return Err(wrong(value, "a number"));
+                return Err(value.unexpected("a number"));
             }
         })
     }
 
     /// The low bytes of a value, extended by their sign.
-    fn widened(&mut self, value: Value, size: usize) -> Result<Value, Kind> {
+    fn widened(&mut self, value: Value, size: usize) -> Result<Value, Stop> {
         if size >= 8 {
-            return Err(Kind::Unknown);
+            return Err(Stop::unknown());
         }
         match value {
             Value::Number(number) => Ok(Value::Number(Number {
@@ -190,7 +188,7 @@ impl Machine<'_> {
             })),
             Value::Data(data) => {
                 let bits = self.memory.sources.number(&data.bytes[..size]);
-                let bits = signed(bits.ok_or_else(|| wrong(value, "a number"))?, size);
+                let bits = signed(bits.ok_or_else(|| value.unexpected("a number"))?, size);
                 let half = 1i64 << (8 * size - 1);
                 let may_be = Interval {
                     low: -half,
@@ -203,7 +201,7 @@ impl Machine<'_> {
             | Value::Kept(_)
             | Value::Return
             | Value::Truth(..)
-            | Value::Pointer(_) => Err(wrong(value, "a number")),
+            | Value::Pointer(_) => Err(value.unexpected("a number")),
         }
     }
 
@@ -215,7 +213,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn number(&self, value: Value) -> Result<Number, Kind> {
+    pub(super) fn number(&self, value: Value) -> Result<Number, Stop> {
         match value {
             Value::Number(number) => Ok(number),
             Value::Data(Data {
@@ -227,7 +225,7 @@ impl Machine<'_> {
             | Value::Return
             | Value::Truth(..)
             | Value::Pointer(_)
-            | Value::Data(_) => Err(wrong(value, "a number")),
+            | Value::Data(_) => Err(value.unexpected("a number")),
         }
     }
 
@@ -239,13 +237,13 @@ impl Machine<'_> {
     }
 
     /// A product with a constant.
-    pub(super) fn times(&mut self, value: Value, times: u64) -> Result<Value, Kind> {
+    pub(super) fn times(&mut self, value: Value, times: u64) -> Result<Value, Stop> {
         let number = self.number(value)?;
         Ok(Value::Number(self.scaled(number, times)))
     }
 
     /// A sum of two numbers, or of an address and a number.
-    pub(super) fn plus(&mut self, a: Value, b: Value) -> Result<Value, Kind> {
+    pub(super) fn plus(&mut self, a: Value, b: Value) -> Result<Value, Stop> {
         match (a, b) {
             (Value::Pointer(pointer), other) | (other, Value::Pointer(pointer)) => {
                 let number = self.number(other)?;
@@ -254,9 +252,7 @@ impl Machine<'_> {
                 Ok(Value::Pointer(Pointer {
                     region: pointer.region,
                     offset: pointer.offset.wrapping_add(number.bits as i64),
-                    sum: sum.ok_or_else(|| Kind::NotAnAddress {
-                        what: "an index that was not followed".to_owned(),
-                    })?,
+                    sum,
                 }))
             }
             (a, b) => {
@@ -279,118 +275,140 @@ impl Machine<'_> {
     fn binary(
         &mut self,
         i: &Instruction,
-        f: impl FnOnce(&mut Self, Value, Value) -> Result<Value, Kind>,
-    ) -> Result<(), Kind> {
+        f: impl FnOnce(&mut Self, Value, Value) -> Result<Value, Stop>,
+    ) -> Result<(), Stop> {
         let (a, size) = self.operand(i, 0)?;
         let (b, _) = self.operand(i, 1)?;
         if size == 4 {
             // Only what is wholly known is computed in 32 bits.
             let (a, b) = (self.number(a)?, self.number(b)?);
             if !(a.is_known() && b.is_known()) {
-                return Err(wrong(Value::Number(a), "a number that is no index"));
+                return Err(Value::Number(a).unexpected("a number that is no index"));
             }
         }
         let value = f(self, a, b)?;
-        self.flags = Flags::Undefined;
+        self.flags = Flags::Arithmetic;
         self.put(i, value)
     }
 
-    fn imul(&mut self, i: &Instruction) -> Result<(), Kind> {
+    fn imul(&mut self, i: &Instruction) -> Result<(), Stop> {
         let (first, second) = match i.op_count() {
             2 => (0, 1),
             3 => (1, 2),
-            _ => return Err(Kind::Unknown),
+            _ => return Err(Stop::unknown()),
         };
         let (a, size) = self.operand(i, first)?;
         let (b, _) = self.operand(i, second)?;
         if size != 8 {
-            return Err(Kind::Unknown);
+            return Err(Stop::unknown());
         }
         let (x, y) = (self.number(a)?, self.number(b)?);
         let product = match (x.is_known(), y.is_known()) {
             (_, true) => self.scaled(x, y.bits),
             (true, false) => self.scaled(y, x.bits),
-            (false, false) => return Err(wrong(a, "a number that is no index")),
+            (false, false) => {
+                return Err(Value::Number(x).unexpected("a number that is no index"));
+            }
         };
-        self.flags = Flags::Undefined;
+        self.flags = Flags::Arithmetic;
         self.put(i, Value::Number(product))
     }
 
-    fn div(&mut self, i: &Instruction) -> Result<(), Kind> {
+    fn div(&mut self, i: &Instruction) -> Result<(), Stop> {
         let (divisor, size) = self.operand(i, 0)?;
         let parts = [self.general[RAX], self.general[RDX], divisor];
         let mut known = [0u64; 3];
         for (known, part) in known.iter_mut().zip(parts) {
             let number = self.number(part)?;
             if !number.is_known() {
-                return Err(wrong(part, "a number that is no index"));
+                return Err(Value::Number(number).unexpected("a number that is no index"));
             }
             *known = number.bits;
         }
         let [low, high, divisor] = known;
-        if size != 8 || divisor == 0 || high >= divisor {
-            return Err(Kind::Division);
+        if size != 8 {
+            return Err(Stop::unknown());
+        }
+        if divisor == 0 || high >= divisor {
+            return Err(Kind::Division.into());
         }
         let dividend = u128::from(high) << 64 | u128::from(low);
         let by = u128::from(divisor);
         self.general[RAX] = Value::known((dividend / by) as u64);
         self.general[RDX] = Value::known((dividend % by) as u64);
-        self.flags = Flags::Undefined;
+        self.flags = Flags::Arithmetic;
         Ok(())
     }
 
     /// A truth value, or a number that is one.
-    fn as_truth(&self, value: Value) -> Result<(bool, Symbol), Kind> {
+    fn as_truth(&self, value: Value) -> Result<(bool, Symbol), Stop> {
         match value {
             Value::Truth(bit, symbol) => Ok((bit, symbol)),
             Value::Number(number) if number.is_known() && number.bits < 2 => {
                 Ok((number.bits == 1, Symbol::KNOWN))
             }
-            other => Err(wrong(other, "a truth value")),
+            other => Err(other.unexpected("a truth value")),
         }
     }
 
-    fn logic(&mut self, i: &Instruction) -> Result<(), Kind> {
-        let (a, _) = self.operand(i, 0)?;
+    /// What two truth values are together.
+    fn both(&mut self, (a, x): (bool, Symbol), (b, y): (bool, Symbol)) -> (bool, Symbol) {
+        match (x == Symbol::KNOWN, y == Symbol::KNOWN) {
+            (true, _) if !a => (false, Symbol::KNOWN),
+            (_, true) if !b => (false, Symbol::KNOWN),
+            _ => (a && b, self.memory.symbols.both(x, y)),
+        }
+    }
+
+    fn negation(&mut self, (bit, symbol): (bool, Symbol)) -> (bool, Symbol) {
+        (!bit, self.memory.symbols.negation(symbol))
+    }
+
+    fn logic(&mut self, i: &Instruction) -> Result<(), Stop> {
+        let (a, size) = self.operand(i, 0)?;
         let (b, _) = self.operand(i, 1)?;
-        let is_and = i.mnemonic() == Mnemonic::And;
-        self.flags = Flags::Undefined;
+        self.flags = Flags::Arithmetic;
         if let (Value::Number(a), Value::Number(b)) = (a, b)
             && a.is_known()
             && b.is_known()
         {
-            let bits = if is_and {
-                a.bits & b.bits
-            } else {
-                a.bits | b.bits
+            let bits = match i.mnemonic() {
+                Mnemonic::And => a.bits & b.bits,
+                Mnemonic::Or => a.bits | b.bits,
+                _ => a.bits ^ b.bits,
             };
             return self.put(i, Value::known(bits));
         }
-        let ((a, x), (b, y)) = (self.as_truth(a)?, self.as_truth(b)?);
-        let symbols = &mut self.memory.symbols;
-        let (bit, symbol) = match (is_and, x == Symbol::KNOWN, y == Symbol::KNOWN) {
-            (true, true, _) if !a => (false, Symbol::KNOWN),
-            (true, _, true) if !b => (false, Symbol::KNOWN),
-            (true, ..) => (a && b, symbols.both(x, y)),
-            (false, true, true) => (a || b, Symbol::KNOWN),
-            (false, ..) => (a || b, symbols.opaque()),
+        let (a, b) = (self.as_truth(a)?, self.as_truth(b)?);
+        let (bit, symbol) = match i.mnemonic() {
+            Mnemonic::And => self.both(a, b),
+            Mnemonic::Or => {
+                let (a, b) = (self.negation(a), self.negation(b));
+                let neither = self.both(a, b);
+                self.negation(neither)
+            }
+            _ if b == (true, Symbol::KNOWN) => self.negation(a),
+            _ => return Err(Stop::unknown()),
         };
         let (register, _) = sized(i.op0_register())?;
-        if i.op0_kind() != OpKind::Register {
-            return Err(Kind::Unknown);
+        if i.op0_kind() != OpKind::Register || size == 2 {
+            return Err(Stop::unknown());
         }
         self.set_general(register, Value::Truth(bit, symbol))
     }
 
-    fn compare(&mut self, i: &Instruction) -> Result<(), Kind> {
+    fn compare(&mut self, i: &Instruction) -> Result<(), Stop> {
         let (a, size) = self.operand(i, 0)?;
         let (b, _) = self.operand(i, 1)?;
         let is_test = i.mnemonic() == Mnemonic::Test;
-        if let Value::Truth(bit, symbol) = a {
+        if matches!(a, Value::Truth(..)) || matches!(b, Value::Truth(..)) {
             // Only the low byte of a truth value is anything.
-            if !(is_test && Self::is_same(i) && size == 1) {
-                return Err(wrong(a, "a number"));
+            if !is_test || size != 1 {
+                let truth = if matches!(a, Value::Truth(..)) { a } else { b };
+                return Err(truth.unexpected("a number"));
             }
+            let (a, b) = (self.as_truth(a)?, self.as_truth(b)?);
+            let (bit, symbol) = self.both(a, b);
             self.flags = Flags::Truth(bit, symbol);
             return Ok(());
         }
@@ -399,7 +417,7 @@ impl Machine<'_> {
         if is_test {
             if !Self::is_same(i) {
                 if !(x.is_known() && y.is_known()) {
-                    return Err(wrong(a, "a number that is no index"));
+                    return Err(Value::Number(x).unexpected("a number that is no index"));
                 }
                 x = Number::known(x.bits & y.bits);
             }
@@ -414,11 +432,11 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn conditional(&mut self, i: &Instruction) -> Result<(), Kind> {
+    fn conditional(&mut self, i: &Instruction) -> Result<(), Stop> {
         let (otherwise, size) = self.operand(i, 0)?;
         let (then, _) = self.operand(i, 1)?;
         if size != 8 {
-            return Err(Kind::Unknown);
+            return Err(Stop::unknown());
         }
         let (holds, cause) = self.condition(i.condition_code())?;
         let chosen = if holds { then } else { otherwise };
@@ -444,7 +462,7 @@ impl Machine<'_> {
         self.put(i, value)
     }
 
-    fn mov(&mut self, i: &Instruction) -> Result<(), Kind> {
+    fn mov(&mut self, i: &Instruction) -> Result<(), Stop> {
         if i.op0_kind() == OpKind::Memory {
             let size = i.memory_size().size();
             let (value, _) = self.operand(i, 1)?;
@@ -467,12 +485,12 @@ impl Machine<'_> {
             value => value,
         };
         if size == 8 && matches!(value, Value::Undefined) {
-            return Err(wrong(value, "a value"));
+            return Err(value.unexpected("a value"));
         }
         self.put(i, value)
     }
 
-    fn store(&mut self, at: Pointer, value: Value, size: usize) -> Result<(), Kind> {
+    fn store(&mut self, at: Pointer, value: Value, size: usize) -> Result<(), Stop> {
         if at.region == crate::value::Region::Stack && size == 8 {
             self.memory.bounds(at, 0, 8)?;
             return self.memory.store_slot(at.offset, value);
@@ -483,7 +501,7 @@ impl Machine<'_> {
                 let bytes = number.bits.to_le_bytes().map(Label::literal);
                 self.memory.store(at, &bytes[..size.min(8)])
             }
-            other => Err(wrong(other, "data to store")),
+            other => Err(other.unexpected("data to store")),
         }
     }
 }

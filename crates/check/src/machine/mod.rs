@@ -5,14 +5,16 @@ mod integer;
 mod transfer;
 mod vector;
 
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register,
+};
 use restride_leaves::Callee;
 
 use crate::label::Label;
 use crate::memory::{Lanes, Memory};
 use crate::symbol::Symbol;
 use crate::value::{Pointer, Region, Value};
-use crate::violation::{Kind, Site, Violation};
+use crate::violation::{Kind, Limit, Site, Stop, Unproved};
 use flags::Flags;
 
 const RAX: usize = 0;
@@ -32,54 +34,118 @@ const KEPT: [(usize, &str); 6] = [
     (15, "r15"),
 ];
 
+/// A byte of an instruction that is not its first.
+const INSIDE: u32 = u32::MAX;
+
 /// Instructions of a piece of code, decoded once.
 pub(crate) struct Program<'a> {
     code: &'a [u8],
-    /// One more than the place in `known` of what begins at each byte; 0 if not decoded yet.
+    /// One more than the place in `known` of what begins at each byte; 0 if not decoded yet, and
+    /// [`INSIDE`] if an instruction has begun before it.
     at: Vec<u32>,
     known: Vec<Instruction>,
+    /// Where instructions begin if there is nothing but instructions from each function's beginning
+    /// to its end.
+    in_order: Vec<bool>,
+    /// An instruction that was executed and begins elsewhere.
+    pub(crate) astray: Option<i64>,
 }
 
 impl<'a> Program<'a> {
-    pub(crate) fn new(code: &'a [u8]) -> Self {
+    pub(crate) fn new(code: &'a [u8], entries: &[usize]) -> Self {
+        let mut in_order = vec![false; code.len()];
+        for entry in entries {
+            let bytes = code.get(*entry..).unwrap_or_default();
+            let decoder = Decoder::with_ip(64, bytes, *entry as u64, DecoderOptions::NONE);
+            for instruction in decoder {
+                match in_order.get_mut(instruction.ip() as usize) {
+                    Some(begins) if !*begins && !instruction.is_invalid() => *begins = true,
+                    _ => break,
+                }
+            }
+        }
         Self {
             code,
             at: vec![0; code.len()],
             known: Vec::new(),
+            in_order,
+            astray: None,
         }
     }
 
-    /// How many instructions were executed.
-    pub(crate) fn executed(&self) -> impl Iterator<Item = usize> + '_ {
+    /// Decodes all that may be reached from some places, and refuses instructions that overlap.
+    /// What is not known to be generated is left to be found when it is executed.
+    pub(crate) fn survey(mut self, entries: &[usize]) -> Result<(), Kind> {
+        let mut open: Vec<i64> = entries.iter().map(|entry| *entry as i64).collect();
+        while let Some(at) = open.pop() {
+            if self.is_decoded(at) {
+                continue;
+            }
+            let i = match self.get(at) {
+                Ok(instruction) => instruction,
+                Err(Stop::Wrong(kind)) => return Err(kind),
+                Err(Stop::NotUnderstood(_) | Stop::Limit(_)) => continue,
+            };
+            if matches!(
+                i.flow_control(),
+                FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
+            ) {
+                open.push(i.near_branch_target() as i64);
+            }
+            if matches!(
+                i.flow_control(),
+                FlowControl::Next
+                    | FlowControl::ConditionalBranch
+                    | FlowControl::Call
+                    | FlowControl::IndirectCall
+            ) {
+                open.push(i.next_ip() as i64);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the instructions begin that were decoded.
+    pub(crate) fn decoded(&self) -> impl Iterator<Item = usize> + '_ {
         self.known.iter().map(|known| known.ip() as usize)
     }
 
-    fn get(&mut self, offset: i64) -> Result<Instruction, Kind> {
-        let missing = Kind::NoCode { offset };
-        let Ok(start) = usize::try_from(offset) else {
-            return Err(missing);
-        };
-        let Some(slot) = self.at.get_mut(start) else {
-            return Err(missing);
-        };
-        if let Some(known) = (*slot as usize).checked_sub(1) {
-            return self.known.get(known).copied().ok_or(missing);
+    fn is_decoded(&self, offset: i64) -> bool {
+        let slot = usize::try_from(offset).ok().and_then(|at| self.at.get(at));
+        slot.is_some_and(|slot| *slot != 0 && *slot != INSIDE)
+    }
+
+    fn get(&mut self, offset: i64) -> Result<Instruction, Stop> {
+        let missing = || Stop::from(Kind::NoCode { offset });
+        let start = usize::try_from(offset).map_err(|_| missing())?;
+        let slot = *self.at.get(start).ok_or_else(missing)?;
+        if let Some(known) = (slot as usize).checked_sub(1) {
+            return self.known.get(known).copied().ok_or_else(missing);
         }
         let bytes = self.code.get(start..).unwrap_or_default();
         let mut decoder = Decoder::with_ip(64, bytes, start as u64, DecoderOptions::NONE);
         let instruction = decoder.decode();
-        let strange = instruction.is_invalid()
-            || instruction.has_lock_prefix()
+        let within = self.at.get_mut(start..start + instruction.len());
+        let within = within.ok_or_else(missing)?;
+        // Instructions do not overlap.
+        if instruction.is_invalid() || within.iter().any(|slot| *slot != 0) {
+            return Err(missing());
+        }
+        if !self.in_order[start] {
+            self.astray.get_or_insert(offset);
+        }
+        let strange = instruction.has_lock_prefix()
             || instruction.has_rep_prefix()
             || instruction.has_repne_prefix()
             || instruction.has_op_mask()
             || instruction.is_broadcast()
             || instruction.segment_prefix() != Register::None;
         if strange {
-            return Err(Kind::Unknown);
+            return Err(Stop::unknown());
         }
+        within.fill(INSIDE);
         self.known.push(instruction);
-        *slot = self.known.len() as u32;
+        within[0] = self.known.len() as u32;
         Ok(instruction)
     }
 }
@@ -133,7 +199,7 @@ impl<'a> Machine<'a> {
         entry: usize,
         chunk: u64,
         chunks: u64,
-    ) -> Result<u64, Violation> {
+    ) -> Result<u64, Unproved> {
         self.forget_registers();
         for (register, _) in KEPT {
             self.general[register] = Value::Kept(register as u8);
@@ -150,12 +216,11 @@ impl<'a> Machine<'a> {
         loop {
             self.count(1)?;
             let instruction = program.get(at)?;
-            let next = self.step(&instruction).map_err(|kind| Violation {
-                kind: Box::new(kind),
-                site: Some(Site {
+            let next = self.step(&instruction).map_err(|stop| {
+                stop.at(Some(Site {
                     offset: at as usize,
                     instruction: instruction.to_string(),
-                }),
+                }))
             })?;
             at = match next {
                 Next::Go => instruction.next_ip() as i64,
@@ -166,10 +231,10 @@ impl<'a> Machine<'a> {
     }
 
     /// Spends steps.
-    pub(crate) fn count(&mut self, steps: u64) -> Result<(), Kind> {
+    pub(crate) fn count(&mut self, steps: u64) -> Result<(), Stop> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > self.limit {
-            return Err(Kind::Steps { limit: self.limit });
+            return Err(Limit::Steps { limit: self.limit }.into());
         }
         Ok(())
     }
@@ -185,23 +250,20 @@ impl<'a> Machine<'a> {
         self.flags = Flags::Undefined;
     }
 
-    fn result(&self) -> Result<u64, Kind> {
+    fn result(&self) -> Result<u64, Stop> {
         for (register, name) in KEPT {
             match self.general[register] {
                 Value::Kept(which) if usize::from(which) == register => {}
-                _ => return Err(Kind::NotKept { register: name }),
+                _ => return Err(Kind::NotKept { register: name }.into()),
             }
         }
         match self.general[RAX] {
-            Value::Number(number) if number.is_known() => Ok(number.bits),
-            other => Err(Kind::Value {
-                what: other.what().to_owned(),
-                wanted: "a status",
-            }),
+            Value::Number(number) => Ok(number.bits),
+            other => Err(other.unexpected("a status")),
         }
     }
 
-    fn step(&mut self, i: &Instruction) -> Result<Next, Kind> {
+    fn step(&mut self, i: &Instruction) -> Result<Next, Stop> {
         match i.mnemonic() {
             Mnemonic::Jmp | Mnemonic::Ret | Mnemonic::Call | Mnemonic::Push | Mnemonic::Pop => {
                 return self.transfer(i);
@@ -221,24 +283,31 @@ impl<'a> Machine<'a> {
         if self.integer(i)? || self.vector(i)? {
             return Ok(Next::Go);
         }
-        Err(Kind::Unknown)
+        match i.flow_control() {
+            // `syscall` is a call, too.
+            FlowControl::Interrupt | FlowControl::Exception | FlowControl::Call => {
+                Err(Kind::System.into())
+            }
+            _ => Err(Stop::unknown()),
+        }
     }
 
     /// The address of a memory operand.
-    fn address(&mut self, i: &Instruction) -> Result<Pointer, Kind> {
+    fn address(&mut self, i: &Instruction) -> Result<Pointer, Stop> {
         match self.effective(i)? {
             Value::Pointer(pointer) => Ok(pointer),
             other => Err(Kind::NotAnAddress {
                 what: other.what().to_owned(),
-            }),
+            }
+            .into()),
         }
     }
 
     /// The sum that a memory operand spells.
-    fn effective(&mut self, i: &Instruction) -> Result<Value, Kind> {
+    fn effective(&mut self, i: &Instruction) -> Result<Value, Stop> {
         if i.is_ip_rel_memory_operand() {
             if i.memory_base() != Register::RIP {
-                return Err(Kind::Unknown);
+                return Err(Stop::unknown());
             }
             return Ok(Value::Pointer(Pointer {
                 region: Region::Code,
@@ -277,13 +346,14 @@ impl<'a> Machine<'a> {
         }
     }
 
-    pub(crate) fn pointer(&self, register: usize) -> Result<Pointer, Kind> {
+    pub(crate) fn pointer(&self, register: usize) -> Result<Pointer, Stop> {
         match self.general[register] {
             Value::Pointer(pointer) => Ok(pointer),
             other => Err(Kind::Value {
                 what: other.what().to_owned(),
                 wanted: "an address",
-            }),
+            }
+            .into()),
         }
     }
 
@@ -292,12 +362,12 @@ impl<'a> Machine<'a> {
         self.general[[RDI, RSI, RDX, RCX][number.min(3)]]
     }
 
-    pub(crate) fn argument_pointer(&self, number: usize) -> Result<Pointer, Kind> {
+    pub(crate) fn argument_pointer(&self, number: usize) -> Result<Pointer, Stop> {
         self.pointer([RDI, RSI, RDX, RCX][number.min(3)])
     }
 
     /// What a called function leaves behind.
-    pub(crate) fn after_call(&mut self, result: Option<Value>) -> Result<(), Kind> {
+    pub(crate) fn after_call(&mut self, result: Option<Value>) -> Result<(), Stop> {
         let top = self.pointer(RSP)?.offset;
         self.memory.forget_below(top);
         self.forget_registers();
@@ -309,20 +379,20 @@ impl<'a> Machine<'a> {
 }
 
 /// The number of a 64-bit register.
-fn general(register: Register) -> Result<usize, Kind> {
+fn general(register: Register) -> Result<usize, Stop> {
     if register.is_gpr64() {
         Ok(register.number())
     } else {
-        Err(Kind::Unknown)
+        Err(Stop::unknown())
     }
 }
 
 /// The number and size of a general register that is not the second byte of one.
-fn sized(register: Register) -> Result<(usize, usize), Kind> {
+fn sized(register: Register) -> Result<(usize, usize), Stop> {
     match register {
-        Register::AH | Register::BH | Register::CH | Register::DH => Err(Kind::Unknown),
+        Register::AH | Register::BH | Register::CH | Register::DH => Err(Stop::unknown()),
         _ if register.is_gpr() => Ok((register.full_register().number(), register.size())),
-        _ => Err(Kind::Unknown),
+        _ => Err(Stop::unknown()),
     }
 }
 

@@ -5,10 +5,10 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 use super::{Machine, Next, RSP, general, is_plain_return};
 use crate::memory::Memory;
 use crate::value::{Pointer, Region, Value};
-use crate::violation::Kind;
+use crate::violation::{Kind, Stop};
 
 impl Machine<'_> {
-    pub(super) fn transfer(&mut self, i: &Instruction) -> Result<Next, Kind> {
+    pub(super) fn transfer(&mut self, i: &Instruction) -> Result<Next, Stop> {
         match i.mnemonic() {
             Mnemonic::Jmp if i.op0_kind() == OpKind::NearBranch64 => {
                 Ok(Next::Jump(i.near_branch_target() as i64))
@@ -26,7 +26,8 @@ impl Machine<'_> {
                 if let Value::Return = value {
                     return Err(Kind::Stack {
                         what: "the return address is taken",
-                    });
+                    }
+                    .into());
                 }
                 self.move_stack(8)?;
                 self.set_general(register, value)?;
@@ -42,15 +43,16 @@ impl Machine<'_> {
                 if at.region != Region::Stack || !Memory::is_at_entry(at.offset) {
                     return Err(Kind::Stack {
                         what: "a return with a frame",
-                    });
+                    }
+                    .into());
                 }
                 Ok(Next::Done)
             }
-            _ => Err(Kind::Unknown),
+            _ => Err(Stop::unknown()),
         }
     }
 
-    fn move_stack(&mut self, by: i64) -> Result<i64, Kind> {
+    fn move_stack(&mut self, by: i64) -> Result<i64, Stop> {
         let at = self.pointer(RSP)?;
         let offset = at.offset + by;
         self.set_general(RSP, Value::Pointer(Pointer { offset, ..at }))?;
@@ -58,7 +60,7 @@ impl Machine<'_> {
     }
 
     /// Writes a register; the stack pointer keeps pointing at the stack.
-    pub(super) fn set_general(&mut self, register: usize, value: Value) -> Result<(), Kind> {
+    pub(super) fn set_general(&mut self, register: usize, value: Value) -> Result<(), Stop> {
         if register == RSP {
             match value {
                 Value::Pointer(pointer) if pointer.region == Region::Stack => {
@@ -67,7 +69,8 @@ impl Machine<'_> {
                 _ => {
                     return Err(Kind::Stack {
                         what: "the stack pointer leaves the stack",
-                    });
+                    }
+                    .into());
                 }
             }
         }
@@ -76,13 +79,14 @@ impl Machine<'_> {
     }
 
     /// Refuses a call with a stack that is not aligned as the convention says.
-    pub(crate) fn demand_aligned_stack(&self) -> Result<(), Kind> {
+    pub(crate) fn demand_aligned_stack(&self) -> Result<(), Stop> {
         if self.pointer(RSP)?.offset % 16 == 0 {
             Ok(())
         } else {
             Err(Kind::Stack {
                 what: "a call with a stack that is not aligned",
-            })
+            }
+            .into())
         }
     }
 }

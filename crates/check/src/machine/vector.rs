@@ -6,21 +6,18 @@ use super::{Machine, is_legacy, sized};
 use crate::label::Label;
 use crate::memory::Lanes;
 use crate::value::{Data, Value};
-use crate::violation::Kind;
+use crate::violation::Stop;
 
-fn xmm(register: Register) -> Result<usize, Kind> {
+fn xmm(register: Register) -> Result<usize, Stop> {
     if register.is_xmm() {
         Ok(register.number())
     } else {
-        Err(Kind::Unknown)
+        Err(Stop::unknown())
     }
 }
 
-fn on_data() -> Kind {
-    Kind::Value {
-        what: "data".to_owned(),
-        wanted: "constants",
-    }
+fn on_data() -> Stop {
+    Stop::not_understood("bits of data are computed with")
 }
 
 /// Lanes of two vectors, those of the second numbered from 16.
@@ -40,7 +37,7 @@ fn interleaved(a: &Lanes, b: &Lanes, size: usize, high: bool) -> Lanes {
 }
 
 /// Bit by bit on two bytes, where the result is one of them or a constant.
-fn bitwise(operation: Mnemonic, a: Label, b: Label) -> Result<Label, Kind> {
+fn bitwise(operation: Mnemonic, a: Label, b: Label) -> Result<Label, Stop> {
     let (x, y) = (a.as_literal(), b.as_literal());
     Ok(match operation {
         Mnemonic::Por => match (x, y) {
@@ -73,7 +70,7 @@ fn bitwise(operation: Mnemonic, a: Label, b: Label) -> Result<Label, Kind> {
 
 impl Machine<'_> {
     /// Executes an instruction of this kind; whether it is one.
-    pub(super) fn vector(&mut self, i: &Instruction) -> Result<bool, Kind> {
+    pub(super) fn vector(&mut self, i: &Instruction) -> Result<bool, Stop> {
         use Mnemonic as M;
         match i.mnemonic() {
             M::Movdqu
@@ -239,13 +236,13 @@ impl Machine<'_> {
     }
 
     /// The operand that is written becomes a vector.
-    fn set_vector(&mut self, i: &Instruction, lanes: Lanes) -> Result<(), Kind> {
+    fn set_vector(&mut self, i: &Instruction, lanes: Lanes) -> Result<(), Stop> {
         self.vectors[xmm(i.op0_register())?] = lanes;
         Ok(())
     }
 
     /// A whole vector. In memory it must be aligned, as all old instructions demand but moves.
-    fn lanes(&mut self, i: &Instruction, operand: u32) -> Result<Lanes, Kind> {
+    fn lanes(&mut self, i: &Instruction, operand: u32) -> Result<Lanes, Stop> {
         match i.op_kind(operand) {
             OpKind::Register => Ok(self.vectors[xmm(i.op_register(operand))?]),
             OpKind::Memory if i.memory_size().size() == 16 => {
@@ -255,18 +252,18 @@ impl Machine<'_> {
                 }
                 self.memory.load(at, 16)
             }
-            _ => Err(Kind::Unknown),
+            _ => Err(Stop::unknown()),
         }
     }
 
-    fn move_vector(&mut self, i: &Instruction, aligned: bool) -> Result<(), Kind> {
+    fn move_vector(&mut self, i: &Instruction, aligned: bool) -> Result<(), Stop> {
         let in_memory = (0..2).any(|operand| i.op_kind(operand) == OpKind::Memory);
         if !in_memory {
             let lanes = self.vectors[xmm(i.op1_register())?];
             return self.set_vector(i, lanes);
         }
         if i.memory_size().size() != 16 {
-            return Err(Kind::Unknown);
+            return Err(Stop::unknown());
         }
         let at = self.address(i)?;
         if aligned {
@@ -281,7 +278,7 @@ impl Machine<'_> {
     }
 
     /// The low bytes of a vector from or to anywhere.
-    fn move_scalar(&mut self, i: &Instruction, size: usize) -> Result<(), Kind> {
+    fn move_scalar(&mut self, i: &Instruction, size: usize) -> Result<(), Stop> {
         let mut lanes = [Label::ZERO; 16];
         match (i.op0_kind(), i.op1_kind()) {
             (OpKind::Register, OpKind::Memory) => {
@@ -304,12 +301,12 @@ impl Machine<'_> {
                 let at = self.address(i)?;
                 return self.memory.store(at, &from[..size]);
             }
-            _ => return Err(Kind::Unknown),
+            _ => return Err(Stop::unknown()),
         }
         self.set_vector(i, lanes)
     }
 
-    fn move_to_general(&mut self, i: &Instruction, from: &[Label]) -> Result<(), Kind> {
+    fn move_to_general(&mut self, i: &Instruction, from: &[Label]) -> Result<(), Stop> {
         let mut bytes = [Label::ZERO; 8];
         bytes[..from.len()].copy_from_slice(from);
         let value = Value::Data(Data {
@@ -320,7 +317,7 @@ impl Machine<'_> {
         self.set_general(register, value)
     }
 
-    fn bits(&mut self, i: &Instruction, operation: Mnemonic) -> Result<(), Kind> {
+    fn bits(&mut self, i: &Instruction, operation: Mnemonic) -> Result<(), Stop> {
         let (first, second) = Self::two(i);
         let (a, b) = (self.lanes(i, first)?, self.lanes(i, second)?);
         let mut lanes = [Label::ZERO; 16];
@@ -335,14 +332,14 @@ impl Machine<'_> {
         &mut self,
         i: &Instruction,
         f: impl FnOnce(&Lanes, &Lanes, usize) -> Lanes,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), Stop> {
         let (first, second) = Self::two(i);
         let (a, b) = (self.lanes(i, first)?, self.lanes(i, second)?);
         let lanes = f(&a, &b, i.immediate8().into());
         self.set_vector(i, lanes)
     }
 
-    fn blend(&mut self, i: &Instruction, size: usize) -> Result<(), Kind> {
+    fn blend(&mut self, i: &Instruction, size: usize) -> Result<(), Stop> {
         self.shuffle(i, |a, b, by| {
             picked(a, b, |at| at + 16 * (by >> (at / size) & 1))
         })
@@ -353,7 +350,7 @@ impl Machine<'_> {
         &mut self,
         i: &Instruction,
         f: impl Fn(&Lanes, usize, usize) -> Label,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), Stop> {
         let a = self.lanes(i, 1)?;
         let by = usize::from(i.immediate8());
         self.set_vector(i, std::array::from_fn(|at| f(&a, by, at)))
@@ -363,14 +360,14 @@ impl Machine<'_> {
         &mut self,
         i: &Instruction,
         from: impl Fn(usize, usize) -> Option<usize>,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), Stop> {
         let a = self.lanes(i, if is_legacy(i) { 0 } else { 1 })?;
         let by = usize::from(i.immediate8());
         let lanes = std::array::from_fn(|at| from(at, by).map_or(Label::ZERO, |from| a[from]));
         self.set_vector(i, lanes)
     }
 
-    fn insert(&mut self, i: &Instruction, size: usize) -> Result<(), Kind> {
+    fn insert(&mut self, i: &Instruction, size: usize) -> Result<(), Stop> {
         let (first, second) = Self::two(i);
         let mut lanes = self.lanes(i, first)?;
         let (value, _) = self.operand(i, second)?;
@@ -379,7 +376,7 @@ impl Machine<'_> {
         self.set_vector(i, lanes)
     }
 
-    fn extract(&mut self, i: &Instruction, size: usize) -> Result<(), Kind> {
+    fn extract(&mut self, i: &Instruction, size: usize) -> Result<(), Stop> {
         let lanes = self.vectors[xmm(i.op1_register())?];
         let at = usize::from(i.immediate8()) % (16 / size) * size;
         if i.op0_kind() == OpKind::Memory {
@@ -391,15 +388,12 @@ impl Machine<'_> {
 }
 
 /// The bytes of data or of a constant.
-fn bytes_of(value: Value) -> Result<[Label; 8], Kind> {
+fn bytes_of(value: Value) -> Result<[Label; 8], Stop> {
     match value {
         Value::Data(data) => Ok(data.bytes),
         Value::Number(number) if number.is_known() => {
             Ok(number.bits.to_le_bytes().map(Label::literal))
         }
-        other => Err(Kind::Value {
-            what: other.what().to_owned(),
-            wanted: "data",
-        }),
+        other => Err(other.unexpected("data")),
     }
 }

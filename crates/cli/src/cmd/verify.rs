@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use restride_check::{Limits, Report, Subject, check};
+use restride_check::{Limits, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
 use restride_loops::{Kernel, Verified};
 use serde_json::json;
@@ -71,12 +71,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         limits.bytes = args.steps;
         let report = match check(&subject, &limits) {
             Ok(report) => Ok(report),
-            Err(violation) if violation.is_limit() => Err(violation.to_string()),
-            Err(violation) => {
+            Err(Unproved::Wrong(violation)) => {
                 return Err(Failure::Internal(format!(
                     "the machine code for {level:?} is wrong: {violation}"
                 )));
             }
+            Err(Unproved::Limit(limit)) => Err(format!("not followed to its end: {limit}")),
+            Err(unproved) => Err(unproved.to_string()),
         };
         proved &= report.is_ok();
         if args.json {
@@ -127,7 +128,7 @@ fn print(
     )?;
     let report = match report {
         Ok(report) => report,
-        Err(limit) => return writeln!(out, "  not followed to its end: {limit}"),
+        Err(why) => return writeln!(out, "  {why}"),
     };
     let executed = report.executed.len();
     writeln!(out, "  runs          {}", report.runs)?;
@@ -169,11 +170,11 @@ fn as_json(
             "calls": report.calls,
             "views": views,
         }),
-        Err(limit) => json!({
+        Err(why) => json!({
             "level": level,
             "code_bytes": native.code_bytes(),
             "proved": false,
-            "why": limit,
+            "why": why,
             "views": views,
         }),
     }
