@@ -6,7 +6,7 @@
 //! shows its elements more than once is a view, and what is asked of it is small.
 
 use super::Reason;
-use super::walk::{Kind, Walker};
+use super::walk::Walker;
 use crate::ir::Stmt;
 
 /// How often the checks of a kernel may look at indices that they have seen: a second's work.
@@ -22,10 +22,11 @@ pub(super) fn stmt(walker: &mut Walker<'_>, stmt: &Stmt) -> Result<(), Reason> {
             }
         }
         Stmt::Check { index, dims, .. } => {
-            let loops = walker.scope.iter().filter(|b| b.kind == Kind::Loop);
             // A dimension of stride 0 shows the same indices again: nobody looks.
             let own = dims.iter().filter(|d| d.1 != 0).map(|d| d.0);
-            let looks = loops
+            let looks = walker
+                .scope
+                .loops()
                 .map(|b| b.extent)
                 .chain(own)
                 .fold(1i128, |n, extent| n.saturating_mul(extent.into()));

@@ -15,6 +15,7 @@ mod effort;
 mod error;
 mod fingerprint;
 mod forms;
+mod scope;
 mod scratch;
 mod search;
 mod strided;

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::cover::Whole;
 use super::search::{Budget, meet};
 use super::strided::Strided;
-use super::walk::{Kind, Walker};
+use super::walk::Walker;
 use super::{Flaw, Reason};
 use crate::ir::{BufferId, Kernel, Place, Stmt};
 
@@ -47,8 +47,7 @@ impl Access {
         own: &[(i64, i64)],
         write: bool,
     ) -> Access {
-        let loaded = walker.scope.iter().filter(|b| b.kind == Kind::Index);
-        let loaded = loaded.map(|b| (b.extent, place.addr.coeff(b.var)));
+        let loaded = walker.scope.loaded_of(&place.addr);
         Access {
             buffer: place.buffer,
             write,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Reason;
 use super::bounds::reach;
-use super::walk::{Kind, Walker};
+use super::walk::Walker;
 use crate::ir::{Addr, Buffer, BufferId, Kernel, Norm, Place, Role, Stmt};
 
 /// The most dimensions of one box.
@@ -194,7 +194,7 @@ fn known<'k>(walker: &Walker<'k>, place: &Place) -> Result<&'k Buffer, Reason> {
         if coeff == 0 {
             return Err(Reason::ZeroCoefficient { var });
         }
-        if !walker.scope.iter().any(|b| b.var == var) {
+        if walker.scope.extent(var).is_none() {
             return Err(Reason::UnknownVar { var });
         }
         if terms[..at].iter().any(|t| t.0 == var) {
@@ -209,13 +209,7 @@ fn known<'k>(walker: &Walker<'k>, place: &Place) -> Result<&'k Buffer, Reason> {
 }
 
 fn no_index_var(walker: &Walker<'_>, addr: &Addr, what: &'static str) -> Result<(), Reason> {
-    let loaded = |var| {
-        walker
-            .scope
-            .iter()
-            .any(|b| b.var == var && b.kind == Kind::Index)
-    };
-    match addr.terms.iter().find(|t| loaded(t.0)) {
+    match addr.terms.iter().find(|t| walker.scope.is_loaded(t.0)) {
         Some(&(var, _)) => Err(Reason::IndexVarIn { var, what }),
         None => Ok(()),
     }

@@ -1,10 +1,9 @@
 //! One walk over the statements: scopes, then every local property in turn, then a record of
 //! what is written and what is read of scratch for the properties that need all statements.
 
-use std::mem::take;
-
 use smallvec::SmallVec;
 
+use super::scope::Scope;
 use super::{Reason, bounds, checks, effort, forms, scratch::Access, strided::Strided, structure};
 use crate::ir::{Addr, BufferId, Kernel, Place, Role, Stmt, Var};
 
@@ -12,21 +11,6 @@ use crate::ir::{Addr, BufferId, Kernel, Place, Role, Stmt, Var};
 pub(super) const MAX_DEPTH: usize = 64;
 /// Variables are numbered below this.
 const MAX_VARS: u32 = 1 << 20;
-
-/// Whether a variable counts or was loaded.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Loop,
-    Index,
-}
-
-/// A variable in scope with values `0..extent`.
-#[derive(Clone, Copy)]
-pub(super) struct Binding {
-    pub(super) var: Var,
-    pub(super) kind: Kind,
-    pub(super) extent: i64,
-}
 
 /// What is written to a buffer by one statement.
 pub(super) struct Write {
@@ -38,7 +22,7 @@ pub(super) struct Write {
 
 pub(super) struct Walker<'k> {
     pub(super) kernel: &'k Kernel,
-    pub(super) scope: SmallVec<[Binding; 8]>,
+    pub(super) scope: Scope,
     pub(super) phase: usize,
     /// The statement of the top level that the walk is in.
     pub(super) outermost: Option<&'k Stmt>,
@@ -60,7 +44,7 @@ impl<'k> Walker<'k> {
     pub(super) fn new(kernel: &'k Kernel) -> Walker<'k> {
         Walker {
             kernel,
-            scope: SmallVec::new(),
+            scope: Scope::default(),
             phase: 0,
             outermost: None,
             output_written: false,
@@ -86,7 +70,7 @@ impl<'k> Walker<'k> {
                 self.visit(stmt, 0)?;
                 self.path.pop();
             }
-            self.scope.clear();
+            self.scope.hide();
         }
         Ok(())
     }
@@ -109,25 +93,25 @@ impl<'k> Walker<'k> {
                     return Err(Reason::TooDeep { limit: MAX_DEPTH });
                 }
                 // Chunks that share out a loop have not run what stands before it.
-                let hidden = if *parallel {
-                    take(&mut self.scope)
-                } else {
-                    SmallVec::new()
-                };
-                let outside = self.scope.len();
-                self.define(*var, Kind::Loop, *extent)?;
+                let hidden = parallel.then(|| self.scope.hide());
+                let outside = self.scope.mark();
+                self.define(*var)?;
+                self.scope.enter_loop(*var, *extent);
                 for (at, inner) in body.iter().enumerate() {
                     self.path.push(at as u32);
                     self.stmt += 1;
                     self.visit(inner, depth + 1)?;
                     self.path.pop();
                 }
-                self.scope.truncate(outside);
-                if *parallel {
+                self.scope.reset(outside);
+                if let Some(hidden) = hidden {
                     self.scope = hidden;
                 }
             }
-            Stmt::Index { var, norm, .. } => self.define(*var, Kind::Index, norm.limit)?,
+            Stmt::Index { var, norm, .. } => {
+                self.define(*var)?;
+                self.scope.load(*var, norm.limit);
+            }
             Stmt::Check { .. } | Stmt::Move(_) | Stmt::Gather(_) | Stmt::Fill { .. } => {}
         }
         if depth == 0 {
@@ -136,7 +120,7 @@ impl<'k> Walker<'k> {
         Ok(())
     }
 
-    fn define(&mut self, var: Var, kind: Kind, extent: i64) -> Result<(), Reason> {
+    fn define(&mut self, var: Var) -> Result<(), Reason> {
         if var.0 >= MAX_VARS {
             return Err(Reason::VarNumber {
                 var,
@@ -151,25 +135,20 @@ impl<'k> Walker<'k> {
             return Err(Reason::Redefined { var });
         }
         self.defined[word] |= bit;
-        self.scope.push(Binding { var, kind, extent });
         Ok(())
     }
 
     /// The dimensions that the loops in scope give an address; those it does not mention come
     /// with stride 0.
     pub(super) fn loops(&self, addr: &Addr) -> impl Iterator<Item = (i64, i64)> {
-        self.scope
-            .iter()
-            .filter(|b| b.kind == Kind::Loop)
-            .map(|b| (b.extent, addr.coeff(b.var)))
+        self.scope.loops().map(|b| (b.extent, addr.coeff(b.var)))
     }
 
     /// The dimensions that the variables an address mentions give it.
     pub(super) fn mentioned(&self, addr: &Addr) -> impl Iterator<Item = (i64, i64)> {
-        self.scope
+        addr.terms
             .iter()
-            .map(|b| (b.extent, addr.coeff(b.var)))
-            .filter(|&(_, c)| c != 0)
+            .filter_map(|&(var, coeff)| Some((self.scope.extent(var)?, coeff)))
     }
 
     fn record(&mut self, stmt: &Stmt) {
