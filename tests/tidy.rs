@@ -7,12 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which crate may know which. An arrow that is not here is an error.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("budget", &[]),
     ("text", &[]),
     ("layout", &[]),
     ("graph", &["text"]),
     ("loops", &["text"]),
+    ("partition", &[]),
+    ("import", &["graph", "partition"]),
     ("canon", &["budget", "graph", "layout", "text"]),
     ("leaves", &["loops"]),
     ("exec", &["leaves", "loops"]),
@@ -28,15 +30,15 @@ const ARROWS: [(&str, &[&str]); 14] = [
     (
         "testkit",
         &[
-            "budget", "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit",
-            "leaves", "restride", "check",
+            "budget", "text", "canon", "exec", "graph", "import", "layout", "loops", "lower",
+            "jit", "leaves", "restride", "check",
         ],
     ),
     (
         "cli",
         &[
-            "budget", "text", "canon", "exec", "graph", "layout", "loops", "lower", "jit",
-            "leaves", "restride", "check", "testkit",
+            "budget", "text", "canon", "exec", "graph", "import", "layout", "loops", "lower",
+            "jit", "leaves", "restride", "check", "testkit",
         ],
     ),
 ];

@@ -79,6 +79,15 @@ impl Failure {
         })
     }
 
+    /// What is wrong, in one line if it can be.
+    pub(crate) fn message(&self) -> &str {
+        match self {
+            Self::Input(message) | Self::Usage(message) | Self::Internal(message) => message,
+            Self::Text(wrong) => &wrong.rendered,
+            Self::ClosedPipe => "",
+        }
+    }
+
     /// Prints it and says how to exit.
     pub(crate) fn report(&self) -> ExitCode {
         let (message, code) = match self {

@@ -4,7 +4,7 @@
 //! then each line of standard error after `! `, then `? N` if it exits with a code N that is not
 //! 0. `| ` before a command pipes the output of the one before into it. A line that starts with
 //! `#` outside of an output says why the session is there. Each session has an empty folder of its
-//! own; `<<` makes a file in it, up to a line `>>`. Numbers that differ between runs and machines
+//! own; `<<` makes a file in it, up to a line `>>`, and `<+` copies one of the repository into it. Numbers that differ between runs and machines
 //! are written as `N` where a command line ends with `# numbers vary`.
 //!
 //! The fences marked `console` of `docs/quick.md` are sessions too.
@@ -96,6 +96,14 @@ fn session(name: &str, text: &str) -> String {
             }
             fs::write(folder.join(file), content).expect("written");
             expecting = false;
+        } else if let Some(file) = line.strip_prefix("<+ ") {
+            out += &format!("{line}\n");
+            let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../..")
+                .join(file);
+            let name = from.file_name().expect("a name");
+            fs::copy(&from, folder.join(name)).expect("copied");
+            expecting = false;
         } else if let Some(command) = piped.or(line.strip_prefix("$ ")) {
             out += &format!("{line}\n");
             let input = piped.and(last.take()).map(|ran| ran.stdout);
@@ -125,7 +133,7 @@ fn session(name: &str, text: &str) -> String {
 }
 
 fn is_command(line: &str) -> bool {
-    ["$ ", "| ", "<< "]
+    ["$ ", "| ", "<< ", "<+ "]
         .iter()
         .any(|mark| line.starts_with(mark))
 }

@@ -8,7 +8,9 @@ mod completions;
 mod conform;
 mod dot;
 mod explain;
+mod import;
 mod ladder;
+mod model;
 mod opt;
 mod report;
 mod run;
@@ -57,6 +59,12 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Time a program, or real workloads, beside a memcpy of the same bytes.
     Bench(bench::Args),
+    /// Say what a model spends on moving data: ONNX or OpenVINO IR.
+    #[command(after_help = "Example:\n  restride model yolo.onnx --shape images=1,3,640,640")]
+    Model(model::Args),
+    /// Print a model that only moves data as a program.
+    #[command(after_help = "Example:\n  restride import patches.onnx | restride explain")]
+    Import(import::Args),
     /// Name the first rung that disagrees on a graph.
     Bisect(bisect::Args),
     /// Run golden cases of real frameworks.
@@ -88,6 +96,8 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Verify(args) => verify::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Model(args) => model::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Quick => {
             io::stdout().lock().write_all(quick::HELP.as_bytes())?;

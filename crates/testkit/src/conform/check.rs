@@ -2,8 +2,9 @@
 
 use restride_graph::oracle::Tensor;
 
+use super::SpellError;
 use super::case::{ArrayOut, Case};
-use super::spell::{SpellError, Spelled, spell};
+use super::spell::{Spelled, spell};
 use super::values;
 use crate::ladder::guarded;
 use crate::rungs::{Rung, RungError, Subject};
@@ -51,7 +52,7 @@ pub fn check_case(case: &Case, rungs: &[&dyn Rung]) -> Holds {
         (Ok(spelled), _) => spelled,
         (Err(SpellError::Refused(_)), None) => return Ok(()),
         (Err(SpellError::Refused(reason)), Some(_)) => return Err(format!("refused: {reason}")),
-        (Err(SpellError::Unreadable(reason)), _) => return Err(format!("unreadable: {reason}")),
+        (Err(reason), _) => return Err(format!("unreadable: {reason}")),
     };
     let subject = Subject::new(&spelled.graph, &spelled.inputs);
     for rung in rungs {

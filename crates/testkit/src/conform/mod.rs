@@ -18,4 +18,5 @@ mod tests;
 
 pub use case::{Array, ArrayOut, Case, Expect, Values};
 pub use check::{FileReport, Holds, check_case, check_lines};
-pub use spell::{SpellError, Spelled, spell};
+pub use restride_import::spell::SpellError;
+pub use spell::{Spelled, spell};

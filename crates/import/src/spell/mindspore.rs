@@ -9,7 +9,7 @@ use super::{SpellError, require};
 const ANY: Allowed = Allowed::AnyInteger;
 
 pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
-    match call.case.op.as_str() {
+    match call.spelling.op {
         "StridedSlice" => strided_slice(call),
         "Gather" => gather(call),
         "Reshape" => reshape(call),

@@ -3,28 +3,38 @@
 use restride_graph::{
     IndexRule, Ints, Op, OutOfRange, ReshapeDialect, SliceDialect, StridedSliceDialect,
 };
-use serde_json::Value;
 
 use super::call::{Allowed, Call, Form};
-use super::{SpellError, openvino_related, require};
+use super::{Attribute, SpellError, openvino_related, require};
 
 pub(super) const ANY: Allowed = Allowed::AnyInteger;
 
+/// Spells a call of one operator.
+pub(super) type Operator = fn(&mut Call<'_>) -> Result<(), SpellError>;
+
 pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
-    match call.case.op.as_str() {
-        "StridedSlice" => strided_slice(call),
-        "Slice" => slice(call),
-        "Gather" => gather(call),
-        "GatherElements" => gather_elements(call),
-        "GatherND" => gather_nd(call),
-        "Reshape" => reshape(call),
-        _ => openvino_related::spell(call),
+    match operator(call.spelling.op) {
+        Some(spell) => spell(call),
+        None => Err(call.unknown()),
     }
+}
+
+/// What spells an operator, if it is known.
+pub(super) fn operator(name: &str) -> Option<Operator> {
+    Some(match name {
+        "StridedSlice" => strided_slice,
+        "Slice" => slice,
+        "Gather" => gather,
+        "GatherElements" => gather_elements,
+        "GatherND" => gather_nd,
+        "Reshape" => reshape,
+        _ => return openvino_related::operator(name),
+    })
 }
 
 /// A mask: packed (bit i is element i), or the list of 0 and 1 that OpenVINO has.
 fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
-    let Some(Value::Array(_)) = call.attr(name) else {
+    let Some(Attribute::Ints(_)) = call.attr(name) else {
         return call.attr_int(name, Some(0));
     };
     let list = call.given_attr_ints(name)?.unwrap_or_default();
@@ -75,7 +85,7 @@ fn slice(call: &mut Call<'_>) -> Result<(), SpellError> {
 /// Version 8 counts negative indices from the end; before it they are outside.
 fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "indices", "axis"])?;
-    let wrap = !matches!(call.case.opset.as_str(), "Gather-1" | "Gather-7");
+    let wrap = !matches!(call.spelling.version, 1 | 7);
     let op = Op::Gather {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
@@ -117,8 +127,9 @@ fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
         rule: CHECKED,
     };
     let gathered = call.push(op)?;
-    if call.case.opset != "GatherND-5" || batch_dims <= 1 {
-        return call.output(gathered);
+    if call.spelling.version != 5 || batch_dims <= 1 {
+        call.output(gathered);
+        return Ok(());
     }
     let (batch, rest) = call.shape(gathered).split_at(batch_dims as usize);
     let mut pattern = Ints::from_slice(&[batch.iter().product()]);

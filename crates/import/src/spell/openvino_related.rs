@@ -4,28 +4,29 @@ use restride_graph::{BroadcastMode, ChannelAxis, DepthOrder, Ints, Op, PadMode};
 
 use super::call::{Call, Form};
 use super::onnx::fill;
-use super::openvino::ANY;
+use super::openvino::{ANY, Operator};
 use super::{SpellError, require};
 
-pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
-    match call.case.op.as_str() {
-        "Transpose" => transpose(call),
-        "Squeeze" => squeeze(call),
-        "Unsqueeze" => unsqueeze(call),
-        "Broadcast" => broadcast(call),
-        "Tile" => tile(call),
-        "Reverse" => reverse(call),
-        "Roll" => roll(call),
-        "Concat" => call.concat(),
-        "Split" => split(call),
-        "VariadicSplit" => variadic_split(call),
-        "Pad" => pad(call),
-        "DepthToSpace" => depth_to_space(call),
-        "SpaceToDepth" => space_to_depth(call),
-        "ShuffleChannels" => shuffle_channels(call),
-        "ReverseSequence" => reverse_sequence(call),
-        _ => Err(call.unknown()),
-    }
+/// What spells an operator, if it is known.
+pub(super) fn operator(name: &str) -> Option<Operator> {
+    Some(match name {
+        "Transpose" => transpose,
+        "Squeeze" => squeeze,
+        "Unsqueeze" => unsqueeze,
+        "Broadcast" => broadcast,
+        "Tile" => tile,
+        "Reverse" => reverse,
+        "Roll" => roll,
+        "Concat" => |call| call.concat(None),
+        "Split" => split,
+        "VariadicSplit" => variadic_split,
+        "Pad" => pad,
+        "DepthToSpace" => depth_to_space,
+        "SpaceToDepth" => space_to_depth,
+        "ShuffleChannels" => shuffle_channels,
+        "ReverseSequence" => reverse_sequence,
+        _ => return None,
+    })
 }
 
 fn transpose(call: &mut Call<'_>) -> Result<(), SpellError> {
@@ -101,8 +102,8 @@ fn reverse(call: &mut Call<'_>) -> Result<(), SpellError> {
             .given_ints("axes", Form::Vector, ANY)?
             .unwrap_or_default(),
         "mask" => {
-            let flags = crate::conform::values::integers(call.input("axes")?)
-                .map_err(SpellError::Unreadable)?;
+            let flags = super::integers(call.value("axes")?)
+                .ok_or_else(|| SpellError::Unreadable("flags that are no integers".into()))?;
             let rank = call.shape(x).len();
             require!(flags.len() == rank, "{} flags for rank {rank}", flags.len());
             (0..rank as i64)
@@ -156,7 +157,7 @@ fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
     let high = call.ints("pads_end", Form::Vector, ANY)?;
     let negative = low.iter().chain(&high).find(|&&amount| amount < 0);
     require!(
-        call.case.opset != "Pad-1" || negative.is_none(),
+        call.spelling.version != 1 || negative.is_none(),
         "amount {negative:?} is negative"
     );
     let mode = match call.attr_word("pad_mode", "constant")? {

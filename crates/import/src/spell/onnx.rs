@@ -2,13 +2,13 @@
 //! versions spell as attributes are taken from there when the input is absent.
 
 use restride_graph::{
-    BroadcastMode, ChannelAxis, DepthOrder, ElementType, IndexRule, Ints, Op, OutOfRange, PadMode,
-    ReshapeDialect, SliceDialect,
+    BroadcastMode, ChannelAxis, Constant, DepthOrder, ElementType, IndexRule, Ints, Op, OutOfRange,
+    PadMode, ReshapeDialect, SliceDialect,
 };
 
 use super::call::{Allowed, Call, Form};
-use super::{SpellError, require};
-use crate::conform::values;
+use super::{Attribute, SpellError, require};
+use crate::number::encode;
 
 const INDEX: Allowed = Allowed::Only(&[ElementType::I32, ElementType::I64]);
 const SHAPE: Allowed = Allowed::Only(&[ElementType::I64]);
@@ -17,40 +17,56 @@ const RULE: IndexRule = IndexRule {
     wrap: true,
 };
 
+/// Spells a call of one operator.
+type Operator = fn(&mut Call<'_>) -> Result<(), SpellError>;
+
+/// The operators that only move data.
+pub(super) const OPERATORS: [(&str, Operator); 22] = [
+    ("Slice", slice),
+    ("Gather", gather),
+    ("GatherElements", gather_elements),
+    ("GatherND", gather_nd),
+    ("Reshape", reshape),
+    ("Transpose", transpose),
+    ("Squeeze", squeeze),
+    ("Unsqueeze", unsqueeze),
+    ("Flatten", flatten),
+    ("Expand", expand),
+    ("Tile", tile),
+    ("Concat", concat),
+    ("Split", split),
+    ("Pad", pad),
+    ("CenterCropPad", center_crop_pad),
+    ("DepthToSpace", depth_to_space),
+    ("SpaceToDepth", space_to_depth),
+    ("ReverseSequence", reverse_sequence),
+    ("Identity", identity),
+    ("Dropout", dropout),
+    ("Compress", compress),
+    ("TensorScatter", tensor_scatter),
+];
+
 pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
-    match call.case.op.as_str() {
-        "Slice" => slice(call),
-        "Gather" => gather(call),
-        "GatherElements" => gather_elements(call),
-        "GatherND" => gather_nd(call),
-        "Reshape" => reshape(call),
-        "Transpose" => transpose(call),
-        "Squeeze" => squeeze(call),
-        "Unsqueeze" => unsqueeze(call),
-        "Flatten" => flatten(call),
-        "Expand" => expand(call),
-        "Tile" => tile(call),
-        "Concat" => call.concat(),
-        "Split" => split(call),
-        "Pad" => pad(call),
-        "CenterCropPad" => center_crop_pad(call),
-        "DepthToSpace" => depth_to_space(call),
-        "SpaceToDepth" => space_to_depth(call),
-        "ReverseSequence" => reverse_sequence(call),
-        "Identity" => identity(call),
-        _ => Err(call.unknown()),
+    let known = OPERATORS.iter().find(|(name, _)| *name == call.spelling.op);
+    match known {
+        Some((_, spell)) => spell(call),
+        None => Err(call.unknown()),
     }
 }
 
 /// A parameter that is an input, or in older versions an attribute of the same name.
-fn given(call: &Call<'_>, name: &str, allowed: Allowed) -> Result<Option<Ints>, SpellError> {
+fn given(
+    call: &Call<'_>,
+    name: &'static str,
+    allowed: Allowed,
+) -> Result<Option<Ints>, SpellError> {
     match call.given_ints(name, Form::Vector, allowed)? {
         Some(ints) => Ok(Some(ints)),
         None => call.given_attr_ints(name),
     }
 }
 
-fn required(call: &Call<'_>, name: &str, allowed: Allowed) -> Result<Ints, SpellError> {
+fn required(call: &Call<'_>, name: &'static str, allowed: Allowed) -> Result<Ints, SpellError> {
     given(call, name, allowed)?
         .ok_or_else(|| SpellError::Unreadable(format!("input `{name}` is missing")))
 }
@@ -85,7 +101,7 @@ fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
     require!(
         fits,
         "indices are {element}; {} takes i32 and i64",
-        call.case.opset
+        call.named()
     );
     Ok(())
 }
@@ -217,7 +233,7 @@ fn split(call: &mut Call<'_>) -> Result<(), SpellError> {
         return call.split(x, axis, lengths);
     }
     let size = call.split_size(x, axis)?;
-    let outputs = call.case.expect.outputs().map_or(1, <[_]>::len) as i64;
+    let outputs = call.spelling.outputs.max(1) as i64;
     let named = call.given_attr_int("num_outputs")?;
     let count = named.unwrap_or(outputs);
     require!((1..=1 << 16).contains(&count), "{count} parts");
@@ -275,28 +291,29 @@ fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
 
 /// The bits of a fill value: an input of the data's type with one element, an attribute in older
 /// versions, zero when it is absent.
-pub(super) fn fill(call: &Call<'_>, slot: &str) -> Result<u128, SpellError> {
+pub(super) fn fill(call: &Call<'_>, slot: &'static str) -> Result<u128, SpellError> {
     let data = call.element("data")?;
-    let Some(array) = call.given(slot) else {
-        return match call.attr(slot) {
-            None => Ok(0),
-            Some(serde_json::Value::Number(number)) => {
-                values::encode(data, number).map_err(SpellError::Unreadable)
-            }
-            Some(other) => Err(SpellError::Unreadable(format!(
-                "attribute `{slot}` is {other}"
-            ))),
+    if call.given(slot).is_none() {
+        let number = match call.attr(slot) {
+            None => return Ok(0),
+            Some(Attribute::Int(number)) => encode(data, *number as f64, Some(*number)),
+            Some(Attribute::Float(number)) => encode(data, *number, None),
+            Some(_) => None,
         };
-    };
-    let tensor = values::tensor(array).map_err(SpellError::Unreadable)?;
+        return number.ok_or_else(|| {
+            SpellError::Unreadable(format!("attribute `{slot}` is no number of {data}"))
+        });
+    }
+    let value = call.value(slot)?;
+    let ty = value.ty();
     require!(
-        tensor.element() == data,
+        ty.element() == data,
         "{slot} is {}, the data {data}",
-        tensor.element()
+        ty.element()
     );
-    let one = tensor.rank() <= 1 && tensor.ty().numel() == 1;
-    require!(one, "{slot} has shape {:?}", tensor.shape());
-    Ok(tensor.bits(&vec![0; tensor.rank()]))
+    let one = ty.rank() <= 1 && ty.numel() == 1;
+    require!(one, "{slot} has shape {:?}", ty.shape());
+    Ok(value.bits(0).unwrap_or_default())
 }
 
 fn center_crop_pad(call: &mut Call<'_>) -> Result<(), SpellError> {
@@ -354,4 +371,155 @@ fn identity(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data"])?;
     let x = call.operand("data")?;
     call.result(Op::Identity { x })
+}
+
+/// At inference nothing is dropped, and the mask is true everywhere. Before version 10, where it has
+/// the data's element, nobody says what it holds.
+fn dropout(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "ratio", "training_mode"])?;
+    if call.given("training_mode").is_some() {
+        let training = call.value("training_mode")?.bits(0) != Some(0);
+        require!(!training, "it is in training mode");
+    }
+    let x = call.operand("data")?;
+    call.result(Op::Identity { x })?;
+    if call.spelling.outputs > 1 {
+        let element = match call.spelling.version {
+            ..10 => call.element("data")?,
+            _ => ElementType::Bool,
+        };
+        let one = Constant::from_integers(element, [], &[1]);
+        let one = one.map_err(|error| SpellError::Refused(error.to_string()))?;
+        let shape = Ints::from_slice(call.shape(x));
+        let x = call.push(Op::Constant(one))?;
+        call.result(Op::Broadcast {
+            x,
+            shape,
+            mode: BroadcastMode::Numpy,
+        })?;
+    }
+    Ok(())
+}
+
+/// Version 1 has an axis unless it says otherwise, later ones always say it.
+fn concat(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.concat((call.spelling.version == 1).then_some(1))
+}
+
+/// The places whose condition holds, which has to be known; of the flattened data without an axis.
+fn compress(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "condition"])?;
+    let condition = call.value("condition")?;
+    require!(
+        condition.ty().element() == ElementType::Bool && condition.ty().rank() == 1,
+        "the condition is {}",
+        condition.ty()
+    );
+    let kept = (0..condition.ty().numel()).filter(|&at| condition.bits(at) != Some(0));
+    let kept: Vec<i64> = kept.map(|at| at as i64).collect();
+    let length = condition.ty().numel();
+    let mut x = call.operand("data")?;
+    let axis = match call.given_attr_int("axis")? {
+        Some(axis) => axis,
+        None => {
+            x = call.push(Op::Reshape {
+                x,
+                dialect: ReshapeDialect::Onnx { allow_zero: false },
+                pattern: Ints::from_slice(&[-1]),
+            })?;
+            0
+        }
+    };
+    let size = call.split_size(x, axis)?;
+    require!(
+        length as i64 <= size,
+        "{length} conditions for an axis of {size}"
+    );
+    let indices = call.table(&[kept.len() as i64], &kept)?;
+    call.result(Op::Gather {
+        x,
+        indices,
+        axis,
+        batch_dims: 0,
+        rule: RULE,
+    })
+}
+
+/// A cache with rows of an update written into it at places that have to be known.
+fn tensor_scatter(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "update", "write_indices"])?;
+    let data = call.operand("data")?;
+    let update = call.operand("update")?;
+    let rank = call.shape(data).len();
+    require!(
+        rank >= 2 && call.shape(update).len() == rank,
+        "ranks {rank} and {}",
+        call.shape(update).len()
+    );
+    let axis = call.axis(call.attr_int("axis", Some(-2))?, rank)?;
+    require!(axis > 0, "axis 0 is the batch");
+    let (batch, size) = (call.shape(data)[0], call.shape(data)[axis]);
+    let rows = call.shape(update)[axis];
+    let starts = match given(call, "write_indices", INDEX)? {
+        Some(starts) => starts,
+        None => Ints::from_elem(0, usize::try_from(batch).unwrap_or_default()),
+    };
+    let circular = match call.attr_word("mode", "linear")? {
+        "linear" => false,
+        "circular" => true,
+        other => return Err(SpellError::Refused(format!("mode `{other}`"))),
+    };
+    require!(
+        starts.len() as i64 == batch,
+        "{} places for a batch of {batch}",
+        starts.len()
+    );
+    require!(rows <= size, "{rows} rows for a cache of {size}");
+    require!(
+        batch.saturating_mul(size) <= 1 << 20,
+        "the places of {batch} x {size} rows are too many to name"
+    );
+    // Row i of the result is row i of the cache, or row `size + k` of cache and update together.
+    let mut table = Vec::new();
+    for &start in &starts {
+        let fits = (0..size.max(1)).contains(&start) && (circular || start + rows <= size);
+        require!(fits, "{rows} rows at {start} for a cache of {size}");
+        let row = |at: i64| {
+            let into = if at >= start {
+                at - start
+            } else {
+                at - start + size
+            };
+            let written = into < rows && (circular || at >= start);
+            if written { size + into } else { at }
+        };
+        table.extend((0..size).map(row));
+    }
+    let both = call.push(Op::Concat {
+        parts: [data, update].into_iter().collect(),
+        axis: axis as i64,
+    })?;
+    // Batches and rows first, for the gather; then back.
+    let mut perm: Ints = (0..rank as i64).filter(|&k| k != axis as i64).collect();
+    perm.insert(1, axis as i64);
+    let turned = call.push(Op::Transpose {
+        x: both,
+        perm: perm.clone(),
+    })?;
+    let indices = call.table(&[batch, size], &table)?;
+    let picked = call.push(Op::Gather {
+        x: turned,
+        indices,
+        axis: 1,
+        batch_dims: 1,
+        rule: RULE,
+    })?;
+    let mut back = Ints::from_elem(0, rank);
+    for (to, &from) in perm.iter().enumerate() {
+        back[from as usize] = to as i64;
+    }
+    call.result(Op::Transpose {
+        x: picked,
+        perm: back,
+    })
 }

@@ -9,7 +9,7 @@ const INDEX: Allowed = Allowed::Only(&[ElementType::I16, ElementType::I32, Eleme
 const SHAPE: Allowed = Allowed::Only(&[ElementType::I32, ElementType::I64]);
 
 pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
-    match call.case.op.as_str() {
+    match call.spelling.op {
         "StridedSlice" => strided_slice(call),
         "Gather" => gather(call),
         "Reshape" => reshape(call),
@@ -83,7 +83,7 @@ pub(super) fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
     require!(
         fits,
         "indices are {element}; {} takes i16, i32 and i64",
-        call.case.opset
+        call.named()
     );
     Ok(())
 }

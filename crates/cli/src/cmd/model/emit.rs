@@ -1,0 +1,40 @@
+//! `--emit`: each kind of group as a file.
+
+use std::fs;
+use std::path::Path;
+
+use super::File;
+use super::survey::{Kind, Survey};
+use crate::failure::Failure;
+use crate::source::printable;
+
+/// The name of the file of the n-th kind.
+pub(super) fn name(at: usize, kind: &Kind) -> String {
+    format!("{:03}-{}.mv", at + 1, kind.first().program.graph.name())
+}
+
+/// Writes all of them.
+pub(super) fn write(survey: &Survey, file: &File, folder: &Path) -> Result<(), Failure> {
+    let wrong = |path: &Path, error: std::io::Error| {
+        Failure::Input(format!(
+            "{}: {error}",
+            printable(&path.display().to_string())
+        ))
+    };
+    fs::create_dir_all(folder).map_err(|error| wrong(folder, error))?;
+    for (at, kind) in survey.kinds.iter().enumerate() {
+        let path = folder.join(name(at, kind));
+        let times = kind.members.len();
+        let text = format!(
+            "// {}, group {} of {}, {times} time{}: {}\n{}",
+            file.name(),
+            at + 1,
+            survey.kinds.len(),
+            if times == 1 { "" } else { "s" },
+            kind.what,
+            kind.first().program.graph
+        );
+        fs::write(&path, text).map_err(|error| wrong(&path, error))?;
+    }
+    Ok(())
+}

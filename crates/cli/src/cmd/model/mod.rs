@@ -1,0 +1,132 @@
+//! `restride model`: what a model spends on moving data.
+
+mod emit;
+mod json;
+mod survey;
+mod text;
+mod times;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use restride_import::{Model, Options, open};
+
+use crate::failure::Failure;
+use crate::source::printable;
+use crate::views::Views;
+use survey::Survey;
+
+/// The arguments of `restride model`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    file: File,
+    #[command(flatten)]
+    views: Views,
+    /// Leave the times out
+    #[arg(long)]
+    no_times: bool,
+    /// Write each group as a program that all other commands take
+    #[arg(long, value_name = "FOLDER")]
+    emit: Option<PathBuf>,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A model's file and what it leaves open.
+#[derive(clap::Args)]
+pub(crate) struct File {
+    /// An ONNX model, or the .xml of an OpenVINO IR
+    file: PathBuf,
+    /// The shape of an input, or of a tensor whose shape nobody can tell
+    #[arg(long, value_name = "NAME=SIZE,..")]
+    shape: Vec<String>,
+    /// A size that the file calls by a name
+    #[arg(long, value_name = "NAME=SIZE")]
+    size: Vec<String>,
+    /// What a small input of whole numbers holds, where it decides what runs
+    #[arg(long, value_name = "NAME=NUMBER,..")]
+    value: Vec<String>,
+}
+
+impl File {
+    /// The file's name for people.
+    pub(super) fn name(&self) -> String {
+        printable(&self.file.display().to_string())
+    }
+
+    /// The path.
+    pub(super) fn path(&self) -> &Path {
+        &self.file
+    }
+
+    /// What was said on the command line.
+    fn options(&self) -> Result<Options, Failure> {
+        let mut options = Options::default();
+        for text in &self.shape {
+            let (name, sizes) = numbers(text, "shape")?;
+            options.shape(name, sizes);
+        }
+        for text in &self.size {
+            match numbers(text, "size")? {
+                (name, sizes) if sizes.len() == 1 => options.size(name, sizes[0]),
+                _ => {
+                    return Err(Failure::Usage(format!(
+                        "`{}`: one size a name",
+                        printable(text)
+                    )));
+                }
+            };
+        }
+        for text in &self.value {
+            let (name, numbers) = numbers(text, "value")?;
+            options.numbers(name, numbers);
+        }
+        Ok(options)
+    }
+
+    /// Reads the model.
+    pub(super) fn open(&self) -> Result<Model, Failure> {
+        let options = self.options()?;
+        open(&self.file, &options)
+            .map_err(|error| Failure::Input(format!("{}: {error}", self.name())))
+    }
+}
+
+/// `name=1,2,3`; a name may hold an `=` itself.
+fn numbers<'a>(text: &'a str, what: &str) -> Result<(&'a str, Vec<i64>), Failure> {
+    let read = text.rsplit_once('=').and_then(|(name, numbers)| {
+        let numbers = numbers
+            .split(',')
+            .filter(|number| !number.trim().is_empty());
+        let numbers: Result<Vec<i64>, _> = numbers.map(|number| number.trim().parse()).collect();
+        Some((name, numbers.ok()?))
+    });
+    read.ok_or_else(|| {
+        let text = printable(text);
+        Failure::Usage(format!(
+            "`{text}` is no {what}: write it as --{what} name=1,2,3"
+        ))
+    })
+}
+
+/// Looks at the model and says what it found.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let model = args.file.open()?;
+    let mut survey = Survey::of(model, args.views.copy_views)?;
+    if !args.no_times {
+        times::measure(&mut survey);
+    }
+    survey.sort();
+    if let Some(folder) = &args.emit {
+        emit::write(&survey, &args.file, folder)?;
+    }
+    let mut out = io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{}", json::object(&survey, &args.file))?,
+        false => text::write(&survey, &args.file, &mut out)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,272 @@
+//! What there is to say about a model's movement, gathered once for whoever says it.
+
+use std::collections::HashMap;
+
+use restride_graph::{Graph, TensorType};
+use restride_import::{Group, Model, NodeId, Program as Imported, Role};
+use restride_lower::Traffic;
+use restride_lower::plan::Answer;
+
+use crate::explanation::Explanation;
+use crate::failure::Failure;
+use crate::stages::Program;
+
+/// A model with its groups, equal ones together.
+pub(super) struct Survey {
+    pub(super) model: Model,
+    pub(super) kinds: Vec<Kind>,
+    /// Nodes of movement that cannot be told ahead, each with the reason.
+    pub(super) hidden: Vec<(NodeId, String)>,
+    pub(super) copy_views: bool,
+}
+
+/// Groups that are one program, but for names.
+pub(super) struct Kind {
+    /// The groups, in the order of the model.
+    pub(super) members: Vec<Member>,
+    /// The operators in the words of the model.
+    pub(super) what: String,
+    /// The first of them at every stage, or why it does not compile.
+    pub(super) explanation: Result<Explanation, String>,
+    /// How many outputs are views of inputs.
+    pub(super) views: usize,
+    /// What its nodes move when each runs by itself.
+    pub(super) alone: Alone,
+    /// Nanoseconds, if they were measured.
+    pub(super) times: Option<Times>,
+}
+
+/// A group and its program.
+pub(super) struct Member {
+    pub(super) group: Group,
+    pub(super) program: Imported,
+}
+
+/// What nodes move one by one, each writing what it makes, but for those that change no byte.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Alone {
+    /// Bytes read and written.
+    pub(super) moved: u128,
+    /// Cache lines read and written.
+    pub(super) lines: i128,
+    /// The nodes that copy, each as a graph of its own.
+    pub(super) copies: Vec<Graph>,
+}
+
+/// Nanoseconds of one call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    /// As one program.
+    pub(super) together: f64,
+    /// Node by node, each compiled by itself.
+    pub(super) alone: f64,
+    /// A memcpy of the bytes that the nodes write one by one.
+    pub(super) memcpy: f64,
+}
+
+/// Operators that hand the same bytes on under another shape: no engine copies for them.
+const FREE: [&str; 6] = [
+    "Reshape",
+    "Squeeze",
+    "Unsqueeze",
+    "Flatten",
+    "Identity",
+    "Dropout",
+];
+
+impl Survey {
+    /// Compiles every group of a model.
+    pub(super) fn of(model: Model, copy_views: bool) -> Result<Self, Failure> {
+        let mut kinds: Vec<Kind> = Vec::new();
+        let mut known: HashMap<(String, String), usize> = HashMap::new();
+        for group in model.groups() {
+            let program = model
+                .program(&group)
+                .map_err(|error| Failure::Internal(format!("a group of the model: {error}")))?;
+            let what = words(&model, &group);
+            let spelled = without_names(&program.graph);
+            let member = Member { group, program };
+            if let Some(&at) = known.get(&(what.clone(), spelled.clone())) {
+                kinds[at].members.push(member);
+                continue;
+            }
+            known.insert((what.clone(), spelled), kinds.len());
+            kinds.push(Kind::of(&model, member, what, copy_views));
+        }
+        let hidden = model.numbered().filter_map(|(id, node)| match &node.role {
+            Role::Hidden(why) => Some((id, why.to_string())),
+            Role::Fixed | Role::Unused | Role::Movement(_) | Role::Compute => None,
+        });
+        let hidden = hidden.collect();
+        Ok(Self {
+            model,
+            kinds,
+            hidden,
+            copy_views,
+        })
+    }
+
+    /// Puts first what costs most.
+    pub(super) fn sort(&mut self) {
+        self.kinds.sort_by_key(|kind| {
+            let times = kind.members.len() as u128;
+            let first = kind
+                .members
+                .first()
+                .map(|member| member.group.nodes.clone());
+            std::cmp::Reverse((
+                kind.moved() * times,
+                kind.alone.moved * times,
+                std::cmp::Reverse(first),
+            ))
+        });
+    }
+
+    /// How many groups there are.
+    pub(super) fn groups(&self) -> usize {
+        self.kinds.iter().map(|kind| kind.members.len()).sum()
+    }
+
+    /// A sum over all groups.
+    pub(super) fn total<T: std::iter::Sum + std::ops::Mul<T, Output = T> + From<u32>>(
+        &self,
+        of: impl Fn(&Kind) -> T,
+    ) -> T {
+        let kinds = self.kinds.iter();
+        kinds
+            .map(|kind| of(kind) * T::from(kind.members.len() as u32))
+            .sum()
+    }
+}
+
+impl Kind {
+    fn of(model: &Model, member: Member, what: String, copy_views: bool) -> Self {
+        let alone = Alone::of(model, &member.group);
+        let program = Program::Graph(member.program.graph.clone());
+        let explanation =
+            Explanation::of(&program, copy_views).map_err(|error| error.message().to_owned());
+        let answers = explanation
+            .as_ref()
+            .map(|it| it.lowered.plan.answers.as_slice());
+        let views = answers.unwrap_or_default().iter();
+        Self {
+            views: views
+                .filter(|answer| matches!(answer, Answer::View { .. }))
+                .count(),
+            members: vec![member],
+            what,
+            explanation,
+            alone,
+            times: None,
+        }
+    }
+
+    /// What the program moves; nothing is known of one that does not compile.
+    pub(super) fn traffic(&self) -> Traffic {
+        self.explanation
+            .as_ref()
+            .map_or_else(|_| Traffic::default(), |it| it.traffic)
+    }
+
+    /// Bytes that the program moves.
+    pub(super) fn moved(&self) -> u128 {
+        match &self.explanation {
+            Ok(it) => it.traffic.moved(),
+            Err(_) => self.alone.moved,
+        }
+    }
+
+    /// How many passes over memory are left.
+    pub(super) fn passes(&self) -> usize {
+        self.explanation
+            .as_ref()
+            .map_or(0, |it| it.lowered.plan.stages.len())
+    }
+
+    /// The first of its groups.
+    pub(super) fn first(&self) -> &Member {
+        &self.members[0]
+    }
+
+    /// What comes in and goes out.
+    pub(super) fn types(&self) -> String {
+        let graph = &self.first().program.graph;
+        let list = |types: Vec<TensorType>| {
+            let shown: Vec<String> = types.iter().map(ToString::to_string).collect();
+            counted(shown.iter().map(String::as_str))
+        };
+        let inputs = graph.inputs().iter().map(|&value| graph.ty(value).clone());
+        let outputs = graph
+            .outputs()
+            .iter()
+            .map(|output| graph.output_type(output));
+        format!("{} -> {}", list(inputs.collect()), list(outputs.collect()))
+    }
+}
+
+impl Alone {
+    fn of(model: &Model, group: &Group) -> Self {
+        let mut alone = Self::default();
+        for &id in &group.nodes {
+            if FREE.contains(&model.node(id).op.as_str()) {
+                continue;
+            }
+            let Ok(program) = model.node_program(id) else {
+                continue;
+            };
+            let stages = Program::Graph(program.graph.clone());
+            if let Ok(explanation) = Explanation::of(&stages, true) {
+                alone.moved += explanation.traffic.moved();
+                alone.lines += explanation.traffic.lines_read + explanation.traffic.lines_written;
+                alone.copies.push(program.graph);
+            }
+        }
+        alone
+    }
+}
+
+/// The operators of a group in order, each run of one counted.
+fn words(model: &Model, group: &Group) -> String {
+    counted(group.nodes.iter().map(|&id| model.node(id).op.as_str()))
+}
+
+/// Words, with those counted that follow their like.
+fn counted<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let mut runs: Vec<(&str, usize)> = Vec::new();
+    for word in words {
+        match runs.last_mut() {
+            Some((last, count)) if *last == word => *count += 1,
+            _ => runs.push((word, 1)),
+        }
+    }
+    let shown = runs.iter().map(|(word, count)| match count {
+        1 => (*word).to_owned(),
+        count => format!("{word} x{count}"),
+    });
+    let shown: Vec<String> = shown.collect();
+    match shown.len() {
+        0 => "nothing".into(),
+        1..=8 => shown.join(", "),
+        more => format!("{}, .. ({more} altogether)", shown[..7].join(", ")),
+    }
+}
+
+/// A graph's text with numbers in place of names.
+fn without_names(graph: &Graph) -> String {
+    let mut plain = Graph::new("main");
+    for value in graph.values() {
+        let done = match graph.op(value) {
+            restride_graph::Op::Input => plain.typed_input("", graph.ty(value).clone()),
+            op => plain.push(op.clone()),
+        };
+        if done.is_err() {
+            return graph.to_string();
+        }
+    }
+    for output in graph.outputs() {
+        if plain.output(output.value).is_err() {
+            return graph.to_string();
+        }
+    }
+    plain.to_string()
+}

@@ -1,0 +1,238 @@
+//! A model's movement as a table.
+
+use std::io::{self, Write};
+
+use restride_import::Role;
+
+use super::File;
+use super::survey::{Kind, Survey};
+use crate::style::Style;
+
+/// How many nodes are named that cannot be told ahead.
+const MOST_HIDDEN: usize = 8;
+
+/// Writes all of it.
+pub(super) fn write(survey: &Survey, file: &File, out: &mut impl Write) -> io::Result<()> {
+    let style = Style::of_stdout();
+    writeln!(
+        out,
+        "{}",
+        style.heading(&format!("{}: {}", file.name(), survey.model.format))
+    )?;
+    inputs(survey, out)?;
+    counts(survey, out)?;
+    hidden(survey, out)?;
+    if survey.kinds.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let timed = survey.kinds.iter().any(|kind| kind.times.is_some());
+    let mut rows = vec![heading(timed)];
+    rows.extend(
+        survey
+            .kinds
+            .iter()
+            .enumerate()
+            .map(|(at, kind)| row(at, kind, timed)),
+    );
+    rows.push(total(survey, timed));
+    table(&rows, out)?;
+    if timed {
+        writeln!(
+            out,
+            "\nTimes are of one call each, with warm caches: as one program, node by node as compiled \
+             by restride, and a\nmemcpy of what the nodes write."
+        )?;
+    }
+    Ok(())
+}
+
+fn inputs(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
+    let model = &survey.model;
+    for &id in &model.inputs {
+        let tensor = model.tensor(id);
+        let name = &tensor.name;
+        match &tensor.ty {
+            Ok(ty) => write!(out, "  {name}: {ty}")?,
+            Err(why) => write!(out, "  {name}: not known, {why}")?,
+        }
+        let open = model
+            .open
+            .iter()
+            .filter(|open| open.input == *name && !open.given);
+        let chosen: Vec<String> = open
+            .map(|open| match open.symbol.as_str() {
+                "" => format!("axis {} as {}", open.axis, open.size),
+                symbol => format!("{symbol} as {}", open.size),
+            })
+            .collect();
+        match chosen.is_empty() {
+            true => writeln!(out)?,
+            false => writeln!(out, ", with {}: --shape says otherwise", chosen.join(", "))?,
+        }
+    }
+    Ok(())
+}
+
+fn counts(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
+    let model = &survey.model;
+    let movement = model.count(|role| matches!(role, Role::Movement(_)));
+    let fixed = model.count(|role| *role == Role::Fixed);
+    let unused = model.count(|role| *role == Role::Unused);
+    let compute = model.count(|role| *role == Role::Compute);
+    write!(
+        out,
+        "{}: {movement} move data, {compute} compute",
+        plural(model.nodes.len(), "node")
+    )?;
+    if fixed > 0 {
+        write!(out, ", {fixed} follow from sizes and weights")?;
+    }
+    if unused > 0 {
+        write!(out, ", {unused} are read by nobody")?;
+    }
+    writeln!(out)?;
+    let views = |kind: &&Kind| kind.explanation.is_ok() && kind.passes() == 0;
+    let free: usize = survey
+        .kinds
+        .iter()
+        .filter(views)
+        .map(|kind| kind.members.len())
+        .sum();
+    let groups = survey.groups();
+    let copies = groups - free;
+    writeln!(
+        out,
+        "{}: {free} of views alone, {copies} with something to copy",
+        plural(groups, "group")
+    )
+}
+
+fn hidden(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
+    if survey.hidden.is_empty() {
+        return Ok(());
+    }
+    let count = plural(survey.hidden.len(), "node");
+    writeln!(out, "{count} of movement cannot be told ahead:")?;
+    for (id, why) in survey.hidden.iter().take(MOST_HIDDEN) {
+        let label = survey.model.node(*id).label();
+        match why.starts_with(&label) {
+            true => writeln!(out, "  {why}")?,
+            false => writeln!(out, "  {label}: {why}")?,
+        }
+    }
+    if survey.hidden.len() > MOST_HIDDEN {
+        writeln!(out, "  ...")?;
+    }
+    Ok(())
+}
+
+fn plural(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
+fn heading(timed: bool) -> Vec<String> {
+    let mut cells = vec!["", "moved", "one by one", "least", "passes"];
+    if timed {
+        cells.extend(["time", "one by one", "memcpy"]);
+    }
+    cells.extend(["groups", "what"]);
+    cells.into_iter().map(str::to_owned).collect()
+}
+
+fn row(at: usize, kind: &Kind, timed: bool) -> Vec<String> {
+    let times = kind.members.len();
+    let all = |bytes: u128| bytes_shown(bytes * times as u128);
+    let mut cells = vec![
+        (at + 1).to_string(),
+        all(kind.moved()),
+        all(kind.alone.moved),
+        all(kind.traffic().least()),
+        match (&kind.explanation, kind.passes()) {
+            (Err(_), _) => "refused".into(),
+            (Ok(_), 0) => "view".into(),
+            (Ok(_), passes) => passes.to_string(),
+        },
+    ];
+    if timed {
+        let time = |of: fn(&super::survey::Times) -> f64| match &kind.times {
+            Some(it) => time_shown(of(it) * times as f64),
+            None => "-".into(),
+        };
+        cells.extend([time(|t| t.together), time(|t| t.alone), time(|t| t.memcpy)]);
+    }
+    let what = match &kind.explanation {
+        Ok(_) => format!("{}: {}", kind.what, kind.types()),
+        Err(why) => format!("{}: {why}", kind.what),
+    };
+    cells.extend([times.to_string(), what]);
+    cells
+}
+
+fn total(survey: &Survey, timed: bool) -> Vec<String> {
+    let mut cells = vec![
+        "all".to_owned(),
+        bytes_shown(survey.total(Kind::moved)),
+        bytes_shown(survey.total(|kind| kind.alone.moved)),
+        bytes_shown(survey.total(|kind| kind.traffic().least())),
+        survey.total(|kind| kind.passes() as u64).to_string(),
+    ];
+    if timed {
+        let time = |of: fn(&super::survey::Times) -> f64| {
+            time_shown(survey.total(|kind| kind.times.as_ref().map_or(0.0, of)))
+        };
+        cells.extend([time(|t| t.together), time(|t| t.alone), time(|t| t.memcpy)]);
+    }
+    cells.extend([survey.groups().to_string(), String::new()]);
+    cells
+}
+
+/// Columns at the right, but for the last.
+fn table(rows: &[Vec<String>], out: &mut impl Write) -> io::Result<()> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| width(column).unwrap_or(0))
+        .collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            match column + 1 == columns {
+                true => line += &format!("  {cell}"),
+                false if column == 0 => line += &format!("{cell:>width$}"),
+                false => line += &format!("  {cell:>width$}"),
+            }
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// Bytes in the largest unit that leaves a digit before the point.
+pub(super) fn bytes_shown(bytes: u128) -> String {
+    scaled(bytes as f64, &["B", "kB", "MB", "GB", "TB"])
+}
+
+/// The same for nanoseconds.
+pub(super) fn time_shown(nanoseconds: f64) -> String {
+    scaled(nanoseconds, &["ns", "us", "ms", "s"])
+}
+
+fn scaled(mut number: f64, units: &[&str]) -> String {
+    let mut units = units.iter();
+    let mut unit = units.next().copied().unwrap_or_default();
+    let whole = number < 1000.0;
+    while number >= 999.95
+        && let Some(next) = units.next()
+    {
+        number /= 1000.0;
+        unit = next;
+    }
+    match whole {
+        true => format!("{number:.0} {unit}"),
+        false => format!("{number:.1} {unit}"),
+    }
+}

@@ -1,0 +1,93 @@
+//! How long the groups take here: as one program each, node by node, and beside a memcpy.
+
+use std::convert::Infallible;
+use std::hint::black_box;
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+use restride_graph::Graph;
+
+use super::survey::{Survey, Times};
+use crate::cmd::bench::clock;
+use crate::data::inputs::{counting, make};
+use crate::execute::{bind_with_contracts, input_buffers};
+use crate::say::progress;
+use crate::signature::Signature;
+use crate::stages::Program;
+
+/// How long one program is timed.
+const TURN: Duration = Duration::from_millis(4);
+
+/// When somebody wants to know that something happens.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Times every kind of group once. What cannot run here has no time.
+pub(super) fn measure(survey: &mut Survey) {
+    let begin = Instant::now();
+    let count = survey.kinds.len();
+    let copy_views = survey.copy_views;
+    let talks = stderr().is_terminal();
+    let mut told = false;
+    for (at, kind) in survey.kinds.iter_mut().enumerate() {
+        if talks && begin.elapsed() > PATIENCE {
+            progress(format_args!("\rtiming {} of {count} ...", at + 1));
+            told = true;
+        }
+        let together = call(&kind.first().program.graph, copy_views);
+        let mut copies = kind.alone.copies.iter();
+        let alone = copies.try_fold(0.0, |sum, graph| Some(sum + call(graph, true)?));
+        let written: usize = kind.alone.copies.iter().map(written).sum();
+        kind.times = match (together, alone) {
+            (Some(together), Some(alone)) => Some(Times {
+                together,
+                alone,
+                memcpy: memcpy(written),
+            }),
+            _ => None,
+        };
+    }
+    if told {
+        progress(format_args!("\r{:40}\r", ""));
+    }
+}
+
+/// The bytes that a graph hands out.
+fn written(graph: &Graph) -> usize {
+    let outputs = graph.outputs().iter();
+    outputs
+        .map(|output| graph.output_type(output).byte_size())
+        .sum()
+}
+
+/// Nanoseconds of one call; none if it cannot be made.
+fn call(graph: &Graph, copy_views: bool) -> Option<f64> {
+    let program = Program::Graph(graph.clone());
+    let (kernel, _) = program.kernel(copy_views).ok()?;
+    if kernel.buffers.is_empty() {
+        return Some(0.0);
+    }
+    let signature = Signature::of(&program).ok()?;
+    let inputs = signature.inputs.iter();
+    let inputs = inputs.map(|slot| make(&counting(slot), slot));
+    let inputs: Vec<_> = inputs.collect::<Result<_, _>>().ok()?;
+    let buffers = input_buffers(&signature, &inputs).ok()?;
+    let mut bound = bind_with_contracts(&kernel, &signature, buffers).ok()?;
+    let times = clock::measure(TURN, |times| (0..times).try_for_each(|_| bound.run()));
+    times.ok().map(|times| times.median)
+}
+
+fn memcpy(bytes: usize) -> f64 {
+    if bytes == 0 {
+        return 0.0;
+    }
+    let from = vec![1u8; bytes];
+    let mut to = vec![2u8; bytes];
+    let times = clock::measure(TURN, |times| {
+        for _ in 0..times {
+            black_box(&mut *to).copy_from_slice(black_box(&from));
+        }
+        Ok::<(), Infallible>(())
+    });
+    let Ok(times) = times;
+    times.median
+}

@@ -1,0 +1,74 @@
+//! What is wrong with a file, and where in it.
+
+use std::fmt;
+
+/// Why a file is no model: what is wrong, and the way to it from the top of the file.
+///
+/// It reads as one line: `graph.node[12] (Conv "c1").attribute[0]: ...`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportError {
+    /// The way, innermost part first.
+    path: Vec<String>,
+    what: String,
+}
+
+/// The longest name that is repeated in a message.
+const MAX_NAME: usize = 80;
+
+impl ImportError {
+    pub(crate) fn new(what: impl Into<String>) -> ImportError {
+        ImportError {
+            path: Vec::new(),
+            what: what.into(),
+        }
+    }
+
+    /// The same, seen from one part further out.
+    pub(crate) fn inside(mut self, part: impl Into<String>) -> ImportError {
+        self.path.push(part.into());
+        self
+    }
+
+    /// The way to what is wrong, from the top of the file.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let mut path = String::new();
+        for part in self.path.iter().rev() {
+            if !path.is_empty() && !part.starts_with(['[', ' ']) {
+                path.push('.');
+            }
+            path.push_str(part);
+        }
+        path
+    }
+
+    /// What is wrong there.
+    #[must_use]
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+}
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.is_empty() {
+            true => f.write_str(&self.what),
+            false => write!(f, "{}: {}", self.path(), self.what),
+        }
+    }
+}
+
+impl std::error::Error for ImportError {}
+
+/// A name out of a file, as a message may show it.
+pub(crate) fn shown(name: &str) -> String {
+    let mut out: String = name
+        .chars()
+        .take(MAX_NAME)
+        .flat_map(char::escape_debug)
+        .collect();
+    if name.chars().nth(MAX_NAME).is_some() {
+        out.push_str("...");
+    }
+    out
+}

@@ -1,0 +1,210 @@
+//! Protocol buffers on the wire: fields of a message, without a copy and without recursion.
+
+use crate::error::ImportError;
+
+/// The most messages of a file: each is a structure in memory, however few bytes it takes.
+const MAX_MESSAGES: u32 = 1 << 21;
+
+/// How deep messages may nest.
+pub(super) const MAX_DEPTH: u32 = 64;
+
+/// What a file may still cost.
+#[derive(Debug)]
+pub(super) struct Budget {
+    messages: u32,
+    depth: u32,
+}
+
+impl Budget {
+    pub(super) fn new() -> Budget {
+        Budget {
+            messages: MAX_MESSAGES,
+            depth: 0,
+        }
+    }
+
+    /// Reads a message inside of another.
+    pub(super) fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Budget) -> Result<T, ImportError>,
+    ) -> Result<T, ImportError> {
+        self.messages = match self.messages.checked_sub(1) {
+            Some(left) => left,
+            None => return wrong(format!("more than {MAX_MESSAGES} messages")),
+        };
+        if self.depth == MAX_DEPTH {
+            return wrong(format!("messages nest deeper than {MAX_DEPTH}"));
+        }
+        self.depth += 1;
+        let done = read(self);
+        self.depth -= 1;
+        done
+    }
+}
+
+fn wrong<T>(what: impl Into<String>) -> Result<T, ImportError> {
+    Err(ImportError::new(what))
+}
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Value<'a> {
+    /// A number of any length.
+    Varint(u64),
+    /// Four bytes.
+    Fixed32([u8; 4]),
+    /// Eight bytes.
+    Fixed64([u8; 8]),
+    /// Bytes: a text, a message or packed numbers.
+    Bytes(&'a [u8]),
+}
+
+/// The fields of a message.
+#[derive(Clone, Debug)]
+pub(super) struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Fields<'a> {
+        Fields { rest: bytes }
+    }
+
+    /// The number of the next field, and its value.
+    pub(super) fn next(&mut self) -> Result<Option<(u64, Value<'a>)>, ImportError> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let left = self.rest.len();
+        let tag = varint(&mut self.rest)?;
+        let value = match tag & 7 {
+            0 => Value::Varint(varint(&mut self.rest)?),
+            1 => Value::Fixed64(self.array()?),
+            2 => {
+                let length = varint(&mut self.rest)?;
+                let split = usize::try_from(length)
+                    .ok()
+                    .and_then(|n| self.rest.split_at_checked(n));
+                let Some((bytes, rest)) = split else {
+                    return wrong(format!(
+                        "field {} says it has {length} bytes, {} are left",
+                        tag >> 3,
+                        self.rest.len()
+                    ));
+                };
+                self.rest = rest;
+                Value::Bytes(bytes)
+            }
+            5 => Value::Fixed32(self.array()?),
+            kind => {
+                return wrong(format!(
+                    "wire type {kind}, {left} bytes before the end: not a protocol buffer"
+                ));
+            }
+        };
+        Ok(Some((tag >> 3, value)))
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], ImportError> {
+        match self.rest.split_first_chunk() {
+            Some((bytes, rest)) => {
+                self.rest = rest;
+                Ok(*bytes)
+            }
+            None => wrong("the file ends inside of a number"),
+        }
+    }
+}
+
+fn varint(rest: &mut &[u8]) -> Result<u64, ImportError> {
+    let mut value = 0u64;
+    for shift in (0..64).step_by(7) {
+        let Some((&byte, tail)) = rest.split_first() else {
+            return wrong("the file ends inside of a number");
+        };
+        *rest = tail;
+        // Of the tenth byte only one bit is left; what is above it is dropped, as everywhere.
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(value);
+        }
+    }
+    wrong("a number of more than ten bytes")
+}
+
+impl<'a> Value<'a> {
+    /// A text.
+    pub(super) fn text(self) -> Result<&'a str, ImportError> {
+        let bytes = self.bytes()?;
+        std::str::from_utf8(bytes)
+            .or_else(|error| wrong(format!("byte {} is no UTF-8", error.valid_up_to())))
+    }
+
+    /// Bytes.
+    pub(super) fn bytes(self) -> Result<&'a [u8], ImportError> {
+        match self {
+            Value::Bytes(bytes) => Ok(bytes),
+            Value::Varint(_) | Value::Fixed32(_) | Value::Fixed64(_) => {
+                wrong("a number where bytes are expected")
+            }
+        }
+    }
+
+    /// A whole number.
+    pub(super) fn int(self) -> Result<i64, ImportError> {
+        match self {
+            Value::Varint(value) => Ok(value.cast_signed()),
+            Value::Bytes(_) | Value::Fixed32(_) | Value::Fixed64(_) => {
+                wrong("a whole number is expected")
+            }
+        }
+    }
+
+    /// A float.
+    pub(super) fn float(self) -> Result<f32, ImportError> {
+        match self {
+            Value::Fixed32(bytes) => Ok(f32::from_le_bytes(bytes)),
+            Value::Bytes(_) | Value::Varint(_) | Value::Fixed64(_) => wrong("a float is expected"),
+        }
+    }
+
+    /// Adds a whole number, or a packed list of them.
+    pub(super) fn ints_into(self, list: &mut Vec<i64>) -> Result<(), ImportError> {
+        let Value::Bytes(mut rest) = self else {
+            list.push(self.int()?);
+            return Ok(());
+        };
+        while !rest.is_empty() {
+            list.push(varint(&mut rest)?.cast_signed());
+        }
+        Ok(())
+    }
+
+    /// Adds a float, or a packed list of them.
+    pub(super) fn floats_into(self, list: &mut Vec<f32>) -> Result<(), ImportError> {
+        let Value::Bytes(bytes) = self else {
+            list.push(self.float()?);
+            return Ok(());
+        };
+        let (whole, rest) = bytes.as_chunks::<4>();
+        if !rest.is_empty() {
+            return wrong("packed floats end inside of one");
+        }
+        list.extend(whole.iter().map(|bytes| f32::from_le_bytes(*bytes)));
+        Ok(())
+    }
+
+    /// Adds a double, or a packed list of them.
+    pub(super) fn doubles_into(self, list: &mut Vec<f64>) -> Result<(), ImportError> {
+        let (whole, rest) = match &self {
+            Value::Fixed64(one) => (std::slice::from_ref(one), &[][..]),
+            Value::Bytes(bytes) => bytes.as_chunks::<8>(),
+            Value::Varint(_) | Value::Fixed32(_) => return wrong("a double is expected"),
+        };
+        if !rest.is_empty() {
+            return wrong("packed doubles end inside of one");
+        }
+        list.extend(whole.iter().map(|bytes| f64::from_le_bytes(*bytes)));
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! What the caller of an importer may say.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use restride_graph::Constant;
+
+use crate::error::ImportError;
+
+/// Sizes that the file leaves open, values of inputs, and where to look for further files.
+///
+/// ```
+/// use restride_import::Options;
+///
+/// let mut options = Options::default();
+/// options.shape("x", [1, 3, 640, 640]);
+/// options.size("sequence", 77);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub(crate) shapes: BTreeMap<String, Vec<i64>>,
+    pub(crate) sizes: BTreeMap<String, i64>,
+    pub(crate) values: BTreeMap<String, Constant>,
+    pub(crate) numbers: BTreeMap<String, Vec<i64>>,
+    pub(crate) folder: Option<PathBuf>,
+}
+
+impl Options {
+    /// The shape of an input, or of any tensor whose shape nobody can tell.
+    pub fn shape(&mut self, tensor: impl Into<String>, shape: impl Into<Vec<i64>>) -> &mut Self {
+        self.shapes.insert(tensor.into(), shape.into());
+        self
+    }
+
+    /// A size that the file calls by a name, such as `batch`.
+    pub fn size(&mut self, name: impl Into<String>, size: i64) -> &mut Self {
+        self.sizes.insert(name.into(), size);
+        self
+    }
+
+    /// What an input holds, where a parameter is an input.
+    pub fn value(&mut self, input: impl Into<String>, value: Constant) -> &mut Self {
+        self.values.insert(input.into(), value);
+        self
+    }
+
+    /// The same as whole numbers, for an input of whatever element.
+    pub fn numbers(&mut self, input: impl Into<String>, numbers: impl Into<Vec<i64>>) -> &mut Self {
+        self.numbers.insert(input.into(), numbers.into());
+        self
+    }
+
+    /// Where files lie that the model names. Without it their contents are not looked at.
+    pub fn folder(&mut self, folder: impl Into<PathBuf>) -> &mut Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// The size that an open axis of an input is taken to have, and whether somebody said so.
+    pub(crate) fn open(&self, symbol: &str, axis: usize, rank: usize) -> (i64, bool) {
+        if let Some(&size) = self.sizes.get(symbol) {
+            return (size, true);
+        }
+        let lower = symbol.to_ascii_lowercase();
+        let batch = lower.contains("batch") || lower == "n" || (axis == 0 && rank > 1);
+        (if batch { 1 } else { 128 }, false)
+    }
+
+    /// Names that were given but are nobody's.
+    pub(crate) fn check(&self, known: impl Fn(&str) -> bool) -> Result<(), ImportError> {
+        let names = self
+            .shapes
+            .keys()
+            .chain(self.values.keys())
+            .chain(self.numbers.keys());
+        match names.into_iter().find(|name| !known(name)) {
+            None => Ok(()),
+            Some(name) => Err(ImportError::new(format!(
+                "the model has no tensor `{}`",
+                crate::error::shown(name)
+            ))),
+        }
+    }
+}

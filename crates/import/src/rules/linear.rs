@@ -1,0 +1,157 @@
+//! Matrix products.
+
+use restride_graph::ElementType;
+
+use super::{Ask, Rule, Types, Why, broadcast, dense, one};
+
+pub(super) fn rule(op: &str) -> Option<Rule> {
+    Some(match op {
+        "MatMul" | "FusedMatMul" | "TransposeMatMul" => matmul,
+        "MatMulInteger" => matmul_integer,
+        "MatMulIntegerToFloat" | "DynamicQuantizeMatMul" => matmul_to_float,
+        "QLinearMatMul" => quantized_matmul,
+        "MatMulNBits" => matmul_packed,
+        "Gemm" | "FusedGemm" => gemm,
+        "Einsum" => einsum,
+        _ => return None,
+    })
+}
+
+/// The shape of a product of matrices, leading axes broadcast.
+fn product(x: &[i64], y: &[i64], turn_x: bool, turn_y: bool) -> Result<Vec<i64>, Why> {
+    let (mut x, mut y) = (x.to_vec(), y.to_vec());
+    if x.is_empty() || y.is_empty() {
+        return Err("a matrix of rank 0".into());
+    }
+    let (row, column) = (x.len() == 1, y.len() == 1);
+    if row {
+        x.insert(0, 1);
+    } else if turn_x {
+        let rank = x.len();
+        x.swap(rank - 1, rank - 2);
+    }
+    if column {
+        y.push(1);
+    } else if turn_y {
+        let rank = y.len();
+        y.swap(rank - 1, rank - 2);
+    }
+    let (leading_x, matrix_x) = x.split_at(x.len() - 2);
+    let (leading_y, matrix_y) = y.split_at(y.len() - 2);
+    let mut shape = broadcast(leading_x, leading_y);
+    if matrix_x[1] != matrix_y[0] {
+        shape = None;
+    }
+    let mut shape = shape.ok_or_else(|| Why::Here(format!("{x:?} by {y:?} is no product")))?;
+    if !row {
+        shape.push(matrix_x[0]);
+    }
+    if !column {
+        shape.push(matrix_y[1]);
+    }
+    Ok(shape)
+}
+
+fn turned(ask: &Ask<'_>, names: [&str; 2]) -> bool {
+    names.iter().any(|name| ask.int(name, 0) != 0)
+}
+
+fn matmul(ask: &Ask<'_>) -> Result<Types, Why> {
+    let (x, y) = (ask.input(0)?, ask.input(1)?);
+    let shape = product(
+        x.shape(),
+        y.shape(),
+        turned(ask, ["transA", "transpose_a"]),
+        turned(ask, ["transB", "transpose_b"]),
+    )?;
+    one(dense(x.element(), shape)?)
+}
+
+fn matmul_integer(ask: &Ask<'_>) -> Result<Types, Why> {
+    let shape = product(ask.input(0)?.shape(), ask.input(1)?.shape(), false, false)?;
+    one(dense(ElementType::I32, shape)?)
+}
+
+fn matmul_to_float(ask: &Ask<'_>) -> Result<Types, Why> {
+    let shape = product(ask.input(0)?.shape(), ask.input(1)?.shape(), false, false)?;
+    one(dense(ElementType::F32, shape)?)
+}
+
+fn quantized_matmul(ask: &Ask<'_>) -> Result<Types, Why> {
+    let shape = product(ask.input(0)?.shape(), ask.input(3)?.shape(), false, false)?;
+    let element = ask
+        .ty(7)
+        .map_or(ask.input(0)?.element(), |zero| zero.element());
+    one(dense(element, shape)?)
+}
+
+fn matmul_packed(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?;
+    let mut shape = x.shape().to_vec();
+    match shape.last_mut() {
+        Some(last) => *last = ask.int("N", 0),
+        None => return Err("a matrix of rank 0".into()),
+    }
+    one(dense(x.element(), shape)?)
+}
+
+fn gemm(ask: &Ask<'_>) -> Result<Types, Why> {
+    let (x, y) = (ask.input(0)?, ask.input(1)?);
+    let shape = product(
+        x.shape(),
+        y.shape(),
+        ask.int("transA", 0) != 0,
+        ask.int("transB", 0) != 0,
+    )?;
+    one(dense(x.element(), shape)?)
+}
+
+/// The sizes that the letters of the operands have.
+fn einsum(ask: &Ask<'_>) -> Result<Types, Why> {
+    let equation: String = ask
+        .word("equation")
+        .unwrap_or("")
+        .split_whitespace()
+        .collect();
+    let (terms, result) = match equation.split_once("->") {
+        Some((terms, result)) => (terms, Some(result.to_owned())),
+        None => (equation.as_str(), None),
+    };
+    if equation.contains('.') {
+        return Err("an equation with an ellipsis".into());
+    }
+    let mut sizes: Vec<(char, i64, usize)> = Vec::new();
+    for (at, term) in terms.split(',').enumerate() {
+        let shape = ask.input(at)?.shape();
+        if term.chars().count() != shape.len() {
+            return Err(Why::Here(format!(
+                "`{}` for rank {}",
+                term.escape_debug(),
+                shape.len()
+            )));
+        }
+        for (letter, &size) in term.chars().zip(shape) {
+            match sizes.iter_mut().find(|(known, _, _)| *known == letter) {
+                Some((_, known, times)) => {
+                    *times += 1;
+                    *known = (*known).max(size);
+                }
+                None => sizes.push((letter, size, 1)),
+            }
+        }
+    }
+    let result = result.unwrap_or_else(|| {
+        let mut once: Vec<char> = sizes.iter().filter(|s| s.2 == 1).map(|s| s.0).collect();
+        once.sort_unstable();
+        once.into_iter().collect()
+    });
+    let size = |letter| {
+        sizes
+            .iter()
+            .find(|(known, _, _)| *known == letter)
+            .map(|s| s.1)
+    };
+    let shape: Option<Vec<i64>> = result.chars().map(size).collect();
+    let shape = shape.ok_or("an equation whose result has a letter of its own")?;
+    one(dense(ask.input(0)?.element(), shape)?)
+}

@@ -1,0 +1,290 @@
+//! Operators with shapes of their own.
+
+use restride_graph::ElementType;
+
+use super::{Ask, Rule, Types, Why, axis, dense, element_of, one};
+use crate::spell::Attribute;
+
+pub(super) fn rule(op: &str) -> Option<Rule> {
+    Some(match op {
+        "Resize" | "Upsample" => resize,
+        "Interpolate" => interpolate,
+        "LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM" => recurrent,
+        "LSTMSequence" | "GRUSequence" => sequence,
+        "TopK" => top_k,
+        "OneHot" => one_hot,
+        "GridSample" => grid_sample,
+        "RoiAlign" => roi_align,
+        "EyeLike" => eye_like,
+        "RandomNormal" | "RandomUniform" => random,
+        "RandomNormalLike" | "RandomUniformLike" => random_like,
+        "Range" => range,
+        "STFT" => stft,
+        "Attention" | "MultiHeadAttention" => attention,
+        "ScaledDotProductAttention" => scaled_attention,
+        "Shape" | "ShapeOf" | "Size" => unknown_shape,
+        "ConstantOfShape" => |ask| {
+            ask.numbers(0)?;
+            Err("its shape is no list of sizes".into())
+        },
+        "NonZero" => |_| Err("how many elements are not 0 is known only when it runs".into()),
+        "NonMaxSuppression" => |_| Err("how many boxes are left is known only when it runs".into()),
+        "Unique" => |_| Err("how many differ is known only when it runs".into()),
+        _ => return None,
+    })
+}
+
+/// Sizes, or scales to multiply the sizes with; the inputs moved between the versions.
+fn resize(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?;
+    let rank = x.rank();
+    let axes: Vec<usize> = match ask.ints("axes") {
+        Some(axes) => axes
+            .into_iter()
+            .map(|a| axis(a, rank))
+            .collect::<Result<_, _>>()?,
+        None => (0..rank).collect(),
+    };
+    let mut shape = x.shape().to_vec();
+    let given = |at: usize| {
+        ask.tensor(at)
+            .filter(|t| t.ty.as_ref().is_ok_and(|ty| ty.numel() > 0))
+    };
+    if given(3).is_some() {
+        let sizes = ask.numbers(3)?;
+        if sizes.len() != axes.len() {
+            return Err(Why::Here(format!(
+                "{} sizes for {} axes",
+                sizes.len(),
+                axes.len()
+            )));
+        }
+        let scale = |(&a, &size): (&usize, &i64)| size as f64 / x.shape()[a].max(1) as f64;
+        let scales = axes.iter().zip(&sizes).map(scale);
+        match ask.word("keep_aspect_ratio_policy").unwrap_or("stretch") {
+            "stretch" => axes
+                .iter()
+                .zip(&sizes)
+                .for_each(|(&a, &size)| shape[a] = size),
+            policy => {
+                let scale = match policy {
+                    "not_larger" => scales.fold(f64::INFINITY, f64::min),
+                    _ => scales.fold(0.0, f64::max),
+                };
+                for &a in &axes {
+                    shape[a] = (scale * x.shape()[a] as f64).round() as i64;
+                }
+            }
+        }
+        return one(dense(x.element(), shape)?);
+    }
+    let at = if given(2).is_some() { 2 } else { 1 };
+    let scales = match (ask.attributes.get("scales"), ask.tensor(at)) {
+        (Some(Attribute::Floats(scales)), _) => scales.clone(),
+        (_, Some(tensor)) => {
+            let value = tensor
+                .value
+                .as_ref()
+                .ok_or("its scales are known only when it runs")?;
+            let element = value.ty().element();
+            let number = |at| crate::number::decode(element, value.bits(at)?);
+            let numbers: Option<Vec<f64>> = (0..value.ty().numel()).map(number).collect();
+            numbers.ok_or("scales that are no floats")?
+        }
+        _ => return Err("it has neither sizes nor scales".into()),
+    };
+    if scales.len() != axes.len() {
+        return Err(Why::Here(format!(
+            "{} scales for {} axes",
+            scales.len(),
+            axes.len()
+        )));
+    }
+    for (&a, scale) in axes.iter().zip(scales) {
+        shape[a] = (x.shape()[a] as f64 * scale).floor() as i64;
+    }
+    one(dense(x.element(), shape)?)
+}
+
+/// OpenVINO: sizes, or scales, for the axes of the last input.
+fn interpolate(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?;
+    let by_size = ask.word("shape_calculation_mode") != Some("scales");
+    let last = if ask.version >= 11 { 2 } else { 3 };
+    let sizes = match by_size {
+        true => ask.numbers(1)?,
+        false => return Err("it is given by scales".into()),
+    };
+    let axes = match (ask.tensor(last), ask.ints("axes")) {
+        (Some(_), _) => ask.numbers(last)?,
+        (None, Some(axes)) => axes,
+        (None, None) => (0..x.rank() as i64).collect(),
+    };
+    let mut shape = x.shape().to_vec();
+    for (&a, &size) in axes.iter().zip(&sizes) {
+        shape[axis(a, x.rank())?] = size;
+    }
+    one(dense(x.element(), shape)?)
+}
+
+/// `[length, directions, batch, hidden]`, then the last states.
+fn recurrent(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?;
+    let (&[first, second, _], hidden) = (
+        <&[i64; 3]>::try_from(x.shape()).map_err(|_| "its input has not three axes")?,
+        ask.int("hidden_size", 0),
+    );
+    let hidden = match hidden {
+        0 => ask.input(2)?.shape().last().copied().unwrap_or(0),
+        hidden => hidden,
+    };
+    let directions = match ask.word("direction") {
+        Some("bidirectional") => 2,
+        _ => 1,
+    };
+    let e = x.element();
+    let (all, last) = match ask.int("layout", 0) {
+        0 => (
+            dense(e, [first, directions, second, hidden])?,
+            dense(e, [directions, second, hidden])?,
+        ),
+        _ => (
+            dense(e, [first, second, directions, hidden])?,
+            dense(e, [first, directions, hidden])?,
+        ),
+    };
+    Ok(vec![Some(all), Some(last.clone()), Some(last)])
+}
+
+/// OpenVINO: `[batch, directions, length, hidden]`, then the last states.
+fn sequence(ask: &Ask<'_>) -> Result<Types, Why> {
+    let (x, state) = (ask.input(0)?, ask.input(1)?);
+    let (&[batch, length, _], &[_, directions, hidden]) = (
+        <&[i64; 3]>::try_from(x.shape()).map_err(|_| "its input has not three axes")?,
+        <&[i64; 3]>::try_from(state.shape()).map_err(|_| "its state has not three axes")?,
+    );
+    let all = dense(x.element(), [batch, directions, length, hidden])?;
+    Ok(vec![Some(all), Some(state.clone()), Some(state.clone())])
+}
+
+fn top_k(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?;
+    let count = match ask.attributes.get("k") {
+        Some(Attribute::Int(count)) => *count,
+        _ => *ask.numbers(1)?.first().ok_or("it says no count")?,
+    };
+    let mut shape = x.shape().to_vec();
+    shape[axis(ask.int("axis", -1), x.rank())?] = count;
+    Ok(vec![
+        Some(dense(x.element(), &shape)?),
+        Some(dense(ElementType::I64, shape)?),
+    ])
+}
+
+fn one_hot(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?.shape();
+    let depth = *ask.numbers(1)?.first().ok_or("it says no depth")?;
+    let mut shape = x.to_vec();
+    shape.insert(axis(ask.int("axis", -1), x.len() + 1)?, depth);
+    one(dense(ask.input(2)?.element(), shape)?)
+}
+
+fn grid_sample(ask: &Ask<'_>) -> Result<Types, Why> {
+    let (x, grid) = (ask.input(0)?, ask.input(1)?.shape());
+    if x.rank() < 3 || grid.len() != x.rank() {
+        return Err("an image and a grid of other ranks".into());
+    }
+    let mut shape = x.shape()[..2].to_vec();
+    shape.extend_from_slice(&grid[1..grid.len() - 1]);
+    one(dense(x.element(), shape)?)
+}
+
+fn roi_align(ask: &Ask<'_>) -> Result<Types, Why> {
+    let (x, rois) = (ask.input(0)?, ask.input(1)?.shape());
+    let (Some(&count), Some(&channels)) = (rois.first(), x.shape().get(1)) else {
+        return Err("it has no boxes or channels".into());
+    };
+    let shape = [
+        count,
+        channels,
+        ask.int("output_height", 1),
+        ask.int("output_width", 1),
+    ];
+    one(dense(x.element(), shape)?)
+}
+
+fn eye_like(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?;
+    one(dense(element_of(ask).unwrap_or(x.element()), x.shape())?)
+}
+
+fn random(ask: &Ask<'_>) -> Result<Types, Why> {
+    let shape = ask.ints("shape").ok_or("it says no shape")?;
+    one(dense(element_of(ask).unwrap_or(ElementType::F32), shape)?)
+}
+
+fn random_like(ask: &Ask<'_>) -> Result<Types, Why> {
+    eye_like(ask)
+}
+
+/// Nothing is known of a shape only if it is not known of the operand.
+fn unknown_shape(ask: &Ask<'_>) -> Result<Types, Why> {
+    ask.input(0)?;
+    Err("its attributes are not understood".into())
+}
+
+/// A range whose length is not known by now; one that is, is a value.
+fn range(ask: &Ask<'_>) -> Result<Types, Why> {
+    ask.input(0)?;
+    Err("its length is known only when it runs".into())
+}
+
+fn stft(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?;
+    let step = *ask.numbers(1)?.first().ok_or("it says no step")?;
+    let frame = match ask.tensor(2) {
+        Some(_) => ask.input(2)?.shape().first().copied().unwrap_or(1),
+        None => *ask.numbers(3)?.first().ok_or("it says no frame")?,
+    };
+    let (Some(&batch), Some(&length)) = (x.shape().first(), x.shape().get(1)) else {
+        return Err("a signal of rank below 2".into());
+    };
+    if step < 1 || frame < 1 || length < frame {
+        return Err("a frame or a step of no size".into());
+    }
+    let bins = if ask.int("onesided", 1) != 0 {
+        frame / 2 + 1
+    } else {
+        frame
+    };
+    one(dense(
+        x.element(),
+        [batch, (length - frame) / step + 1, bins, 2],
+    )?)
+}
+
+/// The first output is as wide as the values are.
+fn attention(ask: &Ask<'_>) -> Result<Types, Why> {
+    let query = ask.input(0)?;
+    let mut types: Types = vec![None; ask.outputs.max(1)];
+    if ask.own && query.rank() == 4 {
+        let value = ask.input(2)?;
+        let mut shape = query.shape().to_vec();
+        if let (Some(to), Some(&from)) = (shape.last_mut(), value.shape().last()) {
+            *to = from;
+        }
+        types[0] = Some(dense(query.element(), shape)?);
+    } else if !ask.own && ask.tensor(2).is_some() {
+        types[0] = Some(query.clone());
+    }
+    Ok(types)
+}
+
+fn scaled_attention(ask: &Ask<'_>) -> Result<Types, Why> {
+    let (query, value) = (ask.input(0)?, ask.input(2)?);
+    let mut shape = query.shape().to_vec();
+    if let (Some(to), Some(&from)) = (shape.last_mut(), value.shape().last()) {
+        *to = from;
+    }
+    one(dense(query.element(), shape)?)
+}

@@ -1,0 +1,232 @@
+"""Makes the small models that the tests of this crate read: `python make.py` in this folder.
+
+Needs the package `onnx`; the files are committed, so nobody else does.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+FILES = Path(__file__).parent / "files"
+F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def info(name, shape, element=F):
+    return helper.make_tensor_value_info(name, element, shape)
+
+
+def const(name, values, dtype=np.int64):
+    return numpy_helper.from_array(np.array(values, dtype), name)
+
+
+def node(op, inputs, outputs, name=None, **attributes):
+    split = lambda text: text.split() if text else []
+    fix = lambda names: ["" if n == "-" else n for n in split(names)]
+    return helper.make_node(op, fix(inputs), fix(outputs), name=name or f"{op}_{split(outputs)[0]}", **attributes)
+
+
+def save(name, nodes, inputs, outputs, weights=(), opset=18, functions=(), more=(), check=True):
+    graph = helper.make_graph(nodes, name, inputs, outputs, list(weights))
+    opsets = [helper.make_opsetid("", opset), *more]
+    model = helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=8)
+    if check:
+        onnx.checker.check_model(model, full_check=not functions)
+    (FILES / f"{name}.onnx").write_bytes(model.SerializeToString())
+
+
+def detector():
+    """The front of a detector: Focus, a convolution, tokens, heads of an attention, pixel shuffle."""
+    weights = [
+        const("zero", [0]), const("one", [1]), const("two", [2]), const("three", [3]),
+        const("far", [2**63 - 1]), const("heads", [4]), const("minus", [-1]), const("eight", [8]),
+        const("w", np.zeros((16, 12, 3, 3)), np.float32), const("qkv", np.zeros((16, 48)), np.float32),
+        const("first", 0), const("second", 1), const("token", np.zeros((1, 1, 16)), np.float32),
+    ]
+    nodes = []
+    for row in "zero", "one":
+        for column in "zero", "one":
+            nodes += [
+                node("Slice", f"x {row} far two two", f"rows_{row}_{column}"),
+                node("Slice", f"rows_{row}_{column} {column} far three two", f"part_{row}_{column}"),
+            ]
+    parts = " ".join(f"part_{r}_{c}" for c in ("zero", "one") for r in ("zero", "one"))
+    nodes += [
+        node("Concat", parts, "focused", axis=1),
+        node("Conv", "focused w", "features", pads=[1, 1, 1, 1], strides=[2, 2]),
+        node("Relu", "features", "active"),
+        # Tokens: the sizes are worked out from the shape, as exporters do.
+        node("Shape", "active", "sizes"),
+        node("Gather", "sizes first", "batch"), node("Gather", "sizes second", "channels"),
+        node("Unsqueeze", "batch zero", "batch1"), node("Unsqueeze", "channels zero", "channels1"),
+        node("Concat", "batch1 channels1 minus", "flat_shape", axis=0),
+        node("Reshape", "active flat_shape", "flat"),
+        node("Transpose", "flat", "tokens", perm=[0, 2, 1]),
+        node("Concat", "batch1 one channels1", "class_shape", axis=0),
+        node("Expand", "token class_shape", "class"),
+        node("Concat", "class tokens", "sequence", axis=1),
+        node("MatMul", "sequence qkv", "mixed"),
+        node("Split", "mixed", "q k v", axis=2, num_outputs=3),
+    ]
+    for name in "q", "k", "v":
+        nodes += [
+            node("Shape", name, f"{name}_sizes"),
+            node("Gather", f"{name}_sizes second", f"{name}_length"),
+            node("Unsqueeze", f"{name}_length zero", f"{name}_length1"),
+            node("Concat", f"batch1 {name}_length1 heads minus", f"{name}_shape", axis=0),
+            node("Reshape", f"{name} {name}_shape", f"{name}_heads"),
+            node("Transpose", f"{name}_heads", f"{name}_turned", perm=[0, 2, 3, 1] if name == "k" else [0, 2, 1, 3]),
+        ]
+    nodes += [
+        node("MatMul", "q_turned k_turned", "scores"),
+        node("Softmax", "scores", "weights", axis=-1),
+        node("MatMul", "weights v_turned", "mixed_heads"),
+        node("Transpose", "mixed_heads", "back", perm=[0, 2, 1, 3]),
+        node("Concat", "batch1 q_length1 channels1", "joined_shape", axis=0),
+        node("Reshape", "back joined_shape", "joined"),
+        # The class token goes; the rest becomes an image again, of fewer channels.
+        node("Slice", "joined one far one", "image_tokens"),
+        node("Transpose", "image_tokens", "image_flat", perm=[0, 2, 1]),
+        node("Concat", "batch1 channels1 eight eight", "image_shape", axis=0),
+        node("Reshape", "image_flat image_shape", "image"),
+        node("DepthToSpace", "image", "y", blocksize=2, mode="CRD"),
+    ]
+    save("detector", nodes, [info("x", ["batch", 3, 32, 32])], [info("y", ["batch", 4, 16, 16])], weights)
+
+
+def patches():
+    """Movement alone: an image as rows of patches."""
+    weights = [const("shape", [0, 3, 4, 8, 4, 8]), const("rows", [0, 16, -1])]
+    nodes = [
+        node("Reshape", "x shape", "cut"),
+        node("Transpose", "cut", "turned", perm=[0, 2, 4, 3, 5, 1]),
+        node("Reshape", "turned rows", "y"),
+    ]
+    save("patches", nodes, [info("x", [1, 3, 32, 32])], [info("y", [1, 16, 192])], weights)
+
+
+def branches():
+    """Bodies: an If that is decided, one that is not, a Loop and a Scan that read from outside."""
+    turn = helper.make_graph([node("Transpose", "x", "t")], "turn", [], [info("t", [4, 4])])
+    roll = helper.make_graph(
+        [node("Slice", "x one far", "low"), node("Slice", "x zero one", "high"), node("Concat", "low high", "r", axis=0)],
+        "roll", [], [info("r", [4, 4])])
+    same = helper.make_graph([node("Identity", "x", "s")], "same", [], [info("s", [4, 4])])
+    step = helper.make_graph(
+        [
+            node("Transpose", "state", "turned"), node("Concat", "turned x", "both", axis=0),
+            node("Slice", "both zero four", "next"), node("Identity", "go", "still"),
+        ],
+        "step", [info("turn", [], I), info("go", [], B), info("state", [4, 4])],
+        [info("still", [], B), info("next", [4, 4])])
+    row = helper.make_graph(
+        [node("Unsqueeze", "part zero", "wide"), node("Concat", "wide wide", "pair", axis=0), node("Add", "sum part", "more")],
+        "row", [info("sum", [4]), info("part", [4])], [info("more", [4]), info("pair", [2, 4])])
+    grow = helper.make_graph(
+        [node("Concat", "list x", "longer", axis=0), node("Identity", "go2", "still2")],
+        "grow", [info("turn2", [], I), info("go2", [], B), info("list", [None, 4])],
+        [info("still2", [], B), info("longer", [None, 4])])
+    nodes = [
+        node("Shape", "x", "sizes"), node("Size", "sizes", "rank"), node("Equal", "rank two0", "flat"),
+        node("If", "flat", "decided", then_branch=turn, else_branch=same),
+        node("If", "choice", "either", then_branch=turn, else_branch=roll),
+        node("Loop", "count yes decided", "looped", body=step),
+        node("Scan", "row x", "sums pairs", body=row, num_scan_inputs=1),
+        node("Loop", "count yes x", "grown", body=grow),
+        node("Slice", "grown zero one", "first_row"),
+    ]
+    weights = [const("zero", [0]), const("one", [1]), const("four", [4]), const("far", [2**31 - 1]), const("two0", 2), const("yes", True, bool)]
+    inputs = [info("x", [4, 4]), info("choice", [], B), info("count", [], I), info("row", [4])]
+    outputs = [info("either", [4, 4]), info("looped", [4, 4]), info("sums", [4]), info("pairs", [4, 2, 4]), info("first_row", [None, 4])]
+    save("branches", nodes, inputs, outputs, weights)
+
+
+def functions():
+    """Functions of the model: called twice, with attributes handed on, one inside of the other."""
+    flip = helper.make_function(
+        "mine", "Flip", ["a"], ["b"],
+        [helper.make_node("Constant", [], ["far"], value_ints=[-(2**62)]),
+         helper.make_node("Constant", [], ["minus"], value_ints=[-1]),
+         helper.make_node("Slice", ["a", "minus", "far", "axis", "minus"], ["b"], name="backwards")],
+        [helper.make_opsetid("", 18)], attributes=["axis"])
+    reference = helper.make_node("Constant", [], ["axis"], name="which")
+    attribute = onnx.AttributeProto(name="value_ints", type=onnx.AttributeProto.INTS, ref_attr_name="axis")
+    reference.attribute.append(attribute)
+    flip.node.insert(0, reference)
+    pair = helper.make_function(
+        "mine", "Pair", ["a", "unused"], ["c"],
+        [helper.make_node("Flip", ["a"], ["f"], domain="mine", axis=[1]), helper.make_node("Concat", ["a", "f"], ["c"], axis=1)],
+        [helper.make_opsetid("", 18), helper.make_opsetid("mine", 1)])
+    nodes = [
+        helper.make_node("Flip", ["x"], ["f"], domain="mine", name="upside", axis=[0]),
+        helper.make_node("Pair", ["f"], ["p"], domain="mine", name="pair"),
+        helper.make_node("Relu", ["p"], ["y"]),
+    ]
+    save("functions", nodes, [info("x", [2, 3])], [info("y", [2, 6])], functions=[flip, pair],
+         more=[helper.make_opsetid("mine", 1)], check=False)
+
+
+def old():
+    """Version 9: parameters that are attributes, weights among the inputs, a mask that nobody reads."""
+    weights = [const("shape", [2, -1])]
+    nodes = [
+        node("Slice", "x", "a", starts=[1], ends=[3], axes=[1]),
+        node("Pad", "a", "b", pads=[0, 1, 0, 0, 0, 0], value=1.5),
+        node("Squeeze", "b", "c", axes=[2]),
+        node("Split", "c", "d e", axis=1, split=[1, 2]),
+        node("Dropout", "e", "f mask", ratio=0.5),
+        node("Unsqueeze", "f", "g", axes=[0]),
+        node("Reshape", "g shape", "h"),
+        node("Cast", "d", "i", to=TensorProto.FLOAT16),
+        node("Upsample", "four scales", "j", mode="nearest"),
+        node("Flatten", "j", "k", axis=2),
+    ]
+    weights.append(const("scales", [1, 1, 2, 2], np.float32))
+    inputs = [info("x", [2, 4, 1]), info("four", [1, 2, 3, 3]), info("shape", [2], I)]
+    save("old", nodes, inputs, [info("h", [2, 2]), info("i", [2, 1], TensorProto.FLOAT16), info("k", [2, 36])], weights, opset=9)
+
+
+def hidden():
+    """What is known only when the model runs, and what does not suffer from it."""
+    weights = [const("zero", [0]), const("one", [1]), const("shape", [-1])]
+    nodes = [
+        node("NonZero", "x", "places"), node("Transpose", "places", "rows", perm=[1, 0]),
+        node("GatherND", "x rows", "picked"), node("Slice", "x begin one", "cut"),
+        node("Transpose", "x", "turned"), node("Reshape", "turned shape", "flat"),
+        node("Mystery", "x", "strange"), node("Reshape", "strange shape", "long"),
+        helper.make_node("Mystery", ["x"], ["told"], name="Mystery_told", domain="elsewhere"),
+        node("Transpose", "told", "known"),
+        node("Shape", "flat", "count"), node("Gather", "x row", "one_row", axis=0),
+        node("Shape", "one_row", "unused"),
+    ]
+    for n in nodes:
+        if n.op_type == "Mystery":
+            n.domain = "elsewhere"
+    outputs = [info("picked", None), info("cut", None), info("flat", [12]), info("long", None), info("known", [5, 2]), info("count", [1], I), info("unused", [1], I)]
+    graph = helper.make_graph(nodes, "hidden", [info("x", [3, 4]), info("begin", [1], I), info("row", [], I)], outputs, weights,
+                              value_info=[info("told", [2, 5])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("elsewhere", 1)], ir_version=8)
+    (FILES / "hidden.onnx").write_bytes(model.SerializeToString())
+
+
+def outside():
+    """Data in another file, one of them small enough to be a parameter."""
+    shape = const("shape", [3, 2])
+    big = const("big", np.zeros((100, 100)), np.float32)
+    for tensor, offset in (shape, 8), (big, 24):
+        length = len(tensor.raw_data)
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        for key, value in ("location", "outside.bin"), ("offset", str(offset)), ("length", str(length)):
+            tensor.external_data.add(key=key, value=value)
+    # Nobody reads the large one, so that its data need not be there.
+    (FILES / "outside.bin").write_bytes(b"\xff" * 8 + np.array([3, 2], np.int64).tobytes())
+    nodes = [node("Reshape", "x shape", "y"), node("MatMul", "rows big", "z"), node("Transpose", "z", "t")]
+    save("outside", nodes, [info("x", [6]), info("rows", [2, 100])], [info("y", [3, 2]), info("t", [100, 2])], [shape, big], check=False)
+
+
+for make in detector, patches, branches, functions, old, hidden, outside:
+    make()
+for file in sorted(FILES.glob("*.onnx")):
+    print(file.stat().st_size, file.name)
