@@ -116,8 +116,13 @@ pub(super) fn constant(
     }
 }
 
-/// Elements as the file has them, in the order of this machine.
+/// Elements as the file has them, in the order of this machine; any bool but 0 is true.
 fn native(mut bytes: Vec<u8>, element: ElementType) -> Vec<u8> {
+    if element == ElementType::Bool {
+        bytes
+            .iter_mut()
+            .for_each(|byte| *byte = u8::from(*byte != 0));
+    }
     if cfg!(target_endian = "big") {
         bytes.chunks_mut(element.width()).for_each(<[u8]>::reverse);
     }
