@@ -24,6 +24,7 @@ mod index;
 mod lanes;
 mod leaf;
 mod level;
+#[cfg(target_arch = "x86_64")]
 mod lines;
 mod nest;
 #[cfg(target_arch = "x86_64")]

@@ -5,6 +5,7 @@ use restride_loops::Form;
 use crate::cpu::CpuLevel;
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
+#[cfg(target_arch = "x86_64")]
 use crate::lines::{Program, Stores};
 use crate::shape::Shape;
 use crate::transpose::Way;
@@ -21,6 +22,7 @@ enum Plan {
     Transpose(Way),
     #[cfg(target_arch = "x86_64")]
     Ragged,
+    #[cfg(target_arch = "x86_64")]
     Lines(Program, Stores),
 }
 
@@ -36,6 +38,7 @@ fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
         Plan::Transpose(way) => transpose::prepare::<L>(shape, way),
         #[cfg(target_arch = "x86_64")]
         Plan::Ragged => crate::ragged::prepare(shape),
+        #[cfg(target_arch = "x86_64")]
         Plan::Lines(program, stores) => program.leaf(shape, stores),
     };
     leaf.unwrap_or_else(|| rows::prepare::<L>(shape))
@@ -43,40 +46,51 @@ fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
 
 fn decide<L: Level>(shape: &Shape, form: Form) -> Plan {
     let tiles = transpose::cost::<L>(shape);
-    let lines = |limit, stores| {
-        let found = Program::find(shape, L::CPU, limit)?;
-        Some(Plan::Lines(found, stores))
-    };
-    let mut limit = rows::cost(shape);
+    let lines = |limit, past| pattern(shape, L::CPU, limit, past);
+    let rows = rows::cost(shape);
     match form {
         Form::Elements if shape.bytes() < SMALL => Plan::Rows,
         Form::Stream => match tiles {
             Some(_) => Plan::Transpose(Way::Streamed),
-            None => lines(limit, Stores::Past).unwrap_or(Plan::Stream),
+            None => lines(rows, true).unwrap_or(Plan::Stream),
         },
         Form::Staged => match tiles {
             Some(_) => Plan::Transpose(Way::Staged),
-            None => lines(limit, Stores::Cached).unwrap_or(Plan::Rows),
+            None => lines(rows, false).unwrap_or(Plan::Rows),
         },
         Form::Elements | Form::Rows | Form::Strided | Form::Transpose | Form::Lines => {
-            let mut best = Plan::Rows;
-            if let Some(cost) = tiles {
-                (limit, best) = (limit.min(cost), Plan::Transpose(Way::Direct));
+            let (mut limit, mut best) = match tiles {
+                Some(cost) => (rows.min(cost), Plan::Transpose(Way::Direct)),
+                None => (rows, Plan::Rows),
+            };
+            if let Some((cost, plan)) = ragged(shape, L::CPU).filter(|(cost, _)| *cost < limit) {
+                (limit, best) = (cost, plan);
             }
-            #[cfg(target_arch = "x86_64")]
-            if let Some(cost) = ragged(shape, L::CPU).filter(|cost| *cost < limit) {
-                (limit, best) = (cost, Plan::Ragged);
-            }
-            lines(limit, Stores::Cached).unwrap_or(best)
+            lines(limit, false).unwrap_or(best)
         }
     }
 }
 
-/// What tiles with a short side cost: masks are what AVX-512 has.
-#[cfg(target_arch = "x86_64")]
-fn ragged(shape: &Shape, cpu: CpuLevel) -> Option<usize> {
-    match cpu {
-        CpuLevel::Avx512 => crate::ragged::cost(shape),
-        CpuLevel::Baseline | CpuLevel::Avx2 => None,
+/// A line program that costs less than `limit`; its lines may be stored past the caches.
+fn pattern(shape: &Shape, cpu: CpuLevel, limit: usize, past: bool) -> Option<Plan> {
+    #[cfg(target_arch = "x86_64")]
+    return Program::find(shape, cpu, limit).map(|program| {
+        let stores = if past { Stores::Past } else { Stores::Cached };
+        Plan::Lines(program, stores)
+    });
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = (shape, cpu, limit, past);
+        None
     }
+}
+
+/// Tiles with a short side, and their cost: masks are what AVX-512 has.
+fn ragged(shape: &Shape, cpu: CpuLevel) -> Option<(usize, Plan)> {
+    #[cfg(target_arch = "x86_64")]
+    if cpu == CpuLevel::Avx512 {
+        return Some((crate::ragged::cost(shape)?, Plan::Ragged));
+    }
+    let _ = (shape, cpu);
+    None
 }

@@ -6,20 +6,17 @@
 //! takes the cheapest of them, [`program`] says for every vector of it which windows and which bytes,
 //! and one kernel per kind of machine runs that.
 
-#[cfg(target_arch = "x86_64")]
 mod narrow;
 mod program;
 mod row;
 mod search;
 mod turns;
 mod unit;
-#[cfg(target_arch = "x86_64")]
 mod wide;
 
 use crate::cpu::CpuLevel;
 use crate::leaf::Leaf;
 use crate::shape::Shape;
-#[cfg(target_arch = "x86_64")]
 use search::{Found, cheapest};
 
 /// Runs of so many bytes fill vectors by themselves.
@@ -35,9 +32,7 @@ pub(crate) enum Stores {
 
 /// A line program that was found for a shape.
 pub(crate) enum Program {
-    #[cfg(target_arch = "x86_64")]
     Narrow(Found<narrow::Way>),
-    #[cfg(target_arch = "x86_64")]
     Wide(Found<wide::Way>),
 }
 
@@ -48,22 +43,16 @@ impl Program {
             return None;
         }
         match cpu {
-            #[cfg(target_arch = "x86_64")]
             CpuLevel::Avx512 => cheapest(shape, limit).map(Program::Wide),
-            #[cfg(target_arch = "x86_64")]
             CpuLevel::Avx2 => cheapest(shape, limit).map(Program::Narrow),
             CpuLevel::Baseline => None,
-            #[cfg(not(target_arch = "x86_64"))]
-            CpuLevel::Avx2 | CpuLevel::Avx512 => None,
         }
     }
 
     /// The leaf that runs it.
     pub(crate) fn leaf(self, shape: &Shape, stores: Stores) -> Option<Leaf> {
         match self {
-            #[cfg(target_arch = "x86_64")]
             Program::Narrow(found) => narrow::prepare(shape, found),
-            #[cfg(target_arch = "x86_64")]
             Program::Wide(found) => wide::prepare(shape, found, stores),
         }
     }

@@ -6,11 +6,12 @@
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 
-use super::program::{Vectors, cover, place};
+use super::program::{Vector, cover, whole_vectors};
 use super::row::{Middle, Row};
 use super::search::{self, Found};
-use super::unit::Segment;
+use super::unit::Unit;
 use crate::leaf::Leaf;
 use crate::level::{Avx2, Body};
 use crate::nest::{Nest, walk};
@@ -21,7 +22,7 @@ const MAX_WINDOWS: usize = 4;
 
 /// The bytes of a line.
 const LINE: usize = 16;
-const SIZE: isize = LINE as isize;
+const SIZE: i32 = LINE as i32;
 
 /// One line, ready to run. A table says for every byte where it lies in the window, or has its top
 /// bit set where another window has it.
@@ -40,62 +41,6 @@ pub(crate) struct NarrowParams {
     unit: Vec<Op>,
 }
 
-/// The unit with every stretch of its destination cut into whole lines, of which the last may
-/// overlap the one before; nothing if a stretch is shorter than a line.
-fn whole_lines(unit: &[Segment]) -> Option<Vec<Vectors>> {
-    let mut all = Vec::new();
-    let mut rest = unit;
-    while let Some(first) = rest.first() {
-        let mut end = first.dst;
-        let stretch = rest
-            .iter()
-            .take_while(|segment| {
-                let joins = segment.dst == end;
-                end = segment.dst + segment.len as isize;
-                joins
-            })
-            .count();
-        let (now, later) = rest.split_at(stretch);
-        rest = later;
-        let end = now
-            .last()
-            .map_or(first.dst, |last| last.dst + last.len as isize);
-        let whole = (end - first.dst) / SIZE;
-        let from = |dst: isize| move |segment: &Segment| clipped(segment, dst);
-        if whole == 0 {
-            return None;
-        }
-        let until = |segment: &Segment| before(segment, first.dst + whole * SIZE);
-        let lines: Vec<Segment> = now.iter().filter_map(until).collect();
-        all.push(Vectors::of(&lines, LINE));
-        if first.dst + whole * SIZE < end {
-            let last: Vec<Segment> = now.iter().filter_map(from(end - SIZE)).collect();
-            all.push(Vectors::of(&last, LINE));
-        }
-    }
-    Some(all)
-}
-
-/// What of a segment lies at or after an address of the destination.
-fn clipped(segment: &Segment, from: isize) -> Option<Segment> {
-    let skip = (from - segment.dst).max(0);
-    let len = segment
-        .len
-        .checked_sub(skip.unsigned_abs())
-        .filter(|&len| len > 0)?;
-    Some(Segment {
-        dst: segment.dst + skip,
-        src: segment.src + skip,
-        len,
-    })
-}
-
-/// What of a segment lies before an address of the destination.
-fn before(segment: &Segment, end: isize) -> Option<Segment> {
-    let len = segment.len.min((end - segment.dst).max(0).unsigned_abs());
-    (len > 0).then_some(Segment { len, ..*segment })
-}
-
 /// A way to run a unit: its lines.
 pub(crate) struct Way {
     unit: Vec<Op>,
@@ -105,27 +50,30 @@ pub(crate) struct Way {
 impl search::Way for Way {
     const SIZE: usize = LINE;
 
-    fn least(vectors: usize) -> usize {
-        vectors * line_cost(1)
+    fn least(vectors: usize, windows: usize) -> Option<usize> {
+        let rest = vectors.saturating_sub(1) * line_cost(1);
+        (windows <= MAX_WINDOWS).then(|| line_cost(windows) + rest)
     }
 
-    fn of(unit: &[Segment]) -> Option<(Way, usize)> {
-        let low = unit.iter().map(|segment| segment.src).min()?;
-        let high = unit.iter().map(Segment::end).max()?;
-        if high - low < SIZE {
+    fn of(unit: &Unit) -> Option<(Way, usize)> {
+        let low = unit.elements.iter().map(|element| element.src).min()?;
+        let high = unit.elements.iter().map(|element| element.src).max()?;
+        let last = high + unit.run as i32 - SIZE;
+        if low > last {
             return None;
         }
         let (mut ops, mut cost, mut most) = (Vec::new(), 0, 0);
-        for vectors in &whole_lines(unit)? {
-            for (dst, parts) in vectors.each() {
-                let windows = cover::<SIZE>(parts, MAX_WINDOWS)?;
-                ops.push(op(dst, parts, &windows, low, high));
-                cost += line_cost(windows.len());
-                most = most.max(windows.len());
-            }
+        for line in &whole_vectors(unit)? {
+            let windows = cover(std::slice::from_ref(line), MAX_WINDOWS)?;
+            ops.push(op(line, &windows, low..=last));
+            cost += line_cost(windows.len());
+            most = most.max(windows.len());
         }
-        let windows = most;
-        Some((Way { unit: ops, windows }, cost))
+        let way = Way {
+            unit: ops,
+            windows: most,
+        };
+        Some((way, cost))
     }
 }
 
@@ -134,24 +82,24 @@ fn line_cost(windows: usize) -> usize {
     4 + 5 * windows
 }
 
-fn op(dst: isize, parts: &[Segment], windows: &[isize], low: isize, high: isize) -> Op {
+/// A line of windows that may start within `inside`.
+fn op(line: &Vector<LINE>, windows: &[i32], inside: RangeInclusive<i32>) -> Op {
+    let inside = |src: &i32| (*src).clamp(*inside.start(), *inside.end());
     // Windows that are not needed load the first one again and contribute nothing.
-    let inside = |src: &isize| (*src).clamp(low, high - SIZE);
     let mut op = Op {
         tables: [[0x80; LINE]; MAX_WINDOWS],
-        src: [windows.first().map_or(low, inside); MAX_WINDOWS],
-        dst,
+        src: [windows.first().map_or(0, inside) as isize; MAX_WINDOWS],
+        dst: line.dst as isize,
     };
-    for (to, from) in op.src.iter_mut().zip(windows) {
-        *to = inside(from);
+    for (number, start) in windows.iter().enumerate() {
+        let (moved, table) = (inside(start), &mut op.tables[number]);
+        line.part(*start, windows.get(number + 1), |place, its, at| {
+            if its {
+                table[place] = at.wrapping_add((start - moved) as u8);
+            }
+        });
+        op.src[number] = moved as isize;
     }
-    place::<SIZE>(dst, parts, windows, |to, window, at, len| {
-        let moved = windows[window] - op.src[window] + at as isize;
-        let table = &mut op.tables[window][to..to + len];
-        for (byte, from) in table.iter_mut().zip(moved..) {
-            *byte = from as u8;
-        }
-    });
     op
 }
 

@@ -1,7 +1,6 @@
 //! How units cover a row.
 
 use super::unit::Cut;
-#[cfg(target_arch = "x86_64")]
 use crate::park::Parked;
 use crate::shape::Step;
 
@@ -32,7 +31,6 @@ impl Both {
     }
 
     /// Out of the way of a loop.
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn parked(self) -> ParkedBoth {
         ParkedBoth {
@@ -58,14 +56,12 @@ impl Both {
 }
 
 /// Distances that wait in vector registers.
-#[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(crate) struct ParkedBoth {
     dst: Parked,
     src: Parked,
 }
 
-#[cfg(target_arch = "x86_64")]
 impl ParkedBoth {
     #[inline(always)]
     pub(crate) fn get(self) -> Both {

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::unit::{Choice, Cut, Segment, choices};
+use super::unit::{Choice, Cut, Unit, choices};
 use crate::shape::Shape;
 
 /// What starting a row costs, in about micro-operations.
@@ -17,11 +17,12 @@ pub(super) trait Way: Sized {
     /// The bytes of its vectors.
     const SIZE: usize;
 
-    /// The least that a unit of so many vectors can cost, in about micro-operations.
-    fn least(vectors: usize) -> usize;
+    /// The least that a unit of so many vectors can cost, in about micro-operations, if one of them
+    /// takes so many windows; nothing if it cannot be run.
+    fn least(vectors: usize, windows: usize) -> Option<usize>;
 
     /// How it runs a unit, and what that costs.
-    fn of(unit: &[Segment]) -> Option<(Self, usize)>;
+    fn of(unit: &Unit) -> Option<(Self, usize)>;
 }
 
 /// A cut and the way to run its unit.
@@ -34,20 +35,20 @@ pub(crate) struct Found<W> {
 pub(super) fn cheapest<W: Way>(shape: &Shape, limit: usize) -> Option<Found<W>> {
     let mut all: SmallVec<[(usize, usize, Choice<'_>); 16]> = SmallVec::new();
     choices(shape, |choice| {
-        let least = cost(&choice, W::least(choice.least_vectors(W::SIZE)));
-        if least < limit {
+        let least = least::<W>(&choice).map(|each| cost(&choice, each));
+        if let Some(least) = least.filter(|least| *least < limit) {
             all.push((least, all.len(), choice));
         }
     });
     all.sort_unstable_by_key(|&(least, at, _)| (least, at));
     let mut bound = (limit, 0);
     let mut best = None;
-    let mut unit = Vec::new();
+    let mut unit = Unit::default();
     for (least, at, choice) in &all {
         if (*least, *at) >= bound {
             break;
         }
-        if !choice.segments(&mut unit) {
+        if !choice.fill(&mut unit) {
             continue;
         }
         if let Some((way, each)) = W::of(&unit) {
@@ -65,6 +66,11 @@ pub(super) fn cheapest<W: Way>(shape: &Shape, limit: usize) -> Option<Found<W>> 
     })
 }
 
+fn least<W: Way>(choice: &Choice<'_>) -> Option<usize> {
+    let (vectors, windows) = (choice.least_vectors(W::SIZE), choice.least_windows(W::SIZE));
+    W::least(vectors, windows)
+}
+
 /// What a box costs if a unit costs so much.
 fn cost(choice: &Choice<'_>, each: usize) -> usize {
     let extent = choice.long().extent;
@@ -80,7 +86,7 @@ fn cost(choice: &Choice<'_>, each: usize) -> usize {
     row.saturating_mul(choice.rows())
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::lines::{narrow, wide};
@@ -119,15 +125,19 @@ mod tests {
     }
 
     fn agrees<W: Way>() {
-        let (mut found, mut unit) = (0, Vec::new());
+        let (mut found, mut unit) = (0, Unit::default());
         for shape in shapes() {
             let mut all = Vec::new();
             choices(&shape, |choice| {
-                if choice.segments(&mut unit)
+                if choice.fill(&mut unit)
                     && let Some((_, each)) = W::of(&unit)
                 {
-                    let least = W::least(choice.least_vectors(W::SIZE));
-                    assert!(least <= each, "{least} is no bound of {each}: {choice:?}");
+                    let least = least::<W>(&choice);
+                    assert!(
+                        least <= Some(each),
+                        "{least:?} is no bound of {each}: {choice:?}"
+                    );
+                    assert!(least.is_some(), "{choice:?} can be run");
                     all.push((cost(&choice, each), format!("{:?}", choice.cut())));
                 }
             });

@@ -6,20 +6,23 @@
 
 use crate::shape::{MAX_RANK, Shape, Step, Steps};
 
-/// Contiguous bytes of a unit, relative to its first byte on both sides.
+/// An element of a unit, relative to its first byte on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
-    pub(crate) dst: isize,
-    pub(crate) src: isize,
-    pub(crate) len: usize,
+pub(super) struct Element {
+    pub(super) dst: i32,
+    pub(super) src: i32,
 }
 
-impl Segment {
-    /// Where it ends in the source.
-    pub(crate) fn end(&self) -> isize {
-        self.src + self.len as isize
-    }
+/// The elements of a unit in ascending order of destination, which do not overlap.
+#[derive(Debug, Default)]
+pub(super) struct Unit {
+    /// The bytes of each.
+    pub(super) run: usize,
+    pub(super) elements: Vec<Element>,
 }
+
+/// Distances of bytes in a unit are less.
+const FAR: usize = 1 << 30;
 
 /// A box cut into rows of units.
 #[derive(Clone, Debug)]
@@ -220,45 +223,54 @@ impl Choice<'_> {
         vectors
     }
 
-    /// The elements of a unit as segments in ascending order of destination; false when they overlap.
-    pub(super) fn segments(&self, unit: &mut Vec<Segment>) -> bool {
-        unit.clear();
-        unit.push(Segment {
-            dst: 0,
-            src: 0,
-            len: self.shape.run,
-        });
-        let (mut reach, mut in_order) = (self.shape.run as isize, true);
+    /// How many windows of so many bytes the first vector of a unit takes at least: those of the
+    /// dimension that is innermost in the destination.
+    pub(super) fn least_windows(&self, size: usize) -> usize {
+        let Some(inner) = self.dims().find(|step| step.extent > 1) else {
+            return 1;
+        };
+        let elements = match inner.dst.unsigned_abs() {
+            0 => 1,
+            step => inner.extent.min((size - 1) / step + 1),
+        };
+        match inner.src.unsigned_abs() {
+            0 => 1,
+            step => elements.div_ceil((size - 1) / step + 1),
+        }
+    }
+
+    /// Fills in the elements of its unit; false where they overlap or lie too far apart.
+    pub(super) fn fill(&self, unit: &mut Unit) -> bool {
+        let span = |stride: fn(&Step) -> isize| {
+            let reach = |step: Step| stride(&step).unsigned_abs().saturating_mul(step.extent);
+            self.dims()
+                .fold(0, |n: usize, step| n.saturating_add(reach(step)))
+        };
+        if span(|step| step.dst) >= FAR || span(|step| step.src) >= FAR {
+            return false;
+        }
+        let (run, elements) = (self.shape.run, &mut unit.elements);
+        unit.run = run;
+        elements.clear();
+        elements.push(Element { dst: 0, src: 0 });
+        let (mut reach, mut in_order) = (run as isize, true);
         for step in self.dims() {
             in_order &= step.dst >= reach;
-            reach = reach.saturating_add(step.dst.saturating_mul(step.extent as isize - 1));
-            let inner = unit.len();
-            unit.reserve(inner * step.extent - inner);
-            for i in 1..step.extent as isize {
-                for at in 0..inner {
-                    let Segment { dst, src, len } = unit[at];
-                    unit.push(Segment {
-                        dst: dst + step.dst * i,
-                        src: src + step.src * i,
-                        len,
-                    });
+            reach += step.dst * (step.extent as isize - 1);
+            let inner = elements.len();
+            for i in 1..step.extent {
+                elements.extend_from_within(..inner);
+                let (dst, src) = (step.dst * i as isize, step.src * i as isize);
+                for element in &mut elements[inner * i..] {
+                    element.dst = element.dst.wrapping_add(dst as i32);
+                    element.src = element.src.wrapping_add(src as i32);
                 }
             }
         }
         if !in_order {
-            unit.sort_by_key(|segment| segment.dst);
+            elements.sort_by_key(|element| element.dst);
         }
-        let overlap = |pair: &[Segment]| pair[0].dst + pair[0].len as isize > pair[1].dst;
-        if !in_order && unit.windows(2).any(overlap) {
-            return false;
-        }
-        unit.dedup_by(|next, last| {
-            let joins = last.dst + last.len as isize == next.dst && last.end() == next.src;
-            if joins {
-                last.len += next.len;
-            }
-            joins
-        });
-        true
+        let overlap = |pair: &[Element]| pair[1].dst - pair[0].dst < run as i32;
+        in_order || !elements.windows(2).any(overlap)
     }
 }

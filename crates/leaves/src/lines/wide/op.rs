@@ -1,8 +1,9 @@
 //! Lines of 64 bytes as they are run.
 
-use crate::lines::program::{Starts, Vectors, cover, place};
+use crate::cpu::CpuLevel;
+use crate::lines::program::{Starts, Vector, cover, vectors};
 use crate::lines::search;
-use crate::lines::unit::Segment;
+use crate::lines::unit::Unit;
 
 /// More windows than this and a line is not worth it.
 pub(super) const MAX_WINDOWS: usize = 8;
@@ -37,34 +38,40 @@ fn low_bits(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
+type Line = Vector<LINE>;
+
+/// The bytes of a window from the first to the last that is needed.
+fn mask((first, end): (usize, usize)) -> u64 {
+    low_bits(end) & !low_bits(first)
+}
+
 /// Of each window, the first byte that is needed and the end of those that are.
 type Needed = [(usize, usize); MAX_WINDOWS];
+const NOTHING: Needed = [(LINE, 0); MAX_WINDOWS];
 
-fn op(dst: isize, parts: &[Segment], windows: &[isize], needed: &mut Needed) -> Op {
+#[inline(always)]
+fn op(line: &Line, windows: &[i32], needed: &mut Needed) -> Op {
     let mut op = Op {
         tables: [[0; LINE]; MAX_WINDOWS / 2],
-        src: [windows.first().copied().unwrap_or(0); MAX_WINDOWS],
+        src: [windows.first().map_or(0, |src| *src as isize); MAX_WINDOWS],
         load: [0; MAX_WINDOWS],
         blend: [0; MAX_WINDOWS / 2],
-        dst,
+        dst: line.dst as isize,
         store: 0,
         windows: windows.len(),
     };
-    for (to, from) in op.src.iter_mut().zip(windows) {
-        *to = *from;
+    for (number, (&start, needed)) in windows.iter().zip(needed).enumerate() {
+        op.src[number] = start as isize;
+        let (table, second) = (&mut op.tables[number / 2], number % 2 * LINE);
+        let part = line.part(start, windows.get(number + 1), |place, its, at| {
+            if its {
+                table[place] = at | second as u8;
+            }
+        });
+        op.store |= part.bytes;
+        op.blend[number / 2] |= part.bytes;
+        *needed = (needed.0.min(part.needed.0), needed.1.max(part.needed.1));
     }
-    place::<{ LINE as isize }>(dst, parts, windows, |to, window, at, len| {
-        let mask = low_bits(to + len) & !low_bits(to);
-        op.store |= mask;
-        op.blend[window / 2] |= mask;
-        let first = window % 2 * LINE + at;
-        let table = &mut op.tables[window / 2][to..to + len];
-        for (byte, from) in table.iter_mut().zip(first..) {
-            *byte = from as u8;
-        }
-        let (low, high) = &mut needed[window];
-        (*low, *high) = (at.min(*low), (at + len).max(*high));
-    });
     op
 }
 
@@ -80,7 +87,7 @@ pub(super) enum Windows {
 /// A way to run a unit.
 pub(crate) struct Way {
     pub(super) windows: Windows,
-    vectors: Vectors,
+    lines: Vec<Line>,
     /// Of every line, or of all.
     starts: Vec<Starts>,
 }
@@ -88,98 +95,125 @@ pub(crate) struct Way {
 impl search::Way for Way {
     const SIZE: usize = LINE;
 
-    fn least(vectors: usize) -> usize {
-        let held = cost(vectors, vectors, vectors);
-        match vectors {
-            0 | 1 => held,
-            2..=JOINT_LINES => held.min(cost(2, vectors, vectors)),
-            _ => cost(3 * vectors, vectors, vectors),
+    fn least(vectors: usize, windows: usize) -> Option<usize> {
+        if windows > MAX_WINDOWS {
+            return None;
         }
-    }
-
-    fn of(unit: &[Segment]) -> Option<(Way, usize)> {
-        let vectors = Vectors::of(unit, LINE);
-        // Windows that serve all lines are no fewer than those of one.
-        let (own, starts, cost) = own(&vectors)?;
-        Some(match joint(&vectors) {
-            Some((windows, joint, less)) if less <= cost => (
-                Way {
-                    windows,
-                    vectors,
-                    starts: vec![joint],
-                },
-                less,
-            ),
-            Some(_) | None => (
-                Way {
-                    windows: own,
-                    vectors,
-                    starts,
-                },
-                cost,
-            ),
+        let fits = windows <= JOINT_WINDOWS;
+        let of = |loads, windows| cost(loads, vectors * permutations(windows), vectors);
+        let loads = windows + vectors - 1;
+        let own = match fits && vectors <= HELD_LINES {
+            true => of(loads, windows),
+            false => of(loads + 2 * vectors, windows),
+        };
+        Some(match fits && (2..=JOINT_LINES).contains(&vectors) {
+            true => own.min(of(windows.max(2), windows.max(2))),
+            false => own,
         })
     }
+
+    fn of(unit: &Unit) -> Option<(Way, usize)> {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+        fn wide(unit: &Unit) -> Option<(Way, usize)> {
+            of(unit)
+        }
+        match CpuLevel::detect() {
+            // SAFETY: the machine has it.
+            CpuLevel::Avx512 => unsafe { wide(unit) },
+            CpuLevel::Baseline | CpuLevel::Avx2 => of(unit),
+        }
+    }
+}
+
+#[inline(always)]
+fn of(unit: &Unit) -> Option<(Way, usize)> {
+    let lines: Vec<Line> = vectors(unit);
+    let mut starts: Vec<Starts> = Vec::with_capacity(lines.len());
+    for line in &lines {
+        starts.push(cover(std::slice::from_ref(line), MAX_WINDOWS)?);
+    }
+    let (mut windows, mut cost) = own(&starts)?;
+    if let Some((joint, all, less)) = joint(&lines).filter(|(.., less)| *less <= cost) {
+        (windows, cost) = (joint, less);
+        starts.clear();
+        starts.push(all);
+    }
+    let way = Way {
+        windows,
+        lines,
+        starts,
+    };
+    Some((way, cost))
 }
 
 impl Way {
     /// The lines as they are run.
     pub(super) fn ops(&self) -> Vec<Op> {
-        let nothing = [(LINE, 0); MAX_WINDOWS];
-        let mut ops: Vec<Op> = Vec::with_capacity(self.vectors.len());
-        let mut needed = nothing;
-        for (at, (dst, parts)) in self.vectors.each().enumerate() {
-            let joint = self.starts.len() == 1;
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+        fn wide(way: &Way) -> Vec<Op> {
+            way.made()
+        }
+        match CpuLevel::detect() {
+            // SAFETY: the machine has it.
+            CpuLevel::Avx512 => unsafe { wide(self) },
+            CpuLevel::Baseline | CpuLevel::Avx2 => self.made(),
+        }
+    }
+
+    #[inline(always)]
+    fn made(&self) -> Vec<Op> {
+        let mut ops: Vec<Op> = Vec::with_capacity(self.lines.len());
+        let joint = matches!(self.windows, Windows::Joint(_));
+        let mut needed = NOTHING;
+        for (at, line) in self.lines.iter().enumerate() {
             if !joint {
-                needed = nothing;
+                needed = NOTHING;
             }
-            let starts = &self.starts[if joint { 0 } else { at }];
-            ops.push(op(dst, parts, starts, &mut needed));
+            let starts = self.starts.get(if joint { 0 } else { at });
+            ops.push(op(
+                line,
+                starts.map_or(&[], |starts| &starts[..]),
+                &mut needed,
+            ));
             // Windows that serve all lines have what any of them needs.
-            let load = needed.map(|(first, end)| low_bits(end) & !low_bits(first));
             let serves = if joint { 0 } else { at };
+            let load = needed.map(mask);
             ops[serves..].iter_mut().for_each(|op| op.load = load);
         }
         ops
     }
 }
 
-/// The windows of each line, and what a unit costs with these.
-fn own(vectors: &Vectors) -> Option<(Windows, Vec<Starts>, usize)> {
-    let mut starts = Vec::with_capacity(vectors.len());
-    for (_, parts) in vectors.each() {
-        starts.push(cover::<{ LINE as isize }>(parts, MAX_WINDOWS)?);
-    }
-    let most = starts.iter().map(Starts::len).max()?;
-    let held = vectors.len() <= HELD_LINES && most <= JOINT_WINDOWS;
+/// What a unit costs if each line has windows of its own.
+fn own(starts: &[Starts]) -> Option<(Windows, usize)> {
+    let lines = starts.len();
+    let most = starts.iter().map(|starts| starts.len()).max()?;
+    let held = lines <= HELD_LINES && most <= JOINT_WINDOWS;
     // Windows that do not lie like the first straddle lines of memory.
     let windows = || starts.iter().flatten();
     let first = *windows().next()?;
-    let load = |src: &isize| {
-        if (src - first) % LINE as isize == 0 {
-            1
-        } else {
-            2
-        }
+    let load = |src: &i32| match (src - first) % LINE as i32 {
+        0 => 1,
+        _ => 2,
     };
     // What is not held is loaded again, and hides what straddling costs.
-    let loads: usize = if held {
-        windows().map(load).sum()
-    } else {
-        windows().count() + 2 * vectors.len()
+    let loads: usize = match held {
+        true => windows().map(load).sum(),
+        false => windows().count() + 2 * lines,
     };
-    let cost = cost(loads, vectors.len() * permutations(most), vectors.len());
-    Some((Windows::Own(most), starts, cost))
+    let cost = cost(loads, lines * permutations(most), lines);
+    Some((Windows::Own(most), cost))
 }
 
 /// The windows of all lines, and what a unit costs with these.
-fn joint(vectors: &Vectors) -> Option<(Windows, Starts, usize)> {
-    if !(2..=JOINT_LINES).contains(&vectors.len()) {
+#[inline(always)]
+fn joint(lines: &[Line]) -> Option<(Windows, Starts, usize)> {
+    if !(2..=JOINT_LINES).contains(&lines.len()) {
         return None;
     }
-    let starts = cover::<{ LINE as isize }>(vectors.parts(), JOINT_WINDOWS)?;
+    let starts = cover(lines, JOINT_WINDOWS)?;
     let count = starts.len();
-    let cost = cost(count, vectors.len() * permutations(count), vectors.len());
+    let cost = cost(count, lines.len() * permutations(count), lines.len());
     (count >= 2).then_some((Windows::Joint(count), starts, cost))
 }
 
