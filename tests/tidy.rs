@@ -182,6 +182,66 @@ fn the_architecture_page_shows_the_same_arrows() {
     none(&wrong);
 }
 
+/// The files in the root of the project; any other is a stray.
+const IN_THE_ROOT: [&str; 10] = [
+    ".git", // a file where the checkout is one of several
+    ".gitignore",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "SECURITY.md",
+];
+
+#[test]
+fn nothing_is_stray_at_the_root() {
+    let entries = fs::read_dir(root()).expect("the root");
+    let files = entries.map(|entry| entry.expect("an entry"));
+    let files = files.filter(|entry| entry.path().is_file());
+    let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let stray = names.filter(|name| !IN_THE_ROOT.contains(&name.as_str()));
+    none(&stray.collect::<Vec<_>>());
+}
+
+#[test]
+fn every_crate_can_be_packaged() {
+    let mut wrong = Vec::new();
+    for (name, _) in ARROWS {
+        let folder = root().join(format!("crates/{name}"));
+        let manifest = read(&folder.join("Cargo.toml"));
+        for key in ["description", "keywords", "categories", "readme", "license"] {
+            if !manifest.lines().any(|line| line.starts_with(key)) {
+                wrong.push(format!("crates/{name}/Cargo.toml: no {key}"));
+            }
+        }
+        for text in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            if !folder.join(text).exists() {
+                wrong.push(format!("crates/{name}: no {text}"));
+            }
+        }
+    }
+    // A file that is included from outside of its crate is not in the package.
+    for (name, text) in project(&["rs"]) {
+        let parts: Vec<&str> = name.split('/').collect();
+        let ["crates", _, "src", inside @ ..] = &parts[..] else {
+            continue;
+        };
+        if name.ends_with("/tests.rs") {
+            continue;
+        }
+        let out = "../".repeat(inside.len() + 1);
+        for line in text.lines().filter(|line| line.contains("include_")) {
+            if line.contains(&format!("\"{out}")) && !line.contains("#[doc") {
+                wrong.push(format!("{name}: {}", line.trim()));
+            }
+        }
+    }
+    none(&wrong);
+}
+
 #[test]
 fn unsafe_code_is_where_it_is_said_to_be() {
     let mut wrong = Vec::new();

@@ -21,6 +21,9 @@ mod read;
 mod shapes;
 mod spell;
 
+/// The workloads that a benchmark runs when it is given none.
+pub const STORED: &str = include_str!("../../data/workloads.json");
+
 pub use checksum::{Crc32, crc32, fnv1a64};
 pub use evaluate::{EvaluateError, evaluate};
 pub use generate::{fill, fmix32};

@@ -1,8 +1,7 @@
 //! The stored workloads, against their own checksums.
 
+use super::STORED;
 use super::{Checksum, evaluate, fill, limit_ratio, read, to_graph};
-
-const STORED: &str = include_str!("../../../../tests/workloads/workloads.json");
 
 const POSTED: &str = include_str!("../../../../tests/workloads/posted.json");
 const MORE: &str = include_str!("../../../../tests/workloads/more.json");

@@ -40,7 +40,7 @@ use table::Moved;
 use versus::{Score, Scores};
 
 /// The workloads that are run when no file is named.
-const STORED: &str = include_str!("../../../../../tests/workloads/workloads.json");
+use restride_testkit::workloads::STORED;
 
 /// How long a slice lasts unless told otherwise.
 const SLICE: Duration = Duration::from_millis(60);
