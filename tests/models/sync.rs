@@ -2,13 +2,11 @@
 //! it has.
 
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-pub(crate) use loom::sync::{Arc, Mutex, RwLock};
+pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock};
 pub(crate) use loom::thread::{Builder, JoinHandle, current};
 pub(crate) use std::sync::PoisonError;
 
 use loom::cell::UnsafeCell;
-use loom::sync::Condvar;
-use std::collections::VecDeque;
 
 /// A value that is set once.
 pub(crate) struct OnceLock<T> {
@@ -48,56 +46,5 @@ impl<T> OnceLock<T> {
         self.value.with_mut(|held| unsafe { *held = Some(value) });
         self.is_set.store(true, Ordering::Release);
         Ok(())
-    }
-}
-
-struct Queue<T> {
-    state: Mutex<(VecDeque<T>, bool)>,
-    changed: Condvar,
-}
-
-/// The sending end of a queue with one sender.
-pub(crate) struct Sender<T>(Arc<Queue<T>>);
-
-/// The receiving end.
-pub(crate) struct Receiver<T>(Arc<Queue<T>>);
-
-pub(crate) fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    let queue = Arc::new(Queue {
-        state: Mutex::new((VecDeque::new(), true)),
-        changed: Condvar::new(),
-    });
-    (Sender(queue.clone()), Receiver(queue))
-}
-
-impl<T> Sender<T> {
-    pub(crate) fn send(&self, item: T) -> Result<(), T> {
-        self.0.state.lock().expect("no panic").0.push_back(item);
-        self.0.changed.notify_one();
-        Ok(())
-    }
-}
-
-impl<T> Drop for Sender<T> {
-    fn drop(&mut self) {
-        if let Ok(mut state) = self.0.state.lock() {
-            state.1 = false;
-        }
-        self.0.changed.notify_one();
-    }
-}
-
-impl<T> Receiver<T> {
-    pub(crate) fn recv(&self) -> Result<T, ()> {
-        let mut state = self.0.state.lock().expect("no panic");
-        loop {
-            if let Some(item) = state.0.pop_front() {
-                return Ok(item);
-            }
-            if !state.1 {
-                return Err(());
-            }
-            state = self.0.changed.wait(state).expect("no panic");
-        }
     }
 }

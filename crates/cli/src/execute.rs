@@ -72,7 +72,6 @@ pub(crate) fn execute(
                     found: restride_jit::BadIndex::At { position, value },
                 } => refused(code, position, Some(value)),
                 restride_jit::RunError::Check { code, .. } => refused(code, 0, None),
-                other => Failure::Internal(format!("machine code: {other}")),
             })?;
             bound.outputs().to_vec()
         }

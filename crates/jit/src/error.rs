@@ -57,7 +57,6 @@ pub enum CodeMemoryError {
 
 /// Why a call of a kernel ended without doing its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
 pub enum RunError {
     /// An index lies outside its range. Nothing was written.
     #[error("check {code}: {found}")]
@@ -71,7 +70,6 @@ pub enum RunError {
 
 /// The first index of a check, in row-major order of its box, that is outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum BadIndex {
     /// Found again by the scan after the failure.
     At {

@@ -4,7 +4,7 @@
 //!   sets a bit, the hand clears bits until it finds one that is clear).
 //! - Single-flight: while one thread makes a value, others that ask for it wait for that one.
 //! - A hit takes a shared lock on one of sixteen shards and allocates nothing.
-//! - What is evicted lives on for those who hold it.
+//! - What is evicted lives on for those who hold it, and is dropped outside of every lock.
 
 use crate::sync::{AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, PoisonError, RwLock};
 use rustc_hash::FxBuildHasher;
@@ -132,8 +132,9 @@ impl<V: Clone> Cache<V> {
         if let Some(slot) = shard.at.get(key).and_then(|at| shard.slots.get(*at)) {
             return slot.cell.clone();
         }
+        let mut evicted = Vec::new();
         while shard.slots.len() >= self.entries_per_shard {
-            self.evict(&mut shard);
+            evicted.push(self.evict(&mut shard));
         }
         let cell = Arc::new(Cell {
             value: OnceLock::new(),
@@ -148,6 +149,8 @@ impl<V: Clone> Cache<V> {
             used: AtomicBool::new(true),
         };
         shard.slots.push(slot);
+        drop(shard);
+        drop(evicted);
         cell
     }
 
@@ -162,9 +165,12 @@ impl<V: Clone> Cache<V> {
             let before = std::mem::replace(&mut shard.slots[at].bytes, bytes);
             shard.bytes = shard.bytes - before + bytes;
         }
+        let mut evicted = Vec::new();
         while shard.bytes > self.bytes_per_shard && !shard.slots.is_empty() {
-            self.evict(&mut shard);
+            evicted.push(self.evict(&mut shard));
         }
+        drop(shard);
+        drop(evicted);
     }
 
     fn forget(&self, key: &Key, cell: &Arc<Cell<V>>) {
@@ -172,12 +178,12 @@ impl<V: Clone> Cache<V> {
             .shard(key)
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = shard.find(key, cell) {
-            shard.remove(at);
-        }
+        let forgotten = shard.find(key, cell).map(|at| shard.remove(at));
+        drop(shard);
+        drop(forgotten);
     }
 
-    fn evict(&self, shard: &mut Shard<V>) {
+    fn evict(&self, shard: &mut Shard<V>) -> Slot<V> {
         self.counts.evictions.fetch_add(1, Ordering::Relaxed);
         // Two rounds at most: the first clears every bit.
         for _ in 0..2 * shard.slots.len() {
@@ -188,7 +194,7 @@ impl<V: Clone> Cache<V> {
             }
         }
         let hand = shard.hand.min(shard.slots.len().saturating_sub(1));
-        shard.remove(hand);
+        shard.remove(hand)
     }
 
     /// How many entries there are, and their bytes.
@@ -204,8 +210,10 @@ impl<V: Clone> Cache<V> {
         for shard in &self.shards {
             let mut shard = shard.write().unwrap_or_else(PoisonError::into_inner);
             shard.at.clear();
-            shard.slots.clear();
+            let forgotten = std::mem::take(&mut shard.slots);
             shard.bytes = 0;
+            drop(shard);
+            drop(forgotten);
         }
     }
 }
@@ -217,12 +225,13 @@ impl<V> Shard<V> {
         Arc::ptr_eq(&slot.cell, cell).then_some(at)
     }
 
-    fn remove(&mut self, at: usize) {
+    fn remove(&mut self, at: usize) -> Slot<V> {
         let slot = self.slots.swap_remove(at);
         self.at.remove(&slot.key);
         self.bytes -= slot.bytes;
         if let Some(moved) = self.slots.get(at) {
             self.at.insert(moved.key.clone(), at);
         }
+        slot
     }
 }

@@ -1,16 +1,31 @@
 //! What runs a kernel: machine code, or the generic executor until there is some or for good.
 
-use crate::CompileError;
-use restride_exec::{CheckFailure, CpuLevel, Executable};
+use restride_exec::{CheckFailure, Executable};
 use restride_jit::{BadIndex, NativeKernel};
 use restride_loops::Verified;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A kernel and what there is to run it. Native code may arrive while it is being called.
+/// A kernel and what runs it. Machine code may come later, while it is being called.
 pub(crate) struct RunnableKernel {
     kernel: Verified,
-    native: OnceLock<NativeKernel>,
-    generic: OnceLock<Executable>,
+    runner: Runner,
+    /// Machine code that came after a generic runner.
+    later: OnceLock<NativeKernel>,
+    /// Whether somebody is making that.
+    is_making: AtomicBool,
+}
+
+/// What runs a kernel from the beginning.
+pub(crate) enum Runner {
+    Native(NativeKernel),
+    Generic(Executable),
+}
+
+/// What runs it at the moment.
+enum Running<'a> {
+    Native(&'a NativeKernel),
+    Generic(&'a Executable),
 }
 
 /// A check that failed, as either executor reports it.
@@ -21,16 +36,12 @@ pub(crate) struct Failed {
 
 impl From<restride_jit::RunError> for Failed {
     fn from(error: restride_jit::RunError) -> Self {
-        match error {
-            restride_jit::RunError::Check { code, found } => match found {
-                BadIndex::At { position, value } => Self {
-                    code,
-                    at: Some((position, value)),
-                },
-                _ => Self { code, at: None },
-            },
-            _ => Self { code: 0, at: None },
-        }
+        let restride_jit::RunError::Check { code, found } = error;
+        let at = match found {
+            BadIndex::At { position, value } => Some((position, value)),
+            BadIndex::Changed => None,
+        };
+        Self { code, at }
     }
 }
 
@@ -44,11 +55,12 @@ impl From<CheckFailure> for Failed {
 }
 
 impl RunnableKernel {
-    pub(crate) fn new(kernel: Verified) -> Self {
+    pub(crate) fn new(kernel: Verified, runner: Runner) -> Self {
         Self {
             kernel,
-            native: OnceLock::new(),
-            generic: OnceLock::new(),
+            runner,
+            later: OnceLock::new(),
+            is_making: AtomicBool::new(false),
         }
     }
 
@@ -56,21 +68,34 @@ impl RunnableKernel {
         &self.kernel
     }
 
-    pub(crate) fn native(&self) -> Option<&NativeKernel> {
-        self.native.get()
-    }
-
-    /// Adds native code; the first to come stays.
-    pub(crate) fn set_native(&self, native: NativeKernel) {
-        let _ = self.native.set(native);
-    }
-
-    /// Makes sure that there is something to run.
-    pub(crate) fn ensure_generic(&self, cpu: CpuLevel) -> Result<(), CompileError> {
-        if self.generic.get().is_none() {
-            let _ = self.generic.set(Executable::new(&self.kernel, cpu)?);
+    #[inline]
+    fn running(&self) -> Running<'_> {
+        match &self.runner {
+            Runner::Native(native) => Running::Native(native),
+            Runner::Generic(generic) => match self.later.get() {
+                Some(native) => Running::Native(native),
+                None => Running::Generic(generic),
+            },
         }
-        Ok(())
+    }
+
+    pub(crate) fn native(&self) -> Option<&NativeKernel> {
+        match self.running() {
+            Running::Native(native) => Some(native),
+            Running::Generic(_) => None,
+        }
+    }
+
+    /// Has machine code made for it if it has none. Nothing is made, and nobody waits, while another
+    /// thread is at it: what that one makes is for all who hold the kernel.
+    pub(crate) fn improve(&self, make: impl FnOnce() -> Option<NativeKernel>) {
+        if self.native().is_some() || self.is_making.swap(true, Ordering::Acquire) {
+            return;
+        }
+        if let Some(native) = make() {
+            let _ = self.later.set(native);
+        }
+        self.is_making.store(false, Ordering::Release);
     }
 
     /// An estimate of the bytes it keeps alive.
@@ -86,10 +111,9 @@ impl RunnableKernel {
                 _ => 0,
             })
             .sum();
-        let code = self.native.get().map_or(0, NativeKernel::code_bytes);
+        let code = self.native().map_or(0, NativeKernel::code_bytes);
         // Whatever runs it holds the tables of its leaves.
-        let runners =
-            usize::from(self.native.get().is_some()) + usize::from(self.generic.get().is_some());
+        let runners = 1 + usize::from(self.later.get().is_some());
         1024 + (512 + 1024 * runners) * statements + constants + code
     }
 
@@ -98,22 +122,20 @@ impl RunnableKernel {
     }
 
     /// # Safety
-    /// As [`NativeKernel::call_raw`].
+    /// As [`NativeKernel::call_raw`], with an address for every buffer.
     #[inline]
     pub(crate) unsafe fn call(&self, table: &[*mut u8]) -> Result<(), Failed> {
-        if let Some(native) = self.native.get() {
+        match self.running() {
             // SAFETY: the caller's.
-            return unsafe { native.call_raw(table.as_ptr()) }.map_err(Failed::from);
-        }
-        match self.generic.get() {
+            Running::Native(native) => unsafe { native.call_raw(table.as_ptr())? },
             // SAFETY: the caller's.
-            Some(generic) => unsafe { generic.call_raw(table) }.map_err(Failed::from),
-            None => Ok(()),
+            Running::Generic(generic) => unsafe { generic.call_raw(table)? },
         }
+        Ok(())
     }
 
     /// # Safety
-    /// As [`NativeKernel::run_chunk`].
+    /// As [`NativeKernel::run_chunk`], with an address for every buffer.
     pub(crate) unsafe fn chunk(
         &self,
         table: &[*mut u8],
@@ -121,18 +143,16 @@ impl RunnableKernel {
         chunk: u32,
         chunks: u32,
     ) -> Result<(), Failed> {
-        if let Some(native) = self.native.get() {
+        match self.running() {
             // SAFETY: the caller's.
-            let done = unsafe { native.run_chunk(table.as_ptr(), phase, chunk, chunks) };
-            return done.map_err(Failed::from);
+            Running::Native(native) => unsafe {
+                native.run_chunk(table.as_ptr(), phase, chunk, chunks)?;
+            },
+            // SAFETY: the caller's.
+            Running::Generic(generic) => unsafe {
+                generic.run_chunk(table, phase, chunk, chunks)?;
+            },
         }
-        match self.generic.get() {
-            Some(generic) => {
-                // SAFETY: the caller's.
-                let done = unsafe { generic.run_chunk(table, phase, chunk, chunks) };
-                done.map_err(Failed::from)
-            }
-            None => Ok(()),
-        }
+        Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! The engine: compiles graphs, shares kernels, remembers specialisations.
 
 use crate::cache::Cache;
-use crate::code::RunnableKernel;
+use crate::code::{RunnableKernel, Runner};
 use crate::config::Code;
 use crate::jit::Jit;
 use crate::registry::Registry;
 use crate::template::{InputShape, Template};
 use crate::{CompileError, Config, Options, Program};
-use restride_exec::keeps_pace;
+use restride_exec::{Executable, keeps_pace};
 use restride_graph::Graph;
 use restride_jit::{Generation, PerProcess, watch_forks};
 use restride_loops::Verified;
@@ -106,6 +106,11 @@ impl Engine {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn jit(&self) -> &Arc<Jit> {
+        &self.share().jit
+    }
+
     #[cold]
     fn begin(&self) -> &Share {
         let config = &self.inner.config;
@@ -134,9 +139,7 @@ impl Engine {
 
     /// Compiles a graph for the shapes it has. Equal kernels share their code.
     pub fn compile(&self, graph: &Graph) -> Result<Program, CompileError> {
-        let program = self.program(graph)?;
-        self.make_code(&program, self.inner.config.code)?;
-        Ok(program)
+        self.program(graph, || self.inner.config.code)
     }
 
     /// The program of a template for these input shapes: a lookup if they have been seen.
@@ -144,7 +147,8 @@ impl Engine {
     /// The first [`Config::shapes_per_template`] shapes are compiled to machine code when they
     /// are first seen. Later ones run generically until [`Config::calls_to_settle`] calls have
     /// asked for them, so that a model whose shapes never repeat does not spend its time
-    /// compiling.
+    /// compiling. The call that settles compiles, under [`Code::Background`] it only says so; no
+    /// other lookup waits for any compile, and no call does.
     #[inline]
     pub fn specialise(
         &self,
@@ -155,7 +159,7 @@ impl Engine {
         match self.share().programs.get(&key) {
             Some(program) => {
                 if program.asked() == self.inner.config.calls_to_settle {
-                    self.make_code(&program, self.inner.config.code)?;
+                    self.improve(&program.inner.kernel, self.inner.config.code);
                 }
                 Ok(program)
             }
@@ -173,47 +177,64 @@ impl Engine {
         let share = self.share();
         let make = || {
             let graph = template.specialised(inputs)?;
-            let program = self.program(&graph)?;
-            let seen = template.inner.shapes.fetch_add(1, Ordering::Relaxed);
-            let code = if seen < self.inner.config.shapes_per_template {
-                self.inner.config.code
-            } else {
+            let code = || {
+                let seen = template.inner.shapes.fetch_add(1, Ordering::Relaxed);
+                if seen < self.inner.config.shapes_per_template {
+                    return self.inner.config.code;
+                }
                 // The count stays where it is, so that it cannot come round to 0 again.
                 template.inner.shapes.fetch_sub(1, Ordering::Relaxed);
                 let over_budget = &share.jit.counts.over_budget;
                 over_budget.fetch_add(1, Ordering::Relaxed);
                 Code::Generic
             };
-            self.make_code(&program, code)?;
-            Ok(program)
+            self.program(&graph, code)
         };
         share.programs.get_or_make(key, make, Program::bytes)
     }
 
-    /// A kernel that can be given code: the one that is alive if there is an equal one.
-    pub(crate) fn runnable(&self, kernel: Verified) -> Arc<RunnableKernel> {
+    /// A kernel and what runs it: the one that is alive if there is an equal one. Where two threads
+    /// make equal ones at once, both get that of the first.
+    pub(crate) fn runnable(
+        &self,
+        kernel: Verified,
+        code: Code,
+    ) -> Result<Arc<RunnableKernel>, CompileError> {
+        let share = self.share();
         let hash = FxBuildHasher.hash_one(&*kernel);
-        let same = |known: &RunnableKernel, kernel: &Verified| *known.kernel() == *kernel;
-        let kernels = &self.share().kernels;
-        kernels.find_or_add(hash, kernel, same, RunnableKernel::new)
+        let same = |known: &RunnableKernel| *known.kernel() == kernel;
+        if let Some(known) = share.kernels.find(hash, same) {
+            self.improve(&known, code);
+            return Ok(known);
+        }
+        let native = match code {
+            Code::Native if gains_by_code(&kernel) => share.jit.compile(&kernel),
+            Code::Native | Code::Background | Code::Generic => None,
+        };
+        let runner = match native {
+            Some(native) => Runner::Native(native),
+            None => Runner::Generic(Executable::new(
+                &kernel,
+                self.inner.config.features.leaves(),
+            )?),
+        };
+        let made = Arc::new(RunnableKernel::new(kernel.clone(), runner));
+        let made = share.kernels.find_or_add(hash, made, same);
+        if code == Code::Background {
+            self.improve(&made, code);
+        }
+        Ok(made)
     }
 
-    fn make_code(&self, program: &Program, code: Code) -> Result<(), CompileError> {
-        let kernel = &program.inner.kernel;
-        if program.is_view() || kernel.native().is_some() {
-            return Ok(());
+    /// Sees to machine code for a kernel that runs generically, where it gains by that.
+    fn improve(&self, kernel: &Arc<RunnableKernel>, code: Code) {
+        if code == Code::Generic || kernel.native().is_some() || !gains_by_code(kernel.kernel()) {
+            return;
         }
-        let generic = || kernel.ensure_generic(self.inner.config.features.leaves());
         match code {
-            Code::Generic => generic(),
-            Code::Native | Code::Background if keeps_pace(kernel.kernel()) => generic(),
-            Code::Native if self.share().jit.compile(kernel) => Ok(()),
-            Code::Native => generic(),
-            Code::Background => {
-                generic()?;
-                self.share().jit.compile_later(kernel);
-                Ok(())
-            }
+            Code::Generic => {}
+            Code::Native => self.share().jit.improve(kernel),
+            Code::Background => self.share().jit.improve_later(kernel),
         }
     }
 
@@ -251,6 +272,22 @@ impl Engine {
     pub fn clear(&self) {
         self.share().programs.clear();
     }
+
+    /// Ends the thread of [`Code::Background`], if there is one, and waits for the compile that is
+    /// under way; what had to wait stays generic. A dropped engine leaves its thread to that compile,
+    /// which then ends by itself and harms nobody, unless the library that restride is part of is
+    /// unloaded meanwhile: call this before.
+    pub fn stop_background(&self) {
+        if let Some(thread) = self.share().jit.stop() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Whether machine code makes a kernel faster: one that does nothing, as for a view, or nearly all
+/// in a few leaves, has no use for it.
+fn gains_by_code(kernel: &Verified) -> bool {
+    kernel.phases.iter().any(|phase| !phase.is_empty()) && !keeps_pace(kernel)
 }
 
 impl Default for Engine {
@@ -261,7 +298,7 @@ impl Default for Engine {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.jit.stop();
+        drop(self.jit.stop());
     }
 }
 

@@ -173,6 +173,12 @@ pub enum RunError {
         /// The size of the axis.
         limit: i64,
     },
+    /// A check failed that is none of the program's: a defect of the compiler.
+    #[error("check {code} failed, which the program does not have")]
+    UnknownCheck {
+        /// Its number.
+        code: u32,
+    },
     /// Memory for intermediate results is not to be had.
     #[error("no memory for {bytes} bytes of scratch")]
     OutOfMemory {

@@ -1,5 +1,6 @@
 //! A panic inside a compile is an error of that compile and of nothing else.
 
+use restride_loops::Kernel;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs a part of a compile; the message of its panic if it has one.
@@ -13,18 +14,18 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Where the tests of this crate make a compile panic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Point {
+/// Where the tests of this crate make a compile panic or wait.
+#[derive(Clone, Copy)]
+pub(crate) enum Point<'a> {
     /// Between canonicaliser and verifier.
     Stages,
-    /// In the code generator.
-    Code,
+    /// In the code generator, at work on this.
+    Code(#[cfg_attr(not(test), expect(dead_code, reason = "tests look at it"))] &'a Kernel),
 }
 
-/// Panics here if a test of this thread has asked for it.
+/// Panics here if a test of this thread has asked for it, waits here while any test holds it up.
 #[inline]
-pub(crate) fn point(point: Point) {
+pub(crate) fn point(point: Point<'_>) {
     #[cfg(test)]
     inject::reached(point);
     #[cfg(not(test))]
@@ -32,22 +33,77 @@ pub(crate) fn point(point: Point) {
 }
 
 #[cfg(test)]
-mod inject {
+pub(crate) mod inject {
     use super::Point;
     use std::cell::Cell;
+    use std::sync::{Arc, Condvar, Mutex};
 
     thread_local! {
-        static NEXT: Cell<Option<Point>> = const { Cell::new(None) };
+        static NEXT: Cell<Option<&'static str>> = const { Cell::new(None) };
     }
 
-    pub(super) fn panic_once_at(point: Point) {
+    pub(crate) fn panic_once_at(point: &'static str) {
         NEXT.set(Some(point));
     }
 
-    pub(super) fn reached(point: Point) {
-        if NEXT.get() == Some(point) {
+    /// What code is not made while it is alive: that of kernels with a buffer of so many elements.
+    pub(crate) struct Held {
+        elements: i64,
+        gate: Arc<Gate>,
+    }
+
+    #[derive(Default)]
+    struct Gate {
+        /// How many are waiting, and whether they may go on.
+        state: Mutex<(usize, bool)>,
+        changed: Condvar,
+    }
+
+    static HELD: Mutex<Vec<(i64, Arc<Gate>)>> = Mutex::new(Vec::new());
+
+    impl Held {
+        pub(crate) fn new(elements: i64) -> Self {
+            let gate = Arc::<Gate>::default();
+            HELD.lock().unwrap().push((elements, gate.clone()));
+            Self { elements, gate }
+        }
+
+        /// Waits until so many compiles are held up.
+        pub(crate) fn wait_for(&self, count: usize) {
+            let mut state = self.gate.state.lock().unwrap();
+            while state.0 < count {
+                state = self.gate.changed.wait(state).unwrap();
+            }
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            HELD.lock().unwrap().retain(|held| held.0 != self.elements);
+            self.gate.state.lock().unwrap().1 = true;
+            self.gate.changed.notify_all();
+        }
+    }
+
+    pub(super) fn reached(point: Point<'_>) {
+        let name = match point {
+            Point::Stages => "Stages",
+            Point::Code(_) => "Code",
+        };
+        if NEXT.get() == Some(name) {
             NEXT.set(None);
-            panic!("injected at {point:?}");
+            panic!("injected at {name}");
+        }
+        let Point::Code(kernel) = point else { return };
+        let held = HELD.lock().unwrap().clone();
+        let has = |elements| kernel.buffers.iter().any(|buffer| buffer.len == elements);
+        for (_, gate) in held.into_iter().filter(|held| has(held.0)) {
+            let mut state = gate.state.lock().unwrap();
+            state.0 += 1;
+            gate.changed.notify_all();
+            while !state.1 {
+                state = gate.changed.wait(state).unwrap();
+            }
         }
     }
 }
@@ -83,10 +139,10 @@ mod tests {
     fn a_panic_in_a_stage_is_an_error_and_the_engine_works_on() {
         let engine = engine();
         let node = Template::new(turned());
-        inject::panic_once_at(Point::Stages);
+        inject::panic_once_at("Stages");
         let error = engine.compile(&turned()).unwrap_err().to_string();
         assert_eq!(error, "the compiler has a defect: injected at Stages");
-        inject::panic_once_at(Point::Stages);
+        inject::panic_once_at("Stages");
         let shape = [InputShape::dense(&[2, 3])];
         assert!(engine.specialise(&node, &shape).is_err());
         assert_eq!(engine.stats().entries, 0, "failures are not kept");
@@ -97,7 +153,7 @@ mod tests {
     #[test]
     fn a_panic_in_the_code_generator_leaves_the_generic_executor() {
         let engine = engine();
-        inject::panic_once_at(Point::Code);
+        inject::panic_once_at("Code");
         let program = engine.compile(&turned()).unwrap();
         assert!(!program.summary().native);
         works(&program);

@@ -1,4 +1,4 @@
-//! The engine's code generator: one at a time, on the caller's thread or behind it.
+//! The engine's code generators: one for every thread that needs one, and one behind them.
 
 use crate::code::RunnableKernel;
 use crate::config::Memory;
@@ -11,7 +11,8 @@ use restride_jit::{
 };
 use restride_loops::Verified;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 /// Counts since the engine was made.
 #[derive(Debug, Default)]
@@ -57,12 +58,19 @@ impl CodeSpace {
     }
 }
 
+/// So many compilers are kept for later; more of them may be at work.
+const IDLE: usize = 4;
+
+/// A compiler that has made more code than this is not kept: it would keep its memory, too.
+const LARGE: usize = 64 << 10;
+
 pub(crate) struct Jit {
     features: Features,
     space: CodeSpace,
     verify: Option<u64>,
-    compiler: Mutex<Option<Compiler>>,
-    worker: Worker<Weak<RunnableKernel>>,
+    /// Those that nobody uses. Not locked while code is made.
+    idle: Mutex<Vec<Compiler>>,
+    worker: Worker<RunnableKernel>,
     pub(crate) counts: Counts,
 }
 
@@ -72,7 +80,7 @@ impl Jit {
             features,
             space: CodeSpace::new(memory),
             verify,
-            compiler: Mutex::new(None),
+            idle: Mutex::new(Vec::new()),
             worker: Worker::new(),
             counts: Counts::default(),
         }
@@ -91,37 +99,45 @@ impl Jit {
         Compiler::new(self.compile_options())?.listing(kernel.kernel())
     }
 
-    /// Gives a kernel machine code; false where it is refused.
-    pub(crate) fn compile(&self, kernel: &RunnableKernel) -> bool {
-        let mut compiler = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
-        if kernel.native().is_some() {
-            return true;
-        }
-        if compiler.is_none() {
-            *compiler = Compiler::new(self.compile_options()).ok();
-        }
-        // A compiler that panicked is not used again.
-        let native = compiler.take().and_then(|mut usable| {
-            let made = guarded(|| {
-                point(Point::Code);
-                usable.compile(kernel.kernel())
-            });
-            let made = made.ok()?;
-            *compiler = Some(usable);
-            made.ok()
-                .filter(|native| self.may_run(kernel.kernel(), native))
+    fn idle(&self) -> MutexGuard<'_, Vec<Compiler>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Machine code for a kernel; nothing where it is refused. Others may do so at the same time.
+    pub(crate) fn compile(&self, kernel: &Verified) -> Option<NativeKernel> {
+        let native = self.generate(kernel);
+        let count = match native {
+            Some(_) => &self.counts.compiled,
+            None => &self.counts.refused,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        native
+    }
+
+    fn generate(&self, kernel: &Verified) -> Option<NativeKernel> {
+        let idle = self.idle().pop();
+        let mut compiler = match idle {
+            Some(compiler) => compiler,
+            None => Compiler::new(self.compile_options()).ok()?,
+        };
+        let made = guarded(|| {
+            point(Point::Code(kernel));
+            compiler.compile(kernel)
         });
-        match native {
-            Some(native) => {
-                kernel.set_native(native);
-                self.counts.compiled.fetch_add(1, Ordering::Relaxed);
-                true
-            }
-            None => {
-                self.counts.refused.fetch_add(1, Ordering::Relaxed);
-                false
+        // A compiler that panicked is not used again.
+        let native = made.ok()?.ok();
+        if native.as_ref().is_none_or(|it| it.code_bytes() <= LARGE) {
+            let mut idle = self.idle();
+            if idle.len() < IDLE {
+                idle.push(compiler);
             }
         }
+        native.filter(|native| self.may_run(kernel, native))
+    }
+
+    /// Gives a kernel machine code, unless it has some or somebody is at it.
+    pub(crate) fn improve(&self, kernel: &RunnableKernel) {
+        kernel.improve(|| self.compile(kernel.kernel()));
     }
 
     /// Whether machine code is not known to be wrong. Only x86-64 code can be followed.
@@ -152,21 +168,20 @@ impl Jit {
         may_run
     }
 
-    /// Gives a kernel machine code by and by, if anybody still wants it then.
-    pub(crate) fn compile_later(self: &Arc<Self>, kernel: &Arc<RunnableKernel>) {
+    /// The same by and by, if anybody still wants it then.
+    pub(crate) fn improve_later(self: &Arc<Self>, kernel: &Arc<RunnableKernel>) {
         let jit = Arc::downgrade(self);
-        // Without a thread the kernel stays generic, which is correct if slow.
-        self.worker
-            .push(Arc::downgrade(kernel), move |kernel: Weak<_>| {
-                if let (Some(jit), Some(kernel)) = (jit.upgrade(), kernel.upgrade()) {
-                    jit.compile(&kernel);
-                }
-            });
+        self.worker.push(kernel, move |kernel| {
+            if let Some(jit) = jit.upgrade() {
+                jit.improve(kernel);
+            }
+        });
     }
 
-    /// Ends the thread, if there is one, after what it is compiling.
-    pub(crate) fn stop(&self) {
-        self.worker.stop();
+    /// Ends the thread, if there is one, after what it is compiling. It holds what it needs; who
+    /// cannot leave it alone may wait for it.
+    pub(crate) fn stop(&self) -> Option<JoinHandle<()>> {
+        self.worker.stop()
     }
 
     pub(crate) fn code_bytes(&self) -> usize {

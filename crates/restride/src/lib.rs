@@ -143,6 +143,8 @@ mod registry;
 mod sync;
 mod template;
 mod tensor;
+#[cfg(test)]
+mod waiting_tests;
 mod worker;
 
 pub use call::Call;

@@ -2,6 +2,7 @@
 
 use crate::call::{Call, Parameter};
 use crate::code::{Failed, RunnableKernel};
+use crate::config::Code;
 use crate::error::Wrong;
 use crate::guard::{Point, guarded, point};
 use crate::{Argument, CompileError, Engine, ParallelFor, RunError, Stages, TensorMut, TensorRef};
@@ -193,16 +194,16 @@ impl Meta {
             .at
             .map_or((0, Wrong::Changed), |(p, v)| (p, Wrong::Value(v)));
         let found = plan::IndexCheck::failed(&self.checks, failed.code, position);
-        let (at, position) = found.unwrap_or((usize::MAX, position));
-        RunError::Index {
-            op: self
-                .ops
-                .get(at)
-                .map_or_else(|| "a gather".into(), Arc::clone),
-            position,
-            value,
-            limit: self.checks.get(at).map_or(0, |check| check.limit),
-        }
+        let known = found.and_then(|(at, position)| {
+            let (check, op) = (self.checks.get(at)?, self.ops.get(at)?);
+            Some(RunError::Index {
+                op: op.clone(),
+                position,
+                value,
+                limit: check.limit,
+            })
+        });
+        known.unwrap_or(RunError::UnknownCheck { code: failed.code })
     }
 }
 
@@ -456,7 +457,12 @@ impl std::fmt::Debug for Program {
 }
 
 impl Engine {
-    pub(crate) fn program(&self, graph: &Graph) -> Result<Program, CompileError> {
+    /// The program of a graph. What code it is to have is asked once the graph is known to be right.
+    pub(crate) fn program(
+        &self,
+        graph: &Graph,
+        code: impl FnOnce() -> Code,
+    ) -> Result<Program, CompileError> {
         let (meta, kernel) = guarded(|| {
             point(Point::Stages);
             let stages = Stages::of(graph, self.options())?;
@@ -464,6 +470,6 @@ impl Engine {
             Ok::<_, CompileError>((meta, stages.kernel))
         })
         .map_err(CompileError::Panicked)??;
-        Ok(Program::new(meta, self.runnable(kernel)))
+        Ok(Program::new(meta, self.runnable(kernel, code())?))
     }
 }

@@ -1,6 +1,6 @@
 //! Things that are alive, so that equal ones are one.
 
-use crate::sync::{Mutex, PoisonError};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Weak};
 
@@ -25,27 +25,36 @@ impl<T> Registry<T> {
         }
     }
 
-    /// The thing that is alive if it has the `same` content, else a new one in its place. Of two
-    /// that differ and have one hash, the later is found.
-    pub(crate) fn find_or_add<C>(
+    fn lock(&self) -> MutexGuard<'_, Alive<T>> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The thing that is alive and the `same` as what is looked for.
+    pub(crate) fn find(&self, hash: u64, same: impl FnOnce(&T) -> bool) -> Option<Arc<T>> {
+        let known = self.lock().by_hash.get(&hash).and_then(Weak::upgrade);
+        known.filter(|known| same(known))
+    }
+
+    /// The thing that is alive and the `same` as what was made, else that in its place. Of two that
+    /// differ and have one hash, the later is found.
+    pub(crate) fn find_or_add(
         &self,
         hash: u64,
-        content: C,
-        same: impl FnOnce(&T, &C) -> bool,
-        make: impl FnOnce(C) -> T,
+        made: Arc<T>,
+        same: impl FnOnce(&T) -> bool,
     ) -> Arc<T> {
-        let mut guard = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
-        let alive = &mut *guard;
+        let mut alive = self.lock();
         let known = alive.by_hash.get(&hash).and_then(Weak::upgrade);
-        if let Some(known) = known.filter(|known| same(known, &content)) {
-            return known;
+        if let Some(known) = known.as_ref().filter(|known| same(known)) {
+            return known.clone();
         }
         if alive.by_hash.len() >= alive.sweep_at {
             alive.by_hash.retain(|_, weak| weak.strong_count() > 0);
             alive.sweep_at = alive.by_hash.len() * 5 / 4 + 64;
         }
-        let made = Arc::new(make(content));
         alive.by_hash.insert(hash, Arc::downgrade(&made));
+        // Before what was known, of which this may be the last holder.
+        drop(alive);
         made
     }
 }

@@ -2,6 +2,5 @@
 //! `tests/models` compile the same parts with a module of this name that explores every schedule.
 
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-pub(crate) use std::sync::mpsc::{Sender, channel};
-pub(crate) use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 pub(crate) use std::thread::{Builder, JoinHandle, current};
