@@ -1,0 +1,59 @@
+//! `costs`: what compiling a text costs, stage by stage, and a search for texts that cost too much.
+//!
+//! ```text
+//! costs file FILE...        what each stage takes for these texts
+//! costs table [SECONDS]     families of texts, each five times as it doubles, with exponents
+//! costs search [SECONDS] [SEED] [MILLISECONDS]
+//!                           the worst texts of at most 10 kB that are found in so many seconds;
+//!                           fails if one takes more memory than a compile may, or more processor
+//!                           time than is said
+//! ```
+//!
+//! A text is compiled in a child of its own, which is ended if it takes too long. Bytes are those
+//! of the allocator. Processor time is that of a machine that may be busy: it is told, and is held
+//! against a bound only where one is given.
+
+mod child;
+mod families;
+mod genome;
+mod memory;
+mod operators;
+mod search;
+mod stages;
+mod table;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use restride::Budget;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize, default: u64| -> Result<u64, std::num::ParseIntError> {
+        arguments.get(at).map_or(Ok(default), |n| n.parse())
+    };
+    match arguments.first().map(String::as_str) {
+        Some("file") => {
+            for file in &arguments[1..] {
+                let text = std::fs::read_to_string(file)?;
+                println!("{file}, {} bytes", text.len());
+                print!("{}", child::costs(&text, Budget::default(), 60, true));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("table") => {
+            table::print(number(1, 20)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("search") => {
+            let milliseconds = arguments.get(3).map(|n| n.parse()).transpose()?;
+            Ok(search::run(number(1, 60)?, number(2, 1)?, milliseconds))
+        }
+        _ => {
+            eprintln!(
+                "costs file FILE... | table [SECONDS] | search [SECONDS] [SEED] [MILLISECONDS]"
+            );
+            Ok(ExitCode::from(2))
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A search for the texts that cost most, by changing those that cost much.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use restride::Budget;
+use restride_testkit::generate::Random;
+
+use crate::child::costs;
+use crate::families::FAMILIES;
+use crate::genome::Genome;
+use crate::stages::Costs;
+
+/// The longest text.
+const LENGTH: usize = 10_000;
+
+/// The most bytes that a compile may have in use at once.
+const BYTES: u64 = 64_000_000;
+
+/// Seconds after which a child is ended.
+const PATIENCE: u64 = 20;
+
+/// How many texts are kept for each measure.
+const KEPT: usize = 12;
+
+/// What is sought: a name, and how much of it a text has.
+type Measure = (&'static str, fn(&str, &Costs) -> f64);
+
+const MEASURES: [Measure; 5] = [
+    ("ms of the processor", |_, c| c.time() as f64 / 1e6),
+    ("MB in use at most", |_, c| c.bytes() as f64 / 1e6),
+    ("us of the processor a byte of text", |text, c| {
+        c.time() as f64 / 1e3 / text.len() as f64
+    }),
+    ("kB in use a byte of text", |text, c| {
+        c.bytes() as f64 / 1e3 / text.len() as f64
+    }),
+    // Of texts that cost something: what stages do and do not say.
+    ("ns of the processor a unit of work", |_, c| {
+        c.time() as f64 / c.work.max(10_000_000) as f64
+    }),
+];
+
+struct Found {
+    value: f64,
+    genome: Option<Genome>,
+    text: String,
+    costs: Costs,
+}
+
+struct Search {
+    random: Random,
+    /// The best for each measure, best first.
+    best: [Vec<Found>; MEASURES.len()],
+    tried: u64,
+    refused: u64,
+    /// Texts that are refused though no budget says so, by what they are refused with.
+    odd: Vec<(String, String)>,
+    died: Option<(String, Costs)>,
+}
+
+/// Searches for so long, prints the worst, and fails if that is too much.
+pub(crate) fn run(seconds: u64, seed: u64, milliseconds: Option<u64>) -> ExitCode {
+    let mut search = Search {
+        random: Random::new(seed),
+        best: Default::default(),
+        tried: 0,
+        refused: 0,
+        odd: Vec::new(),
+        died: None,
+    };
+    let end = Instant::now() + Duration::from_secs(seconds);
+    for family in FAMILIES {
+        // As large as it may be.
+        let fits = |n: &usize| (family.text)(*n).len() <= LENGTH;
+        let sizes = (0..16).map(|k| family.first << k).take_while(fits);
+        if let Some(number) = sizes.last() {
+            search.look((family.text)(number), None);
+        }
+    }
+    while Instant::now() < end && search.died.is_none() {
+        search.step();
+    }
+    search.tell(milliseconds)
+}
+
+impl Search {
+    fn step(&mut self) {
+        let random = &mut self.random;
+        let kept = &self.best[random.below(MEASURES.len())];
+        let pick = |random: &mut Random| {
+            let at = random.below(kept.len().max(1)).min(random.below(KEPT));
+            kept.get(at).and_then(|found| found.genome.as_ref())
+        };
+        let genome = match (pick(random), pick(random)) {
+            (Some(one), Some(other)) if random.percent(95) => one.changed(other, random),
+            _ => Genome::random(random),
+        };
+        if let Some(text) = genome.text(LENGTH) {
+            self.look(text, Some(genome));
+        }
+    }
+
+    /// Measures a text and keeps it if it is among the worst.
+    fn look(&mut self, text: String, genome: Option<Genome>) {
+        let mut costs = costs_of(&text);
+        self.tried += 1;
+        if costs.died {
+            self.died = Some((text, costs));
+            return;
+        }
+        if let Some(end) = &costs.end {
+            self.refused += 1;
+            let known = ["exceed the budget", "machine code of more than"];
+            let is_known = known.iter().any(|known| end.contains(known));
+            let sort =
+                |end: &str| -> String { end.chars().filter(|c| !c.is_ascii_digit()).collect() };
+            if !is_known && self.odd.iter().all(|(other, _)| sort(other) != sort(end)) {
+                self.odd.push((end.clone(), text.clone()));
+            }
+        }
+        let worst = |search: &Self, costs: &Costs| {
+            (0..MEASURES.len()).any(|at| {
+                let first = search.best[at].first();
+                first.is_none_or(|first| (MEASURES[at].1)(&text, costs) > first.value)
+            })
+        };
+        if worst(self, &costs) {
+            // Nobody knows what else the machine did meanwhile.
+            for _ in 0..2 {
+                let again = costs_of(&text);
+                if !again.died && again.time() < costs.time() {
+                    costs = again;
+                }
+            }
+        }
+        for (best, (_, measure)) in self.best.iter_mut().zip(MEASURES) {
+            let value = measure(&text, &costs);
+            let at = best.partition_point(|found| found.value >= value);
+            if at < KEPT && !best.iter().any(|found| found.text == text) {
+                best.insert(
+                    at,
+                    Found {
+                        value,
+                        genome: genome.clone(),
+                        text: text.clone(),
+                        costs: costs.clone(),
+                    },
+                );
+                best.truncate(KEPT);
+            }
+        }
+    }
+
+    fn tell(&self, milliseconds: Option<u64>) -> ExitCode {
+        println!("{} texts, {} refused", self.tried, self.refused);
+        let mut failed = false;
+        for (best, (name, _)) in self.best.iter().zip(MEASURES) {
+            let Some(found) = best.first() else { continue };
+            println!("\n{:.3} {name}, {} bytes:", found.value, found.text.len());
+            print!("{}\n{}", found.text, found.costs);
+        }
+        for (end, text) in &self.odd {
+            println!("\nrefused: {end}\n{text}");
+        }
+        let most = |of: fn(&Costs) -> u64| {
+            let all = self.best.iter().flatten().map(|found| of(&found.costs));
+            all.max().unwrap_or(0)
+        };
+        if most(Costs::bytes) > BYTES {
+            println!("\nmore than {BYTES} bytes in use");
+            failed = true;
+        }
+        if milliseconds.is_some_and(|most_ms| most(Costs::time) > most_ms * 1_000_000) {
+            println!("\nmore processor time than that");
+            failed = true;
+        }
+        if let Some((text, costs)) = &self.died {
+            println!("\n{}:\n{text}", costs.end.as_deref().unwrap_or_default());
+            failed = true;
+        }
+        if failed {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+fn costs_of(text: &str) -> Costs {
+    costs(text, Budget::default(), PATIENCE, false)
+}

@@ -1,0 +1,81 @@
+//! Families of texts, doubled and doubled again: what each stage takes, and how that grows.
+
+use restride::Budget;
+
+use crate::child::costs;
+use crate::families::FAMILIES;
+use crate::stages::{Costs, STAGES};
+
+/// How often a family's first number is taken.
+const TIMES: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// Prints all families: without a budget, to see how the stages grow, and where the budget of a
+/// compile ends them.
+pub(crate) fn print(seconds: u64) {
+    println!(
+        "milliseconds of the processor, megabytes at most; the last two columns are exponents of the size of the text\n"
+    );
+    for family in FAMILIES {
+        let texts = TIMES.map(|times| (family.text)(family.first * times));
+        let mut runs: Vec<Costs> = Vec::new();
+        for text in &texts {
+            let run = costs(text, Budget::UNLIMITED, seconds, true);
+            let died = run.died;
+            runs.push(run);
+            if died {
+                break;
+            }
+        }
+        let sizes: Vec<f64> = texts.iter().map(|text| text.len() as f64).collect();
+        let heads: Vec<String> = (texts.iter())
+            .map(|text| format!("{:>16}", format!("{} B", text.len())))
+            .collect();
+        println!("{:27}{}{:>8}{:>8}", family.name, heads.concat(), "ms", "MB");
+        for (at, name) in STAGES.iter().enumerate() {
+            let spent: Vec<_> = (runs.iter())
+                .map_while(|run| run.stages.get(at).filter(|_| !run.died))
+                .collect();
+            let cells: Vec<String> = (0..TIMES.len())
+                .map(|k| match spent.get(k) {
+                    Some(s) => {
+                        format!("{:9.2}{:7.2}", s.time as f64 / 1e6, s.bytes as f64 / 1e6)
+                    }
+                    None => format!("{:>16}", "-"),
+                })
+                .collect();
+            let time = exponent(&sizes, spent.iter().map(|s| s.time as f64));
+            let bytes = exponent(&sizes, spent.iter().map(|s| s.bytes as f64));
+            println!("  {name:25}{}{time:>8}{bytes:>8}", cells.concat());
+        }
+        for (run, times) in runs.iter().zip(TIMES) {
+            if let Some(end) = &run.end {
+                println!("  without a budget, {times}x: {end}");
+            }
+        }
+        for (text, times) in texts.iter().zip(TIMES) {
+            if let Some(end) = costs(text, Budget::default(), seconds, false).end {
+                println!("  with the default budget, {times}x: {end}");
+                break;
+            }
+        }
+        println!();
+    }
+}
+
+/// The slope of the logarithms, by least squares over the larger half: the exponent.
+fn exponent(sizes: &[f64], costs: impl Iterator<Item = f64>) -> String {
+    let points: Vec<(f64, f64)> = (sizes.iter().zip(costs))
+        .filter(|(_, cost)| *cost > 0.0)
+        .map(|(size, cost)| (size.ln(), cost.ln()))
+        .collect();
+    let last = &points[points.len().saturating_sub(3)..];
+    if last.len() < 3 {
+        return "-".to_owned();
+    }
+    let count = last.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| last.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let both: f64 = last.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
+    let square: f64 = last.iter().map(|p| (p.0 - x).powi(2)).sum();
+    format!("{:.2}", both / square)
+}
