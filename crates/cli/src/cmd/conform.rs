@@ -8,12 +8,13 @@ use restride_testkit::conform::check_lines;
 use restride_testkit::rungs::{Rung, named};
 
 use super::rungs::all_rungs;
+use crate::cmd::folders;
 use crate::failure::Failure;
 
 /// The arguments of `restride conform`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Files of cases, one JSON object a line.
+    /// Files of cases, one JSON object a line, and folders of ONNX backend tests
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The rungs on which a case must hold; all that exist unless named.
@@ -35,15 +36,18 @@ fn report(args: &Args, rungs: &[&dyn Rung], out: &mut impl Write) -> io::Result<
     for path in &args.files {
         let name = path.display();
         // A file that cannot be read fails like a case does, and the others still run.
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
+        let report = match path.is_dir() {
+            true => Ok(folders::check(path, rungs)),
+            false => std::fs::read_to_string(path).map(|text| check_lines(&text, rungs)),
+        };
+        let report = match report {
+            Ok(report) => report,
             Err(error) => {
                 failed += 1;
                 writeln!(out, "{name}: cannot be read: {error}")?;
                 continue;
             }
         };
-        let report = check_lines(&text, rungs);
         writeln!(
             out,
             "{name}: {} passed, {} failed",

@@ -8,6 +8,7 @@ mod completions;
 mod conform;
 mod dot;
 mod explain;
+mod folders;
 mod import;
 mod ladder;
 mod model;
@@ -68,7 +69,9 @@ pub(crate) enum Command {
     /// Name the first rung that disagrees on a graph.
     Bisect(bisect::Args),
     /// Run golden cases of real frameworks.
-    #[command(after_help = "Example:\n  restride conform tests/golden/*.jsonl")]
+    #[command(
+        after_help = "Example:\n  restride conform tests/golden/*.jsonl\n  restride conform test_slice  # has model.onnx and test_data_set_0"
+    )]
     Conform(conform::Args),
     /// Run random graphs through every stage of the compiler and compare.
     Ladder(ladder::Args),

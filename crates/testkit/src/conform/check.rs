@@ -4,6 +4,7 @@ use restride_graph::oracle::Tensor;
 
 use super::SpellError;
 use super::case::{ArrayOut, Case};
+use super::model::{ModelCase, check_model};
 use super::spell::{Spelled, spell};
 use super::values;
 use crate::ladder::guarded;
@@ -28,11 +29,8 @@ pub fn check_lines(text: &str, rungs: &[&dyn Rung]) -> FileReport {
         if line.trim().is_empty() {
             continue;
         }
-        let (name, holds) = match serde_json::from_str::<Case>(line) {
-            Ok(case) => {
-                let holds = check_case(&case, rungs);
-                (case.id, holds)
-            }
+        let (name, holds) = match checked(line, rungs) {
+            Ok(checked) => checked,
             Err(error) => (
                 format!("line {}", number + 1),
                 Err(format!("not a case: {error}")),
@@ -44,6 +42,17 @@ pub fn check_lines(text: &str, rungs: &[&dyn Rung]) -> FileReport {
         }
     }
     report
+}
+
+/// A line is a test of a model or a case: its name, and whether it holds.
+fn checked(line: &str, rungs: &[&dyn Rung]) -> Result<(String, Holds), serde_json::Error> {
+    if let Ok(case) = serde_json::from_str::<ModelCase>(line) {
+        let holds = check_model(&case, rungs);
+        return Ok((case.id, holds));
+    }
+    let case: Case = serde_json::from_str(line)?;
+    let holds = check_case(&case, rungs);
+    Ok((case.id, holds))
 }
 
 /// Checks one case on these rungs.

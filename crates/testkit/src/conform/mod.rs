@@ -6,10 +6,13 @@
 //! rung gives exactly the expected shapes and bits, or refuses what the framework refused. Inputs
 //! that parametrise become attributes; data and the indices of gathers are inputs of the graph.
 //!
+//! A line may also be a test of a whole ONNX model ([`ModelCase`]).
+//!
 //! Nothing here knows a case, a file or a count.
 
 mod case;
 mod check;
+mod model;
 mod spell;
 mod values;
 
@@ -18,5 +21,6 @@ mod tests;
 
 pub use case::{Array, ArrayOut, Case, Expect, Values};
 pub use check::{FileReport, Holds, check_case, check_lines};
+pub use model::{ModelCase, check_model};
 pub use restride_import::spell::SpellError;
 pub use spell::{Spelled, spell};
