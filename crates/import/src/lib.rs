@@ -49,4 +49,5 @@ pub use file::open;
 pub use group::{Group, Program};
 pub use model::{Model, Node, NodeId, OpenSize, Role, Scope, Tensor, TensorId, Unknown};
 pub use onnx::{import as onnx, read_tensor as onnx_tensor};
+pub use openvino::import as openvino;
 pub use options::Options;

@@ -38,6 +38,19 @@ pub(crate) fn constant(ty: &TensorType, numbers: &[i64]) -> Result<Constant, Str
     Constant::new(ty.clone(), bytes).map_err(|_| format!("{} numbers for {ty}", numbers.len()))
 }
 
+/// Elements as files have them, in the order of this machine; any bool but 0 is true.
+pub(crate) fn native(mut bytes: Vec<u8>, element: ElementType) -> Vec<u8> {
+    if element == ElementType::Bool {
+        bytes
+            .iter_mut()
+            .for_each(|byte| *byte = u8::from(*byte != 0));
+    }
+    if cfg!(target_endian = "big") {
+        bytes.chunks_mut(element.width()).for_each(<[u8]>::reverse);
+    }
+    bytes
+}
+
 /// The number that the bits of a float stand for; nothing for other elements.
 #[must_use]
 pub fn decode(element: ElementType, bits: u128) -> Option<f64> {

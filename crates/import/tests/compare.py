@@ -1,11 +1,12 @@
-"""Compares every group of movement in ONNX models with ONNX Runtime, bit by bit.
+"""Compares every group of movement in a model with its own runtime, bit by bit.
 
     python compare.py path/to/restride model.onnx [--shape x=1,3,640,640 ...] [--value n=1 ...]
+    python compare.py path/to/restride model.xml
 
-Needs the packages `onnx`, `onnxruntime` and `numpy`. The model runs on random inputs without
-optimisations, with all inputs and outputs of groups handed out; then each group runs as a program
-of `restride` on what ONNX Runtime handed to it. What lies in bodies is not handed out and counted
-as such. The last line says how it went.
+Needs the packages `onnx`, `onnxruntime` and `numpy`, or `openvino` for an IR. The model runs on
+random inputs, with all inputs and outputs of groups handed out; then each group runs as a program
+of `restride` on what the runtime handed to it. What lies in bodies is not handed out and counted as
+such. The last line says how it went.
 """
 
 import json
@@ -15,13 +16,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import onnx
-import onnxruntime
-
-TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16,
-         "tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(uint8)": np.uint8,
-         "tensor(int8)": np.int8, "tensor(bool)": np.bool_}
-
 
 def options(words):
     said = {}
@@ -37,44 +31,74 @@ def run(restride, model, words, folder):
     return json.loads(out)
 
 
-def feeds(session, report, values):
+def feed(name, dtype, shape, values):
     random = np.random.default_rng(1)
-    shapes = {one["name"]: one.get("shape", []) for one in report["inputs"]}
-    given = {}
-    for one in session.get_inputs():
-        dtype, shape = TYPES[one.type], shapes[one.name]
-        if one.name in values:
-            given[one.name] = np.array(values[one.name], dtype).reshape(shape)
-        elif np.issubdtype(dtype, np.floating):
-            given[one.name] = random.standard_normal(shape).astype(dtype)
-        elif dtype == np.bool_:
-            given[one.name] = random.integers(0, 2, shape).astype(dtype)
-        else:
-            given[one.name] = random.integers(0, 2, shape).astype(dtype)
-    return given
+    if name in values:
+        return np.array(values[name], dtype).reshape(shape)
+    if np.issubdtype(dtype, np.floating):
+        return random.standard_normal(shape).astype(dtype)
+    return random.integers(0, 2, shape).astype(dtype)
+
+
+def with_onnxruntime(model, shapes, wanted, values):
+    """The tensors that are wanted and can be had, by name."""
+    import onnx
+    import onnxruntime
+
+    types = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16,
+             "tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(uint8)": np.uint8,
+             "tensor(int8)": np.int8, "tensor(bool)": np.bool_}
+    proto = onnx.load(model)
+    made = {name for node in proto.graph.node for name in node.output}
+    made |= {one.name for one in proto.graph.input} | {one.name for one in proto.graph.initializer}
+    handed = {one.name for one in proto.graph.output}
+    for name in sorted((wanted & made) - handed):
+        proto.graph.output.append(onnx.ValueInfoProto(name=name))
+    settings = onnxruntime.SessionOptions()
+    settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    settings.log_severity_level = 4
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), settings, providers=["CPUExecutionProvider"])
+    given = {one.name: feed(one.name, types[one.type], shapes[one.name], values) for one in session.get_inputs()}
+    names = [one.name for one in session.get_outputs()]
+    return dict(zip(names, session.run(names, given))) | given
+
+
+def with_openvino(model, shapes, wanted, values):
+    import openvino
+
+    read = openvino.Core().read_model(model)
+    read.reshape({one: shapes[one.any_name] for one in read.inputs})
+    found = {}
+    for op in read.get_ordered_ops():
+        for at, port in enumerate(op.outputs()):
+            names = sorted(port.names) or [op.friendly_name if len(op.outputs()) < 2 else f"{op.friendly_name}.{at}"]
+            found.update((name, port) for name in names if name in wanted)
+    given = {one.any_name: feed(one.any_name, one.element_type.to_dtype(), shapes[one.any_name], values) for one in read.inputs}
+    for name, port in found.items():
+        if port.get_node().get_type_name() != "Parameter":
+            read.add_outputs([port])
+    compiled = openvino.compile_model(read, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    answers = compiled(given)
+    tensors = dict(given)
+    for at, result in enumerate(read.get_results()):
+        source = result.input_value(0)
+        friendly = source.get_node().friendly_name
+        for name in [*source.names, friendly, f"{friendly}.{source.get_index()}"]:
+            tensors[name] = answers[at]
+    return tensors
 
 
 def main(restride, model, *words):
     counts = {"equal": 0, "different": 0, "in bodies": 0, "failed": 0}
     with tempfile.TemporaryDirectory() as folder:
         report = run(restride, model, words, folder)
-        proto = onnx.load(model)
-        made = {name for node in proto.graph.node for name in node.output}
-        made |= {one.name for one in proto.graph.input} | {one.name for one in proto.graph.initializer}
-        handed = {one.name for one in proto.graph.output}
         wanted = set()
         for kind in report["groups"]:
             for member in kind["members"]:
                 wanted |= {one["tensor"] for one in member["inputs"] + member["outputs"]}
-        for name in sorted((wanted & made) - handed):
-            proto.graph.output.append(onnx.ValueInfoProto(name=name))
-        settings = onnxruntime.SessionOptions()
-        settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        settings.log_severity_level = 4
-        session = onnxruntime.InferenceSession(proto.SerializeToString(), settings, providers=["CPUExecutionProvider"])
-        given = feeds(session, report, options(words).get("--value", {}))
-        names = [one.name for one in session.get_outputs()]
-        tensors = dict(zip(names, session.run(names, given))) | given
+        shapes = {one["name"]: one.get("shape", []) for one in report["inputs"]}
+        runtime = with_openvino if model.endswith(".xml") else with_onnxruntime
+        tensors = runtime(model, shapes, wanted, options(words).get("--value", {}))
         for kind in report["groups"]:
             first = kind["members"][0]
             for member in kind["members"]:

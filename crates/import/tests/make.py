@@ -226,7 +226,93 @@ def outside():
     save("outside", nodes, [info("x", [6]), info("rows", [2, 100])], [info("y", [3, 2]), info("t", [100, 2])], [shape, big], check=False)
 
 
-for make in detector, patches, branches, functions, old, hidden, outside:
+class Ir:
+    """An OpenVINO IR, layer by layer."""
+
+    def __init__(self, version):
+        self.version, self.layers, self.edges, self.weights, self.ports = version, [], [], b"", {}
+
+    def layer(self, kind, name, version, inputs=(), outputs=(), **data):
+        number = len(self.layers)
+        ports = ""
+        if inputs:
+            ports += "<input>" + "".join(f'<port id="{k}"/>' for k in range(len(inputs))) + "</input>"
+        for k, source in enumerate(inputs):
+            self.edges.append(f'<edge from-layer="{source[0]}" from-port="{source[1]}" to-layer="{number}" to-port="{k}"/>')
+        if outputs:
+            ports += "<output>"
+            for k, (precision, shape) in enumerate(outputs):
+                dims = "".join(f"<dim>{size}</dim>" for size in shape)
+                ports += f'<port id="{len(inputs) + k}" precision="{precision}">{dims}</port>'
+            ports += "</output>"
+        words = " ".join(f'{key}="{value}"' for key, value in data.items())
+        data = f"<data {words}/>" if words else ""
+        self.layers.append(f'<layer id="{number}" name="{name}" type="{kind}" version="{version}">{data}{ports}</layer>')
+        made = [(number, len(inputs) + k) for k in range(len(outputs))]
+        return made[0] if len(made) == 1 else made
+
+    def const(self, name, values, dtype=np.int64):
+        array = np.array(values, dtype)
+        word = {"int64": "i64", "int32": "i32", "float32": "f32"}[array.dtype.name]
+        precision = {"i64": "I64", "i32": "I32", "f32": "FP32"}[word]
+        offset = len(self.weights)
+        self.weights += array.tobytes()
+        shape = ",".join(map(str, array.shape))
+        return self.layer("Const", name, "opset1", [], [(precision, array.shape)],
+                          element_type=word, shape=shape, offset=offset, size=array.nbytes)
+
+    def save(self, name):
+        lines = [f'<net name="{name}" version="{self.version}">', "<layers>", *self.layers, "</layers>",
+                 "<edges>", *self.edges, "</edges>", "</net>"]
+        (FILES / f"{name}.xml").write_text("\n".join(lines) + "\n")
+        (FILES / f"{name}.bin").write_bytes(self.weights)
+
+
+def layers():
+    """An IR with every operator that moves data, and some between them."""
+    ir = Ir(11)
+    x = ir.layer("Parameter", "x", "opset1", [], [("FP32", [-1, 6, 4])], shape="?,6,4", element_type="f32")
+    rows = ir.layer("Parameter", "rows", "opset1", [], [("I32", [2])], shape="2", element_type="i32")
+    c = ir.const
+    f = [("FP32", [])]
+    ends = [
+        ir.layer("StridedSlice", "strided", "opset1", [x, c("b", [0, 1, -1]), c("e", [0, 6, -9]), c("s", [1, 2, -1])], f,
+                 begin_mask="1,0,0", end_mask="1,0,0", new_axis_mask="", shrink_axis_mask="0, 0, 0", ellipsis_mask="0"),
+        ir.layer("Slice", "slice", "opset8", [x, c("b8", [1]), c("e8", [5]), c("s8", [3]), c("a8", [1])], f),
+        ir.layer("Reshape", "reshape", "opset1", [x, c("p", [0, -1])], f, special_zero="true"),
+        ir.layer("Transpose", "turned", "opset1", [x, c("order", [], np.int32)], f),
+        ir.layer("Gather", "wraps", "opset8", [x, rows, c("axis", 1)], f, batch_dims="0"),
+        ir.layer("Gather", "zeros", "opset1", [x, rows, c("axis1", [2])], f),
+        ir.layer("Pad", "pad", "opset12", [x, c("low", [0, 1, 0]), c("high", [0, -1, 2]), c("fill", 1.5, np.float32)], f, pad_mode="constant"),
+        ir.layer("Pad", "edge", "opset1", [x, c("low1", [0, 1, 0]), c("high1", [0, 0, 2])], f, pad_mode="edge"),
+        ir.layer("Broadcast", "explicit", "opset3", [x, c("to", [3, 1, 6, 4]), c("places", [1, 2, 3])], f, mode="explicit"),
+        ir.layer("Tile", "tile", "opset1", [x, c("times", [2, 1])], f),
+        ir.layer("Roll", "roll", "opset7", [x, c("shift", 1), c("around", [-1])], f),
+        ir.layer("Reverse", "reverse", "opset1", [x, c("mask", [1])], f, mode="index"),
+        ir.layer("ShuffleChannels", "shuffle", "opset1", [x], f, axis="1", group="2"),
+        ir.layer("Unsqueeze", "wide", "opset1", [x, c("new", [0])], f),
+        ir.layer("ReverseSequence", "sentences", "opset1", [x, c("lengths", [3])], f, batch_axis="0", seq_axis="1"),
+    ]
+    parts = ir.layer("VariadicSplit", "parts", "opset1", [x, c("along", 1), c("sizes", [2, -1])], [("FP32", []), ("FP32", [])])
+    halves = ir.layer("Split", "halves", "opset1", [x, c("along2", 2)], [("FP32", []), ("FP32", [])], num_splits="2")
+    joined = ir.layer("Concat", "joined", "opset1", [parts[1], parts[0]], f, axis="1")
+    image = ir.layer("Unsqueeze", "image", "opset1", [halves[1], c("new1", [0])], f)
+    blocks = ir.layer("SpaceToDepth", "blocks", "opset1", [ir.layer("Unsqueeze", "image4", "opset1", [x, c("new4", [1])], f)], f, mode="blocks_first", block_size="2")
+    # The arithmetic on shapes that exporters write.
+    sizes = ir.layer("ShapeOf", "sizes", "opset3", [x], [("I64", [3])], output_type="i64")
+    first = ir.layer("Gather", "first", "opset8", [sizes, c("zero", [0]), c("axis0", 0)], [("I64", [1])], batch_dims="0")
+    twice = ir.layer("Multiply", "twice", "opset1", [first, c("two", [2])], [("I64", [1])], auto_broadcast="numpy")
+    shape = ir.layer("Concat", "shape", "opset1", [twice, c("rest", [-1])], [("I64", [2])], axis="0")
+    flat = ir.layer("Reshape", "flat", "opset1", [x, shape], f, special_zero="false")
+    relu = ir.layer("ReLU", "relu", "opset1", [flat], f)
+    odd = ir.layer("Odd", "odd", "mine", [relu], [("FP32", [3, 4])])
+    down = ir.layer("Transpose", "down", "opset1", [odd, c("order2", [1, 0])], f)
+    for at, end in enumerate([*ends, joined, image, blocks, down]):
+        ir.layer("Result", f"out{at}", "opset1", [end])
+    ir.save("layers")
+
+
+for make in layers, detector, patches, branches, functions, old, hidden, outside:
     make()
 for file in sorted(FILES.glob("*.onnx")):
     print(file.stat().st_size, file.name)

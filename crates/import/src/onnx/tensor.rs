@@ -8,7 +8,7 @@ use restride_graph::{Constant, ElementType, TensorType};
 use super::schema::TensorProto;
 use crate::builder::{Fact, MAX_VALUE, unknown};
 use crate::error::{ImportError, shown};
-use crate::number::encode;
+use crate::number::{encode, native};
 
 /// The most elements of a tensor of floats that is looked at: larger ones are weights.
 const MAX_FLOATS: usize = 1 << 12;
@@ -114,19 +114,6 @@ pub(super) fn constant(
         ))),
         (None, Err(why)) => Err(ImportError::new(why.to_string())),
     }
-}
-
-/// Elements as the file has them, in the order of this machine; any bool but 0 is true.
-fn native(mut bytes: Vec<u8>, element: ElementType) -> Vec<u8> {
-    if element == ElementType::Bool {
-        bytes
-            .iter_mut()
-            .for_each(|byte| *byte = u8::from(*byte != 0));
-    }
-    if cfg!(target_endian = "big") {
-        bytes.chunks_mut(element.width()).for_each(<[u8]>::reverse);
-    }
-    bytes
 }
 
 /// The bytes of a small tensor, little-endian.

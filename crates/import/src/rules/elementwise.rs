@@ -65,6 +65,8 @@ pub(super) fn rule(op: &str) -> Option<Rule> {
         | "Negative"
         | "NormalizeL2"
         | "PRelu"
+        | "PReLU"
+        | "ReLU"
         | "RMSNormalization"
         | "RMS"
         | "Reciprocal"

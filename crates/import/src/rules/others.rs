@@ -81,16 +81,7 @@ fn resize(ask: &Ask<'_>) -> Result<Types, Why> {
     let at = if given(2).is_some() { 2 } else { 1 };
     let scales = match (ask.attributes.get("scales"), ask.tensor(at)) {
         (Some(Attribute::Floats(scales)), _) => scales.clone(),
-        (_, Some(tensor)) => {
-            let value = tensor
-                .value
-                .as_ref()
-                .ok_or("its scales are known only when it runs")?;
-            let element = value.ty().element();
-            let number = |at| crate::number::decode(element, value.bits(at)?);
-            let numbers: Option<Vec<f64>> = (0..value.ty().numel()).map(number).collect();
-            numbers.ok_or("scales that are no floats")?
-        }
+        (_, Some(_)) => reals(ask, at)?,
         _ => return Err("it has neither sizes nor scales".into()),
     };
     if scales.len() != axes.len() {
@@ -106,21 +97,47 @@ fn resize(ask: &Ask<'_>) -> Result<Types, Why> {
     one(dense(x.element(), shape)?)
 }
 
+/// The floats of an input that has to be known by now.
+fn reals(ask: &Ask<'_>, at: usize) -> Result<Vec<f64>, Why> {
+    ask.input(at)?;
+    let value = ask.tensor(at).and_then(|tensor| tensor.value.as_ref());
+    let value = value.ok_or("its scales are known only when it runs")?;
+    let element = value.ty().element();
+    let number = |at| crate::number::decode(element, value.bits(at)?);
+    let numbers: Option<Vec<f64>> = (0..value.ty().numel()).map(number).collect();
+    Ok(numbers.ok_or("scales that are no floats")?)
+}
+
 /// OpenVINO: sizes, or scales, for the axes of the last input.
 fn interpolate(ask: &Ask<'_>) -> Result<Types, Why> {
     let x = ask.input(0)?;
-    let by_size = ask.word("shape_calculation_mode") != Some("scales");
-    let last = if ask.version >= 11 { 2 } else { 3 };
-    let sizes = match by_size {
-        true => ask.numbers(1)?,
-        false => return Err("it is given by scales".into()),
-    };
+    let by_scales = ask.word("shape_calculation_mode") == Some("scales");
+    let (scales, last) = if ask.version >= 11 { (1, 2) } else { (2, 3) };
     let axes = match (ask.tensor(last), ask.ints("axes")) {
         (Some(_), _) => ask.numbers(last)?,
         (None, Some(axes)) => axes,
         (None, None) => (0..x.rank() as i64).collect(),
     };
+    let pads = |name: &str, axis: usize| {
+        let pads = ask.ints(name).unwrap_or_default();
+        pads.get(axis).copied().unwrap_or(0)
+    };
     let mut shape = x.shape().to_vec();
+    for (axis, size) in shape.iter_mut().enumerate() {
+        let rim = pads("pads_begin", axis).saturating_add(pads("pads_end", axis));
+        *size = size.saturating_add(rim);
+    }
+    let sizes = match by_scales {
+        true => {
+            let scales = reals(ask, scales)?;
+            let scaled = axes
+                .iter()
+                .zip(scales)
+                .map(|(&a, scale)| Ok((shape[axis(a, x.rank())?] as f64 * scale).floor() as i64));
+            scaled.collect::<Result<Vec<i64>, Why>>()?
+        }
+        false => ask.numbers(1)?,
+    };
     for (&a, &size) in axes.iter().zip(&sizes) {
         shape[axis(a, x.rank())?] = size;
     }
