@@ -67,19 +67,24 @@ def with_openvino(model, shapes, wanted, values):
     import openvino
 
     read = openvino.Core().read_model(model)
-    read.reshape({one: shapes[one.any_name] for one in read.inputs})
+    named = lambda port: next(iter(sorted(port.names)), port.get_node().friendly_name)
+    shape = {id(one): next(shapes[n] for n in [*one.names, one.get_node().friendly_name] if n in shapes) for one in read.inputs}
+    inputs = [(one, named(one), shape[id(one)]) for one in read.inputs]
+    read.reshape({one: shape for one, _, shape in inputs})
     found = {}
     for op in read.get_ordered_ops():
         for at, port in enumerate(op.outputs()):
             names = sorted(port.names) or [op.friendly_name if len(op.outputs()) < 2 else f"{op.friendly_name}.{at}"]
             found.update((name, port) for name in names if name in wanted)
-    given = {one.any_name: feed(one.any_name, one.element_type.to_dtype(), shapes[one.any_name], values) for one in read.inputs}
+    given = [feed(name, one.element_type.to_dtype(), shape, values) for one, name, shape in inputs]
     for name, port in found.items():
         if port.get_node().get_type_name() != "Parameter":
             read.add_outputs([port])
     compiled = openvino.compile_model(read, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     answers = compiled(given)
-    tensors = dict(given)
+    tensors = {}
+    for one, value in zip(read.inputs, given):
+        tensors |= {name: value for name in [*one.names, one.get_node().friendly_name]}
     for at, result in enumerate(read.get_results()):
         source = result.input_value(0)
         friendly = source.get_node().friendly_name

@@ -277,7 +277,7 @@ def layers():
     f = [("FP32", [])]
     ends = [
         ir.layer("StridedSlice", "strided", "opset1", [x, c("b", [0, 1, -1]), c("e", [0, 6, -9]), c("s", [1, 2, -1])], f,
-                 begin_mask="1,0,0", end_mask="1,0,0", new_axis_mask="", shrink_axis_mask="0, 0, 0", ellipsis_mask="0"),
+                 begin_mask="1,0,0", end_mask="1,0,0", new_axis_mask="0,0,0", shrink_axis_mask="0, 0, 0", ellipsis_mask="0,0,0"),
         ir.layer("Slice", "slice", "opset8", [x, c("b8", [1]), c("e8", [5]), c("s8", [3]), c("a8", [1])], f),
         ir.layer("Reshape", "reshape", "opset1", [x, c("p", [0, -1])], f, special_zero="true"),
         ir.layer("Transpose", "turned", "opset1", [x, c("order", [], np.int32)], f),

@@ -57,9 +57,7 @@ pub fn import(text: &str, weights: Option<&[u8]>, options: &Options) -> Result<M
     }
     let known = |name: &str| {
         let names = layers.iter().flat_map(|layer| layer.outputs.iter());
-        names
-            .clone()
-            .any(|port| port.names.iter().any(|known| *known == name))
+        names.clone().any(|port| port.names.contains(&name))
             || layers.iter().any(|layer| layer.name == name)
     };
     options.check(known)?;
