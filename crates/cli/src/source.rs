@@ -55,6 +55,14 @@ impl Input {
         Ok(Self { name, text })
     }
 
+    /// A text that was made up under this name.
+    pub(crate) fn named(name: &str, text: String) -> Self {
+        Self {
+            name: name.into(),
+            text,
+        }
+    }
+
     /// Where it came from.
     pub(crate) fn name(&self) -> &str {
         &self.name

@@ -8,6 +8,7 @@ pub(crate) mod clock;
 mod compare;
 mod crew;
 mod engine;
+mod first;
 mod memory;
 mod outcome;
 mod peer;
@@ -87,6 +88,17 @@ pub(crate) struct Args {
     /// Search for cliffs: many variations of sizes, widths, steps, permutations, alignments
     #[arg(long, conflicts_with_all = ["file", "versus", "json", "svg"])]
     sweep: bool,
+    /// Specialise templates to shapes that never repeat: what the first call of a shape costs. FILE
+    /// is a program of which --vary says what varies, or a file of templates [default: the built-in
+    /// ones]
+    #[arg(long, conflicts_with_all = [
+        "sweep", "versus", "json", "svg", "peer", "reference", "candidates", "input", "threads",
+        "rounds", "budget_ms",
+    ])]
+    first: bool,
+    /// A size in the types of a program's inputs, and the values that it takes, each once
+    #[arg(long, value_name = "NAME=FROM..TO[:STEP]", requires = "first", value_parser = first::Variable::parse)]
+    vary: Vec<first::Variable>,
     /// Run the definition of the workloads in place of the compiler
     #[arg(long)]
     reference: bool,
@@ -112,6 +124,7 @@ fn help() -> String {
          Examples:\n  \
          restride bench 'x: f32[512,512]; x.T[::2].reshape(-1)'\n  \
          restride bench --filter transpose\n  \
+         restride bench --first --copy-views --vary s=17..517 'x: f16[1,s,8,64]; x.transpose(0,2,3,1)'\n  \
          restride bench --versus peers.jsonl --svg peers.svg"
     )
 }
@@ -150,6 +163,16 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
     } else {
         Code::Native
     };
+    if args.first {
+        let input = args.file.as_deref().map(Input::open).transpose()?;
+        let options = first::Options {
+            vary: &args.vary,
+            filter: &args.filter,
+            copy_views: args.views.copy_views,
+            code,
+        };
+        return first::run(input.as_ref(), &options, &mut io::stdout().lock());
+    }
     let subject: Box<dyn Subject> = match args.reference {
         true => Box::new(reference::Reference),
         false => engine::subject(code),

@@ -110,7 +110,7 @@ pub(super) fn run(
 }
 
 /// Indices in no order within their axis, all else bits in no order.
-fn made_up(slot: &Slot) -> Recipe {
+pub(super) fn made_up(slot: &Slot) -> Recipe {
     match slot.limit {
         Some(limit) if limit > 0 => Recipe::HashModulo(limit.unsigned_abs()),
         Some(_) => Recipe::Zeros,
@@ -196,7 +196,7 @@ fn internal(error: impl std::fmt::Display) -> Failure {
 }
 
 /// The outputs that a run writes: their numbers and bytes.
-fn computed(program: &Program) -> Vec<(usize, usize)> {
+pub(super) fn computed(program: &Program) -> Vec<(usize, usize)> {
     let outputs = program.outputs().iter().enumerate();
     outputs
         .filter_map(|(at, output)| match output {

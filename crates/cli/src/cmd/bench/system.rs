@@ -14,6 +14,17 @@ mod linux {
         }
     }
 
+    /// How often this thread had to give its processor to another.
+    pub(crate) fn interruptions() -> i64 {
+        // SAFETY: the record is integers, for which zero is a value.
+        let mut usage: libc::rusage = unsafe { MaybeUninit::zeroed().assume_init() };
+        // SAFETY: the record is ours.
+        match unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) } {
+            0 => usage.ru_nivcsw,
+            _ => 0,
+        }
+    }
+
     /// A set of processors.
     #[derive(Clone, Copy)]
     pub(crate) struct Processors(libc::cpu_set_t);
@@ -55,11 +66,15 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Processors, advise_huge};
+pub(crate) use linux::{Processors, advise_huge, interruptions};
 
 #[cfg(not(target_os = "linux"))]
 mod other {
     pub(crate) fn advise_huge(_: &mut [std::mem::MaybeUninit<u8>]) {}
+
+    pub(crate) fn interruptions() -> i64 {
+        0
+    }
 
     /// A set of processors; this system is not asked.
     #[derive(Clone, Copy)]
@@ -79,4 +94,4 @@ mod other {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use other::{Processors, advise_huge};
+pub(crate) use other::{Processors, advise_huge, interruptions};
