@@ -28,7 +28,7 @@ pub(super) use templates::Variable;
 use templates::Varied;
 
 /// The templates that are run when no file is named.
-const STORED: &str = include_str!("../../../../../../tests/workloads/templates.txt");
+const STORED: &str = include_str!("templates.txt");
 
 /// Outputs of so many bytes take time enough to be held against.
 const LARGE: usize = 64 << 10;
