@@ -8,7 +8,8 @@ use crate::{ElementType, TensorType};
 /// A dense tensor known when the graph is built, in row-major order and native byte order.
 ///
 /// ```
-/// use restride_graph::{Constant, ElementType};
+/// # extern crate restride_graph as restride;
+/// use restride::{Constant, ElementType};
 ///
 /// let table = Constant::from_integers(ElementType::I64, [3], &[2, 0, -1])?;
 /// assert_eq!(table.integer(2), Some(-1));

@@ -9,7 +9,8 @@ use std::str::FromStr;
 /// The name of an element: only its width matters to movement, only integers can index.
 ///
 /// ```
-/// use restride_graph::ElementType;
+/// # extern crate restride_graph as restride;
+/// use restride::ElementType;
 ///
 /// assert_eq!(ElementType::Bf16.width(), 2);
 /// assert_eq!("u8".parse::<ElementType>(), Ok(ElementType::U8));

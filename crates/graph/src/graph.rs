@@ -18,7 +18,8 @@ pub const MAX_VALUES: usize = 1 << 20;
 /// are equal when they print the same: source spans do not count.
 ///
 /// ```
-/// use restride_graph::{ElementType, Graph, Op};
+/// # extern crate restride_graph as restride;
+/// use restride::{ElementType, Graph, Op};
 ///
 /// let mut g = Graph::new("turn");
 /// let x = g.input("x", ElementType::F32, [8, 16])?;
@@ -32,7 +33,7 @@ pub const MAX_VALUES: usize = 1 << 20;
 ///   return %1
 /// }
 /// ");
-/// # Ok::<(), restride_graph::GraphError>(())
+/// # Ok::<(), restride::GraphError>(())
 /// ```
 #[derive(Clone)]
 pub struct Graph {

@@ -9,7 +9,8 @@
 //! By the builder:
 //!
 //! ```
-//! use restride_graph::{ElementType, Graph, IndexRule};
+//! # extern crate restride_graph as restride;
+//! use restride::{ElementType, Graph, IndexRule};
 //!
 //! let mut g = Graph::new("attend");
 //! let kv = g.input("kv", ElementType::F16, [2, 512, 64])?;
@@ -30,10 +31,10 @@
 //! assert_eq!(Graph::parse(text).unwrap(), g);
 //!
 //! // And operator by operator, as a frontend might do it:
-//! use restride_graph::Op;
+//! use restride::Op;
 //! let again = g.push(Op::Transpose { x: picked, perm: [0, 2, 1].as_slice().into() })?;
 //! assert_eq!(g.ty(again), g.ty(turned));
-//! # Ok::<(), restride_graph::GraphError>(())
+//! # Ok::<(), restride::GraphError>(())
 //! ```
 //!
 //! # Elements and types

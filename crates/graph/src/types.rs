@@ -29,7 +29,8 @@ pub struct Strided {
 /// The type of a value.
 ///
 /// ```
-/// use restride_graph::{ElementType, Strided, TensorType};
+/// # extern crate restride_graph as restride;
+/// use restride::{ElementType, Strided, TensorType};
 ///
 /// let ty = TensorType::dense(ElementType::F32, [8, 16])?;
 /// assert_eq!((ty.rank(), ty.numel(), ty.byte_size()), (2, 128, 512));

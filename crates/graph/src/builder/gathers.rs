@@ -30,14 +30,15 @@ impl Graph {
     /// otherwise.
     ///
     /// ```
-    /// use restride_graph::{ElementType, Graph, IndexRule};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, IndexRule};
     ///
     /// let mut g = Graph::new("lookup");
     /// let table = g.input("table", ElementType::F16, [2, 1000, 64])?;
     /// let tokens = g.input("tokens", ElementType::I32, [2, 7])?;
     /// let y = g.gather(table, tokens, IndexRule::OPENVINO).axis(1).batch_dims(1).finish()?;
     /// assert_eq!(g.ty(y).shape(), [2, 7, 64]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn gather(&mut self, x: ValueId, indices: ValueId, rule: IndexRule) -> GatherBuilder<'_> {
         GatherBuilder {
@@ -53,13 +54,14 @@ impl Graph {
     /// `out[i] = x[i with i[axis] := indices[i]]`.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph, IndexRule};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, IndexRule};
     /// let mut g = Graph::new("pick");
     /// let x = g.input("x", ElementType::F32, [4, 9])?;
     /// let best = g.input("best", ElementType::I64, [4, 1])?;
     /// let y = g.gather_elements(x, best, 1, IndexRule::ONNX)?;
     /// assert_eq!(g.ty(y).shape(), [4, 1]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn gather_elements(
         &mut self,
@@ -79,13 +81,14 @@ impl Graph {
     /// A `gather_nd`: the last axis of the indices addresses several axes of `x`.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph, IndexRule};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, IndexRule};
     /// let mut g = Graph::new("points");
     /// let x = g.input("x", ElementType::F32, [2, 8, 8, 3])?;
     /// let points = g.input("points", ElementType::I32, [2, 100, 2])?;
     /// let y = g.gather_nd(x, points, IndexRule::TENSORFLOW).batch_dims(1).finish()?;
     /// assert_eq!(g.ty(y).shape(), [2, 100, 3]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn gather_nd(
         &mut self,

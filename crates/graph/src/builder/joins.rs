@@ -8,13 +8,14 @@ impl Graph {
     /// Operands side by side along an axis.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("append");
     /// let past = g.input("past", ElementType::F16, [1, 8, 511, 64])?;
     /// let step = g.input("step", ElementType::F16, [1, 8, 1, 64])?;
     /// let all = g.concat([past, step], 2)?;
     /// assert_eq!(g.ty(all).shape(), [1, 8, 512, 64]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn concat(
         &mut self,
@@ -28,7 +29,8 @@ impl Graph {
     /// A `split` along an axis, one value a part.
     ///
     /// ```
-    /// use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     ///
     /// let mut g = Graph::new("qkv");
     /// let x = g.input("x", ElementType::F32, [2, 10, 96])?;
@@ -38,7 +40,7 @@ impl Graph {
     /// assert_eq!(g.ty(parts[1]).shape(), [2, 9, 96]);
     /// let chunks = g.split(x, 1).chunks(4)?;
     /// assert_eq!(g.ty(chunks[3]).shape(), [2, 1, 96]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn split(&mut self, x: ValueId, axis: i64) -> SplitBuilder<'_> {
         SplitBuilder {

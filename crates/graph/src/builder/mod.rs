@@ -26,7 +26,8 @@ impl Graph {
     /// A dense constant.
     ///
     /// ```
-    /// use restride_graph::{Constant, ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{Constant, ElementType, Graph};
     ///
     /// let mut g = Graph::new("table");
     /// let values = Constant::from_integers(ElementType::U8, [2, 2], &[1, 2, 3, 4])?;
@@ -41,14 +42,15 @@ impl Graph {
     /// A constant table of `i64` indices.
     ///
     /// ```
-    /// use restride_graph::{ElementType, Graph, IndexRule};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, IndexRule};
     ///
     /// let mut g = Graph::new("rows");
     /// let x = g.input("x", ElementType::F32, [8, 4])?;
     /// let rows = g.index_table([3], &[7, 0, -1])?;
     /// let y = g.gather(x, rows, IndexRule::ONNX).finish()?;
     /// assert_eq!(g.ty(y).shape(), [3, 4]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn index_table(
         &mut self,
@@ -64,12 +66,13 @@ impl Graph {
     /// The operand itself.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("same");
     /// let x = g.input("x", ElementType::F32, [2])?;
     /// let y = g.identity(x)?;
     /// assert_eq!(g.ty(y), g.ty(x));
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn identity(&mut self, x: ValueId) -> Result<ValueId, GraphError> {
         self.push(Op::Identity { x })

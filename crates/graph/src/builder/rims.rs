@@ -7,7 +7,8 @@ impl Graph {
     /// A `pad`: a rim of zero bits unless it says otherwise; negative amounts crop.
     ///
     /// ```
-    /// use restride_graph::{ElementType, Graph, PadMode};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, PadMode};
     ///
     /// let mut g = Graph::new("rim");
     /// let x = g.input("x", ElementType::F32, [4, 6])?;
@@ -15,7 +16,7 @@ impl Graph {
     /// assert_eq!(g.ty(y).shape(), [6, 4]);
     /// let ones = g.pad(x, [1, 1], [1, 1]).constant(u128::from(1f32.to_bits())).finish()?;
     /// assert_eq!(g.ty(ones).shape(), [6, 8]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn pad(
         &mut self,
@@ -35,12 +36,13 @@ impl Graph {
     /// A `center_crop_pad`: axes are cropped or zero-padded about their centre to a shape.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("fit");
     /// let x = g.input("x", ElementType::U8, [480, 640, 3])?;
     /// let y = g.center_crop_pad(x, [512, 512]).axes([0, 1]).finish()?;
     /// assert_eq!(g.ty(y).shape(), [512, 512, 3]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn center_crop_pad(
         &mut self,

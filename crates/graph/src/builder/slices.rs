@@ -7,7 +7,8 @@ impl Graph {
     /// A `strided_slice`, with TensorFlow's rules unless another dialect is chosen.
     ///
     /// ```
-    /// use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     ///
     /// let mut g = Graph::new("masks");
     /// let x = g.input("x", ElementType::F32, [8, 16, 32])?;
@@ -24,7 +25,7 @@ impl Graph {
     ///     .whole_end(3)
     ///     .finish()?;
     /// assert_eq!(g.ty(y).shape(), [16, 1, 16]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn strided_slice(&mut self, x: ValueId) -> StridedSliceBuilder<'_> {
         StridedSliceBuilder {
@@ -46,7 +47,8 @@ impl Graph {
     /// and rules unless another dialect is chosen.
     ///
     /// ```
-    /// use restride_graph::{ElementType, Graph, SliceDialect};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, SliceDialect};
     ///
     /// let mut g = Graph::new("window");
     /// let x = g.input("x", ElementType::F32, [8, 16])?;
@@ -54,7 +56,7 @@ impl Graph {
     /// assert_eq!(g.ty(y).shape(), [8, 5]);
     /// let z = g.slice(x, [0, 0], [4, i64::MAX]).dialect(SliceDialect::Onnx).finish()?;
     /// assert_eq!(g.ty(z).shape(), [4, 16]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn slice(
         &mut self,
@@ -76,12 +78,13 @@ impl Graph {
     /// Turns whole axes round.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("mirror");
     /// let x = g.input("x", ElementType::U8, [4, 6, 3])?;
     /// let y = g.reverse(x, [-2])?;
     /// assert_eq!(g.ty(y), g.ty(x));
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn reverse(&mut self, x: ValueId, axes: impl AsRef<[i64]>) -> Result<ValueId, GraphError> {
         let axes = ints(axes);
@@ -91,12 +94,13 @@ impl Graph {
     /// Moves the elements of each axis by a shift, those that fall off coming in at the other end.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("ring");
     /// let x = g.input("x", ElementType::F32, [4, 6])?;
     /// let y = g.roll(x, [1, -2], [0, 1])?;
     /// assert_eq!(g.ty(y), g.ty(x));
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn roll(
         &mut self,
@@ -111,12 +115,13 @@ impl Graph {
     /// Per index of `batch_axis`, turns round the first `lengths[index]` elements of `seq_axis`.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("sentences");
     /// let x = g.input("x", ElementType::F32, [2, 10, 64])?;
     /// let y = g.reverse_sequence(x, [7, 10], 0, 1)?;
     /// assert_eq!(g.ty(y), g.ty(x));
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn reverse_sequence(
         &mut self,

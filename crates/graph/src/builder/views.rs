@@ -9,7 +9,8 @@ impl Graph {
     /// A `reshape`: explicit sizes unless a dialect says what 0 and -1 mean.
     ///
     /// ```
-    /// use restride_graph::{ElementType, Graph, ReshapeDialect};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, ReshapeDialect};
     ///
     /// let mut g = Graph::new("heads");
     /// let x = g.input("x", ElementType::F32, [2, 10, 64])?;
@@ -18,7 +19,7 @@ impl Graph {
     /// let copy = ReshapeDialect::OpenVino { special_zero: true };
     /// let z = g.reshape(y, [0, 0, -1]).dialect(copy).finish()?;
     /// assert_eq!(g.ty(z).shape(), [2, 10, 64]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn reshape(&mut self, x: ValueId, shape: impl AsRef<[i64]>) -> ReshapeBuilder<'_> {
         ReshapeBuilder {
@@ -32,12 +33,13 @@ impl Graph {
     /// Permutes axes: axis `k` of the result is axis `perm[k]` of `x`. An empty `perm` reverses them.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("nchw");
     /// let x = g.input("x", ElementType::U8, [1, 480, 640, 3])?;
     /// let y = g.transpose(x, [0, 3, 1, 2])?;
     /// assert_eq!(g.ty(y).shape(), [1, 3, 480, 640]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn transpose(
         &mut self,
@@ -51,14 +53,15 @@ impl Graph {
     /// Drops the named axes, which have size 1.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("units");
     /// let x = g.input("x", ElementType::F32, [1, 3, 1])?;
     /// let y = g.squeeze(x, [-1])?;
     /// assert_eq!(g.ty(y).shape(), [1, 3]);
     /// let z = g.squeeze_all(x)?;
     /// assert_eq!(g.ty(z).shape(), [3]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn squeeze(&mut self, x: ValueId, axes: impl AsRef<[i64]>) -> Result<ValueId, GraphError> {
         let axes = Some(ints(axes));
@@ -73,12 +76,13 @@ impl Graph {
     /// Inserts axes of size 1; the axes count in the result.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("units");
     /// let x = g.input("x", ElementType::F32, [3])?;
     /// let y = g.unsqueeze(x, [0, -1])?;
     /// assert_eq!(g.ty(y).shape(), [1, 3, 1]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn unsqueeze(
         &mut self,
@@ -92,12 +96,13 @@ impl Graph {
     /// Two axes: all before `axis`, and all from it.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("matrix");
     /// let x = g.input("x", ElementType::F32, [2, 3, 4])?;
     /// let y = g.flatten(x, 1)?;
     /// assert_eq!(g.ty(y).shape(), [2, 12]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn flatten(&mut self, x: ValueId, axis: i64) -> Result<ValueId, GraphError> {
         self.push(Op::Flatten { x, axis })
@@ -106,7 +111,8 @@ impl Graph {
     /// A `broadcast` to a shape, lined up on the right unless a mode says otherwise.
     ///
     /// ```
-    /// use restride_graph::{BroadcastMode, ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{BroadcastMode, ElementType, Graph};
     ///
     /// let mut g = Graph::new("repeat");
     /// let x = g.input("x", ElementType::F32, [3, 1])?;
@@ -114,7 +120,7 @@ impl Graph {
     /// assert_eq!(g.ty(y).shape(), [2, 3, 4]);
     /// let z = g.broadcast(x, [4]).mode(BroadcastMode::Bidirectional).finish()?;
     /// assert_eq!(g.ty(z).shape(), [3, 4]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn broadcast(&mut self, x: ValueId, shape: impl AsRef<[i64]>) -> BroadcastBuilder<'_> {
         BroadcastBuilder {
@@ -128,12 +134,13 @@ impl Graph {
     /// Repeats whole axes; shape and repeats are lined up on the right.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("wallpaper");
     /// let x = g.input("x", ElementType::F32, [2, 3])?;
     /// let y = g.tile(x, [4, 1, 5])?;
     /// assert_eq!(g.ty(y).shape(), [4, 2, 15]);
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn tile(&mut self, x: ValueId, repeats: impl AsRef<[i64]>) -> Result<ValueId, GraphError> {
         let repeats = ints(repeats);
@@ -143,7 +150,8 @@ impl Graph {
     /// Moves blocks of depth into space: channels first and blocks first unless it says otherwise.
     ///
     /// ```
-    /// use restride_graph::{ChannelAxis, DepthOrder, ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ChannelAxis, DepthOrder, ElementType, Graph};
     ///
     /// let mut g = Graph::new("upscale");
     /// let x = g.input("x", ElementType::F32, [1, 12, 4, 5])?;
@@ -151,7 +159,7 @@ impl Graph {
     /// assert_eq!(g.ty(y).shape(), [1, 3, 8, 10]);
     /// let z = g.space_to_depth(y, 2).finish()?;
     /// assert_eq!(g.ty(z), g.ty(x));
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn depth_to_space(&mut self, x: ValueId, block: i64) -> BlocksBuilder<'_> {
         BlocksBuilder::new(self, x, block, true)
@@ -165,12 +173,13 @@ impl Graph {
     /// Cuts an axis into groups, swaps groups and members, joins them again.
     ///
     /// ```
-    /// # use restride_graph::{ElementType, Graph};
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
     /// let mut g = Graph::new("shuffle");
     /// let x = g.input("x", ElementType::F32, [1, 6, 4, 4])?;
     /// let y = g.shuffle_channels(x, 1, 3)?;
     /// assert_eq!(g.ty(y), g.ty(x));
-    /// # Ok::<(), restride_graph::GraphError>(())
+    /// # Ok::<(), restride::GraphError>(())
     /// ```
     pub fn shuffle_channels(
         &mut self,

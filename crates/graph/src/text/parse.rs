@@ -22,8 +22,9 @@ impl Graph {
     /// Reads the text form. Everything that is wrong is reported, up to a bound.
     ///
     /// ```
-    /// use restride_graph::Graph;
-    /// use restride_text::Source;
+    /// # extern crate restride_graph as restride;
+    /// use restride::Graph;
+    /// use restride::Source;
     ///
     /// let g = Graph::parse("func @f(%x: f32[4, 6]) { %y = transpose %x perm [1, 0] return %y }")?;
     /// assert_eq!(g.ty(g.named("y").unwrap()).to_string(), "f32[6, 4]");
