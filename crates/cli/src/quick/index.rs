@@ -1,6 +1,6 @@
-//! `x[1, ..., ::-2, newaxis, rows]`: one strided slice, and a gather if there is an index tensor.
+//! `x[1, ..., ::-2, newaxis, rows]`: one strided slice, and a gather if there are index tensors.
 
-use restride_graph::{Graph, IndexRule, ValueId};
+use restride_graph::{Graph, GraphError, IndexRule, ValueId};
 use restride_text::{Diagnostic, Span};
 
 use super::arguments::Integers;
@@ -45,20 +45,14 @@ impl Parser<'_> {
             return Err(Diagnostic::new(open.to(close), message));
         }
         let rank = self.graph.ty(x).rank();
-        let plan = Plan::of(&entries, rank)?;
+        let tables = Tables::of(&entries, rank)?;
         let span = open.to(close);
-        let sliced = match plan.is_whole(&entries) {
+        let failed = |error: GraphError| meaning(span, &error);
+        let sliced = match tables.only(&entries) {
             true => x,
-            false => slice(&mut self.graph, x, &entries).map_err(|e| meaning(span, &e))?,
+            false => slice(&mut self.graph, x, &entries).map_err(failed)?,
         };
-        match plan.gather {
-            None => Ok(sliced),
-            Some((axis, indices)) => {
-                let gather = self.graph.gather(sliced, indices, IndexRule::ONNX);
-                let done = gather.axis(axis).finish();
-                done.map_err(|error| meaning(start.to(span), &error))
-            }
-        }
+        tables.gather(&mut self.graph, sliced, start.to(span))
     }
 
     fn entry(&mut self) -> Parsed<Entry> {
@@ -106,13 +100,16 @@ impl Parser<'_> {
     }
 }
 
-/// What the entries together ask for.
-struct Plan {
-    /// The axis of the sliced tensor that is gathered along, and the indices.
-    gather: Option<(i64, ValueId)>,
+/// The index tensors among the entries, as numpy reads them: they are broadcast together, and the
+/// axes of the result stand where the first of them stood, or in front if something else stands
+/// between them. An integer beside a tensor counts as one.
+struct Tables {
+    /// Each with the axis of the sliced tensor that it chooses from.
+    tensors: Vec<(usize, ValueId, Span)>,
+    apart: bool,
 }
 
-impl Plan {
+impl Tables {
     fn of(entries: &[(Entry, Span)], rank: usize) -> Parsed<Self> {
         let used = entries.iter().filter(|(entry, _)| match entry {
             Entry::At(_) | Entry::Range { .. } | Entry::Tensor(_) => true,
@@ -120,9 +117,9 @@ impl Plan {
         });
         let used = used.count();
         let mut axis = 0;
-        let mut gather: Option<(i64, ValueId)> = None;
+        let mut tensors = Vec::new();
         let mut ellipsis = false;
-        for (at, (entry, span)) in entries.iter().enumerate() {
+        for (entry, span) in entries {
             match entry {
                 Entry::At(_) => {}
                 Entry::NewAxis | Entry::Range { .. } => axis += 1,
@@ -131,25 +128,24 @@ impl Plan {
                 }
                 Entry::Ellipsis => {
                     ellipsis = true;
-                    axis += rank.saturating_sub(used) as i64;
-                }
-                Entry::Tensor(_) if gather.is_some() => {
-                    let wrong = Diagnostic::new(*span, "a second index tensor");
-                    return Err(wrong.help("one per pair of brackets: `x[i][:, j]`"));
+                    axis += rank.saturating_sub(used);
                 }
                 Entry::Tensor(indices) => {
-                    adjacent(entries, at)?;
-                    gather = Some((axis, *indices));
+                    tensors.push((axis, *indices, *span));
                     axis += 1;
                 }
             }
         }
-        Ok(Self { gather })
+        let is_index =
+            |(entry, _): &(Entry, Span)| matches!(entry, Entry::At(_) | Entry::Tensor(_));
+        let runs = entries.chunk_by(|a, b| is_index(a) == is_index(b));
+        let apart = runs.filter(|run| run.first().is_some_and(is_index)).count() > 1;
+        Ok(Self { tensors, apart })
     }
 
     /// Whether there is nothing to slice.
-    fn is_whole(&self, entries: &[(Entry, Span)]) -> bool {
-        self.gather.is_some()
+    fn only(&self, entries: &[(Entry, Span)]) -> bool {
+        !self.tensors.is_empty()
             && entries.iter().all(|(entry, _)| match entry {
                 Entry::Tensor(_) | Entry::Ellipsis => true,
                 Entry::Range { start, stop, step } => {
@@ -158,29 +154,95 @@ impl Plan {
                 Entry::At(_) | Entry::NewAxis => false,
             })
     }
-}
 
-/// Numpy counts integers beside an index tensor as index tensors too; if something stands between
-/// them, the axis moves to the front. That is refused rather than guessed.
-fn adjacent(entries: &[(Entry, Span)], tensor: usize) -> Parsed<()> {
-    let is_at = |entry: &Entry| matches!(entry, Entry::At(_));
-    let before = entries[..tensor].iter().rev().skip_while(|(e, _)| is_at(e));
-    let after = entries[tensor + 1..].iter().skip_while(|(e, _)| is_at(e));
-    match before.chain(after).find(|(entry, _)| is_at(entry)) {
-        None => Ok(()),
-        Some((_, span)) => {
-            let message = "an integer apart from the index tensor";
-            let help = "numpy moves the axis to the front here: use two pairs of brackets";
-            Err(Diagnostic::new(*span, message).help(help))
+    fn gather(&self, graph: &mut Graph, x: ValueId, span: Span) -> Parsed<ValueId> {
+        let failed = |error: GraphError| meaning(span, &error);
+        let (chosen, rank) = match self.tensors[..] {
+            [] => return Ok(x),
+            [(axis, indices, _)] => {
+                let gather = graph.gather(x, indices, IndexRule::ONNX);
+                let chosen = gather.axis(axis as i64).finish().map_err(failed)?;
+                if !self.apart {
+                    return Ok(chosen);
+                }
+                let rank = graph.ty(indices).rank();
+                let front = (axis..axis + rank).chain(0..axis);
+                let perm: Vec<i64> = (front.chain(axis + rank..graph.ty(chosen).rank()))
+                    .map(|axis| axis as i64)
+                    .collect();
+                return graph.transpose(chosen, perm).map_err(failed);
+            }
+            [..] => self.together(graph, x, span)?,
+        };
+        let first = self.tensors.first().map_or(0, |(axis, _, _)| *axis);
+        if self.apart || first == 0 {
+            return Ok(chosen);
         }
+        let all = graph.ty(chosen).rank();
+        let perm: Vec<i64> = (rank..rank + first)
+            .chain(0..rank)
+            .chain(rank + first..all)
+            .map(|axis| axis as i64)
+            .collect();
+        graph.transpose(chosen, perm).map_err(failed)
+    }
+
+    /// Several as one `gather_nd`, whose axes come first, and how many they are.
+    fn together(&self, graph: &mut Graph, x: ValueId, span: Span) -> Parsed<(ValueId, usize)> {
+        let failed = |error: GraphError| meaning(span, &error);
+        let mut shape: Vec<i64> = Vec::new();
+        let mut element = None;
+        for (_, indices, at) in &self.tensors {
+            let ty = graph.ty(*indices);
+            let first = *element.get_or_insert(ty.element());
+            if first != ty.element() {
+                let message = format!("indices of {} beside indices of {first}", ty.element());
+                let help =
+                    "index tensors that are used together have one element type; a list is i64";
+                return Err(Diagnostic::new(*at, message).help(help));
+            }
+            shape = broadcast(&shape, ty.shape()).ok_or_else(|| {
+                let message = "the index tensors have shapes that do not broadcast together";
+                Diagnostic::new(*at, message)
+            })?;
+        }
+        let mut columns = Vec::new();
+        for (_, indices, _) in &self.tensors {
+            let whole = graph.broadcast(*indices, &shape).finish().map_err(failed)?;
+            columns.push(
+                graph
+                    .unsqueeze(whole, [shape.len() as i64])
+                    .map_err(failed)?,
+            );
+        }
+        let indices = graph.concat(&columns, -1).map_err(failed)?;
+        let is_chosen = |axis: &usize| self.tensors.iter().any(|(other, _, _)| other == axis);
+        let others = (0..graph.ty(x).rank()).filter(|axis| !is_chosen(axis));
+        let chosen = self.tensors.iter().map(|(axis, _, _)| *axis);
+        let perm: Vec<i64> = chosen.chain(others).map(|axis| axis as i64).collect();
+        let x = graph.transpose(x, perm).map_err(failed)?;
+        let done = graph.gather_nd(x, indices, IndexRule::ONNX).finish();
+        Ok((done.map_err(failed)?, shape.len()))
     }
 }
 
-fn slice(
-    graph: &mut Graph,
-    x: ValueId,
-    entries: &[(Entry, Span)],
-) -> Result<ValueId, restride_graph::GraphError> {
+/// Two shapes as numpy broadcasts them.
+fn broadcast(a: &[i64], b: &[i64]) -> Option<Vec<i64>> {
+    let (long, short) = if a.len() < b.len() { (b, a) } else { (a, b) };
+    let mut out = long.to_vec();
+    let inner = out.iter_mut().rev().zip(short.iter().rev());
+    for (size, &other) in inner {
+        match (*size, other) {
+            (x, y) if x == y => {}
+            (1, y) => *size = y,
+            (_, 1) => {}
+            (_, _) => return None,
+        }
+    }
+    Some(out)
+}
+
+fn slice(graph: &mut Graph, x: ValueId, entries: &[(Entry, Span)]) -> Result<ValueId, GraphError> {
     let (mut begin, mut end, mut strides) = (Vec::new(), Vec::new(), Vec::new());
     for (entry, _) in entries {
         let (from, to, step) = match entry {
