@@ -144,10 +144,10 @@ impl Step {
 impl std::fmt::Display for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { on, rule, why } = self;
-        // An operator is spelled out by the rule of its own name.
-        match why.split_once(" is spelled out : ") {
+        // An operator is lowered by the rule of its own name.
+        match why.split_once(" is lowered to canonical operators : ") {
             Some((value, ty)) if *on == format!("{value} {rule}") => {
-                write!(f, "{on}: spelled out : {ty}")
+                write!(f, "{on}: lowered to canonical operators : {ty}")
             }
             Some(_) | None => write!(f, "{on}: {rule}: {why}"),
         }

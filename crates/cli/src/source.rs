@@ -102,7 +102,9 @@ fn read(from: impl Read, name: &str) -> Result<String, Failure> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::Input(format!("{name}: byte {at} is no UTF-8"))
+        Failure::Input(format!(
+            "{name}: not valid UTF-8 at byte {at}; a file of data is read with `--input name=FILE`"
+        ))
     })
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn answers(plan: &Plan, program: &Program) -> Vec<String> {
                 input_name(graph, *input)
             ),
             Answer::Computed { stage, why } => {
-                format!("output {at} is written by stage {stage}: no view, since {why}")
+                format!("output {at} is copied by stage {stage}: {why}")
             }
         })
         .collect()

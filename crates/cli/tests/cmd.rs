@@ -7,7 +7,7 @@
 //! own; `<<` makes a file in it, up to a line `>>`, and `<+` copies one of the repository into it. Numbers that differ between runs and machines
 //! are written as `N` where a command line ends with `# numbers vary`.
 //!
-//! The fences marked `console` of `docs/quick.md` are sessions too.
+//! The fences marked `console` of `README.md` and `docs/quick.md` are sessions too.
 //!
 //! `BLESS=1` writes the expectations anew.
 
@@ -30,7 +30,13 @@ fn sessions() {
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|e| e == "cli"))
         .collect();
-    files.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/quick.md"));
+    for page in ["docs/quick.md", "README.md"] {
+        files.push(
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../..")
+                .join(page),
+        );
+    }
     files.sort();
     assert!(!files.is_empty());
     let mut wrong = Vec::new();

@@ -162,7 +162,7 @@ pub enum Problem {
     #[error("{bits:#x} has more bits than {element}")]
     TooManyBits { bits: u128, element: ElementType },
     /// An operand that does not stand before the operator.
-    #[error("{got} does not stand before it; {defined} values do")]
+    #[error("{got} is not defined here; this graph has {defined} values before it")]
     UnknownValue { got: ValueId, defined: usize },
     /// A result type that cannot be.
     #[error(transparent)]
@@ -175,7 +175,7 @@ pub enum Problem {
     NameTaken { name: Box<str>, taken_by: ValueId },
     /// A name that the text form could not read back.
     #[error(
-        "`{}` is no name: a letter or `_`, then letters, digits and `_`, {MAX_NAME} at most",
+        "`{}` is not a valid name: a letter or `_`, then letters, digits and `_`, {MAX_NAME} at most",
         name.escape_debug()
     )]
     BadName { name: Box<str> },

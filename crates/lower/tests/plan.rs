@@ -618,7 +618,7 @@ fn plans_read_well() {
 stage 0 -> output 1: f32 x 12, 1 piece  // output 1
   0 [6:2:1 2:1:12] = input 0 + 6
 view: output 0 = input 0 + 6 (1 12)
-copy: output 1 by stage 0, since axis 0 has 2 digits
+copy: output 1 by stage 0, since axis 0 would need 2 strides
 ";
     assert_eq!(planned.to_string(), expected);
 }

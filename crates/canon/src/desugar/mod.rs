@@ -54,7 +54,11 @@ pub(crate) fn desugar(
         });
     }
     engine.note(op.name(), || {
-        format!("{} is spelled out : {}", graph.label(id), graph.ty(id))
+        format!(
+            "{} is lowered to canonical operators : {}",
+            graph.label(id),
+            graph.ty(id)
+        )
     });
     Ok(value)
 }

@@ -77,7 +77,7 @@ fn load(slot: &Slot, source: &str) -> Result<Tensor, Failure> {
         None if source.ends_with(".npy") => npy::read(source)?,
         None => {
             let message = format!(
-                "`{}` is no source: name a .npy file, file.safetensors:tensor, iota, iota1, \
+                "`{}` is not a valid source: name a .npy file, file.safetensors:tensor, iota, iota1, \
                  modN, hash, hashN, zeros, `labels N` or `bits [N, ..]`",
                 printable(source)
             );

@@ -87,7 +87,10 @@ impl<'a> Parser<'a> {
         self.cursor.expect_name("func")?;
         let name = self.cursor.symbol()?;
         if !crate::graph::is_name(name.text) {
-            return Err(Diagnostic::new(name.span, "this is no name for a function"));
+            return Err(Diagnostic::new(
+                name.span,
+                "this is not a valid name for a function",
+            ));
         }
         self.graph = Graph::new(name.text);
         self.cursor.expect("(")?;

@@ -306,8 +306,10 @@ impl<'g> Composer<'g> {
         let value = self.in_order(check.node).map_err(fail)?;
         let whole = super::value::single(value).is_some_and(|(p, _)| p.is_total(value.shape()));
         if !whole && !value.parts().is_empty() {
-            self.materialise(check.node, || "an obligation reads it as a whole".into())
-                .map_err(fail)?;
+            self.materialise(check.node, || {
+                "an index check needs the whole tensor".into()
+            })
+            .map_err(fail)?;
         }
         let element = self.graph.ty(check.node).element;
         let value = self.in_order(check.node).map_err(fail)?;

@@ -84,7 +84,7 @@ pub(super) fn obstacle(value: &Value) -> Option<String> {
                 return Some("it reads through an index".into());
             }
             let many = piece.axes().position(|axis| axis.digits.len() > 1);
-            many.map(|a| format!("axis {a} has {} digits", piece.axis(a).digits.len()))
+            many.map(|a| format!("axis {a} would need {} strides", piece.axis(a).digits.len()))
         }
         parts => Some(format!("it joins {} pieces", parts.len())),
     }
