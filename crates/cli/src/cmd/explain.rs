@@ -44,7 +44,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             writeln!(out, "  nothing")?;
         }
         for line in text.lines() {
-            writeln!(out, "  {line}")?;
+            let indent = if line.is_empty() { "" } else { "  " };
+            writeln!(out, "{indent}{line}")?;
         }
     }
     Ok(ExitCode::SUCCESS)
