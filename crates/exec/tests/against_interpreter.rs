@@ -2,7 +2,7 @@
 //! end at pages that may not be touched.
 
 use restride_exec::{CpuLevel, Executable, RunError};
-use restride_loops::{Fault, Kernel, Role, generate, interpret, verify};
+use restride_loops::{Addr, Fault, Kernel, Role, Stmt, Var, Verified, generate, interpret, verify};
 
 const PAGE: usize = 4096;
 
@@ -73,9 +73,12 @@ fn output_bytes(kernel: &Kernel) -> Vec<usize> {
 }
 
 fn check(seed: u64) {
-    let kernel = verify(generate::kernel(seed)).unwrap();
-    let inputs = generate::inputs(&kernel, seed);
-    let want = interpret(&kernel, &inputs);
+    agrees(&verify(generate::kernel(seed)).unwrap(), seed);
+}
+
+fn agrees(kernel: &Verified, seed: u64) {
+    let inputs = generate::inputs(kernel, seed);
+    let want = interpret(kernel, &inputs);
     let low = seed % 4 < 2;
     let mut guarded: Vec<_> = inputs
         .iter()
@@ -83,8 +86,9 @@ fn check(seed: u64) {
         .collect();
     let inputs: Vec<&[u8]> = guarded.iter_mut().map(|g| &*g.bytes()).collect();
     for cpu in CpuLevel::ALL {
-        let executable = Executable::new(&kernel, cpu).unwrap();
-        let lengths = output_bytes(&kernel);
+        let executable = Executable::new(kernel, cpu)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", **kernel));
+        let lengths = output_bytes(kernel);
         let fresh = |value| {
             let of = |&n: &usize| Guarded::new(&vec![value; n], low);
             lengths.iter().map(of).collect::<Vec<_>>()
@@ -94,7 +98,7 @@ fn check(seed: u64) {
         match (&want, executable.run(&inputs, &mut slices)) {
             (Ok(want), Ok(())) => {
                 for (want, have) in want.iter().zip(&slices) {
-                    assert!(want == have, "seed {seed} at {cpu:?}\n{}", *kernel);
+                    assert!(want == have, "seed {seed} at {cpu:?}\n{}", **kernel);
                 }
                 in_chunks(&executable, &inputs, &mut fresh(0), want, seed);
             }
@@ -107,10 +111,15 @@ fn check(seed: u64) {
                 Err(RunError::Check(failure)),
             ) => {
                 let have = (failure.code, failure.position, failure.value);
-                assert_eq!((*code, *position, *value), have, "seed {seed}\n{}", *kernel);
+                assert_eq!(
+                    (*code, *position, *value),
+                    have,
+                    "seed {seed}\n{}",
+                    **kernel
+                );
                 assert!(slices.iter().all(|s| s.iter().all(|&byte| byte == 0)));
             }
-            (want, have) => panic!("seed {seed}: {want:?} and {have:?}\n{}", *kernel),
+            (want, have) => panic!("seed {seed}: {want:?} and {have:?}\n{}", **kernel),
         }
     }
 }
@@ -159,6 +168,90 @@ fn generated_kernels() {
     for seed in (0..6000).chain([100_668]) {
         check(seed);
     }
+}
+
+/// Makes every stride huge that leads nowhere, since there is but one step; how many these are.
+fn stretch(stmts: &mut [Stmt], scope: &mut Vec<Var>) -> usize {
+    const FAR: [i64; 4] = [i64::MAX, i64::MIN, i64::MAX / 3, -1];
+    let mut count = 0;
+    let mut far = || {
+        count += 1;
+        FAR[count % 4]
+    };
+    let address = |addr: &mut Addr, scope: &[Var], far: &mut dyn FnMut() -> i64| {
+        for (var, coeff) in &mut addr.terms {
+            if scope.contains(var) {
+                *coeff = far();
+            }
+        }
+    };
+    let mut inner = 0;
+    for stmt in stmts {
+        match stmt {
+            Stmt::For {
+                var, extent, body, ..
+            } => {
+                if *extent == 1 {
+                    scope.push(*var);
+                }
+                inner += stretch(body, scope);
+                scope.retain(|known| known != var);
+            }
+            Stmt::Check { index, dims, .. } => {
+                address(&mut index.addr, scope, &mut far);
+                for dim in dims.iter_mut().filter(|dim| dim.0 == 1) {
+                    dim.1 = far();
+                }
+            }
+            Stmt::Index { place, .. } => address(&mut place.addr, scope, &mut far),
+            Stmt::Move(m) => {
+                address(&mut m.dst.addr, scope, &mut far);
+                address(&mut m.src.addr, scope, &mut far);
+                for dim in m.dims.iter_mut().filter(|dim| dim.extent == 1) {
+                    (dim.dst, dim.src) = (far(), far());
+                }
+            }
+            Stmt::Gather(g) => {
+                for place in [&mut g.dst, &mut g.src, &mut g.index] {
+                    address(&mut place.addr, scope, &mut far);
+                }
+                for dim in g.dims.iter_mut().filter(|dim| dim.extent == 1) {
+                    (dim.dst, dim.src) = (far(), far());
+                }
+                if g.extent == 1 {
+                    (g.dst_stride, g.index_stride) = (far(), far());
+                }
+                if g.norm.limit == 1 {
+                    g.coeff = far();
+                }
+            }
+            Stmt::Fill { dst, dims, .. } => {
+                address(&mut dst.addr, scope, &mut far);
+                for dim in dims.iter_mut().filter(|dim| dim.0 == 1) {
+                    dim.1 = far();
+                }
+            }
+        }
+    }
+    count + inner
+}
+
+#[test]
+fn what_is_verified_can_be_run() {
+    let (mut stretched, mut kernels) = (0, 0);
+    for seed in 0..3000 {
+        let mut kernel = generate::kernel(seed);
+        let count: usize = (kernel.phases.iter_mut())
+            .map(|phase| stretch(phase, &mut Vec::new()))
+            .sum();
+        // Some forms want unit strides, which those of single steps count as well.
+        if let Ok(kernel) = verify(kernel) {
+            stretched += count;
+            kernels += usize::from(count > 0);
+            agrees(&kernel, seed);
+        }
+    }
+    assert!(kernels > 500 && stretched > 1000, "{kernels}, {stretched}");
 }
 
 #[test]

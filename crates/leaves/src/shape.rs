@@ -166,9 +166,13 @@ fn span(before: i128, last: i128, stride: isize) -> Result<i128, PrepareError> {
         .ok_or(PrepareError::Span)
 }
 
-/// A stride in bytes, such that `extent` steps of it stay within the address space.
+/// A stride in bytes, such that `extent` steps of it stay within the address space. Where there is
+/// but one step it leads nowhere, and any stride will do.
 pub(crate) fn reach(extent: i64, stride: i64, width: usize) -> Result<isize, PrepareError> {
+    if extent < 2 {
+        return Ok(0);
+    }
     let bytes = in_bytes(stride, width)?;
-    span(width as i128, (extent as i128 - 1).max(0), bytes)?;
+    span(width as i128, extent as i128 - 1, bytes)?;
     Ok(bytes)
 }

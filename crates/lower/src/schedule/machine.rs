@@ -6,6 +6,8 @@
 /// a line that is visited again after more than a cache of other lines costs again, lines whose
 /// addresses differ by a multiple of a cache way fight for the same few places, and a working
 /// set beyond the last cache is cheaper to write past the caches.
+///
+/// Any numbers will do: those that no machine has count as the nearest that one may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
     /// A cache line.
@@ -23,6 +25,9 @@ pub struct Machine {
     /// What one iteration of a parallel loop should move at least.
     pub grain: i64,
 }
+
+/// The most bytes that a level of the model may have.
+const MOST: i64 = 1 << 40;
 
 /// Into how many iterations work is divided before these grow.
 const SHARES: i64 = 32;
@@ -55,6 +60,22 @@ impl Machine {
             parallel_from: 64,
             grain: 32,
             ..Self::default()
+        }
+    }
+
+    /// A machine that can be, as near to this one as may be.
+    pub(crate) fn bounded(&self) -> Self {
+        let line = self.line.clamp(16, 4096);
+        // The sets of a way are gone through.
+        let l1_way = self.l1_way.clamp(line, 1 << 16);
+        Self {
+            line,
+            l1: self.l1.clamp(l1_way, MOST),
+            l1_way,
+            l2: self.l2.clamp(line, MOST),
+            last: self.last.clamp(line, MOST),
+            parallel_from: self.parallel_from.max(0),
+            grain: self.grain.clamp(1, MOST),
         }
     }
 

@@ -65,6 +65,7 @@ pub struct Scheduled {
 /// counted as well. Outputs that are views are not part of the kernel.
 pub fn schedule(plan: &Plan, machine: &Machine, meter: &Meter) -> Result<Scheduled, LowerError> {
     let pieces: usize = plan.stages.iter().map(|stage| stage.pieces.len()).sum();
+    let machine = &machine.bounded();
     meter.enter(Spender::Schedule);
     meter.things(pieces + plan.checks.len(), 1000, 700);
     meter.check()?;
