@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use restride_text::{Diagnostic, Diagnostics, MAX_TEXT, Source};
+use restride_text::{Diagnostic, Diagnostics, MAX_TEXT, Source, is_seen};
 
 use crate::failure::Failure;
 
@@ -112,9 +112,9 @@ fn read(from: impl Read, name: &str) -> Result<String, Failure> {
 pub(crate) fn printable(name: &str) -> String {
     let mut shown = String::new();
     for c in name.chars().take(200) {
-        match c.is_control() {
-            true => shown.extend(c.escape_default()),
-            false => shown.push(c),
+        match is_seen(c) {
+            true => shown.push(c),
+            false => shown.extend(c.escape_default()),
         }
     }
     shown

@@ -252,3 +252,28 @@ fn numbers_at_the_ends_of_their_ranges() {
         }
     }
 }
+
+#[test]
+fn names_are_what_they_look_like() {
+    for hidden in [
+        '\u{1b}', '\u{7f}', '\u{ad}', '\u{200b}', '\u{202e}', '\u{2028}', '\u{2066}', '\u{feff}',
+    ] {
+        let text = format!("kernel \"a{hidden}b\" {{\n}}\n");
+        let error = text.parse::<Kernel>().unwrap_err();
+        assert!(
+            error.to_string().contains("cannot be seen"),
+            "{hidden:?}: {error}"
+        );
+        let kernel = Kernel {
+            name: format!("a{hidden}b\""),
+            buffers: Vec::new(),
+            phases: Vec::new(),
+        };
+        assert!(
+            kernel.to_string().starts_with("kernel \"a_b_\" {"),
+            "{hidden:?}"
+        );
+    }
+    let text = "kernel \"\u{e9}\u{4e2d} 7'\" {\n}\n";
+    assert!(text.parse::<Kernel>().is_ok());
+}

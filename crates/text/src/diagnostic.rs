@@ -1,5 +1,6 @@
 //! Errors that point into the text they came from.
 
+use crate::seen;
 use std::fmt::Write as _;
 
 /// How many diagnostics one run reports in full.
@@ -121,33 +122,19 @@ impl Diagnostic {
             .map_or(0, |s| s.chars().count())
             .clamp(1, visible.saturating_sub(before).max(1))
             .min(MAX_SHOWN);
-        let _ = writeln!(out, "error: {}", escape(&self.message));
-        let name = escape(source.name);
+        let _ = writeln!(out, "error: {}", seen(&self.message));
+        let name = seen(source.name);
         let _ = writeln!(out, "{:width$}--> {name}:{line}:{column}", "");
         let _ = writeln!(out, "{:width$} |", "");
-        let _ = writeln!(out, "{line} | {}", escape(&shown));
+        let _ = writeln!(out, "{line} | {}", seen(&shown));
         let caret_column = before - skip;
         let carets = "^".repeat(marked);
         let _ = writeln!(out, "{:width$} | {:caret_column$}{carets}", "", "");
         if let Some(help) = &self.help {
-            let _ = writeln!(out, "{:width$} = help: {}", "", escape(help));
+            let _ = writeln!(out, "{:width$} = help: {}", "", seen(help));
         }
         out
     }
-}
-
-/// Control characters made visible, so that a hostile name cannot drive a terminal.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\t' => out.push(' '),
-            '\n' => out.push('\n'),
-            c if c.is_control() => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// All that is wrong with a text, in order, up to a bound.
@@ -231,12 +218,12 @@ mod tests {
 
     #[test]
     fn survives_any_span() {
-        let text = "a\u{e9}\u{1b}[31m\n\n\tz";
-        let source = Source::new("x\u{1b}", text);
+        let text = "a\u{e9}\u{1b}[31m\n\n\tz\u{202e}";
+        let source = Source::new("x\u{1b}\u{2066}", text);
         for start in 0..20 {
             for end in 0..20 {
                 let shown = Diagnostic::new(Span { start, end }, "m").render(&source);
-                assert!(!shown.contains('\u{1b}'));
+                assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{2066}']));
             }
         }
     }

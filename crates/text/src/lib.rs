@@ -10,7 +10,7 @@
 //! - a text longer than [`MAX_TEXT`] is refused before it is looked at,
 //! - the grammars built on top are iterative or depth-bounded; nothing here recurses,
 //! - [`Diagnostics`] keeps at most [`MAX_DIAGNOSTICS`] entries and says how many more there were,
-//! - what is rendered has its control characters escaped.
+//! - what is rendered has characters escaped that cannot be seen, or that drive a terminal.
 //!
 //! ```
 //! use restride_text::{Cursor, Source};
@@ -28,9 +28,11 @@
 mod cursor;
 mod diagnostic;
 mod lexer;
+mod seen;
 mod suggest;
 
 pub use cursor::{Cursor, Spanned};
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS, Source, Span};
 pub use lexer::{MAX_TEXT, Token, TokenKind};
+pub use seen::{is_seen, seen};
 pub use suggest::closest;

@@ -7,7 +7,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use restride_text::{Cursor, Diagnostic, Span, Spanned, closest};
+use restride_text::{Cursor, Diagnostic, Span, Spanned, closest, is_seen};
 use smallvec::SmallVec;
 
 use crate::ir::{
@@ -40,8 +40,9 @@ impl FromStr for Kernel {
 fn kernel(c: &mut Cursor<'_>) -> Parsed<Kernel> {
     c.expect_name("kernel")?;
     let name = c.string()?;
-    if name.text.contains(char::is_control) {
-        return Err(Diagnostic::new(name.span, "a name with control characters"));
+    if !name.text.chars().all(is_seen) {
+        let message = "a name with characters that cannot be seen";
+        return Err(Diagnostic::new(name.span, message));
     }
     let name = name.text.to_owned();
     c.expect("{")?;

@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 
+use restride_text::is_seen;
+
 use crate::ir::{
     Addr, Buffer, BufferId, Form, IndexType, Kernel, Norm, Place, Role, Stmt, Var, Width,
 };
@@ -200,7 +202,7 @@ impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str("kernel \"")?;
         for c in self.name.chars() {
-            f.write_char(if c == '"' || c.is_control() { '_' } else { c })?;
+            f.write_char(if c == '"' || !is_seen(c) { '_' } else { c })?;
         }
         f.write_str("\" {\n")?;
         for (id, buffer) in self.numbered() {

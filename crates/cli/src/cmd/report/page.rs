@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use restride_text::is_seen;
+
 /// The longest text of a block; what is cut is said.
 const MAX_BLOCK: usize = 20_000;
 
@@ -118,7 +120,7 @@ pub(super) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if !is_seen(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
