@@ -29,6 +29,7 @@ fn small_cache(code: Code) -> Engine {
         code,
         cache_entries: 16,
         cache_bytes: 1 << 16,
+        calls_to_settle: Some(0),
         copy_views: true,
         ..Config::default()
     })

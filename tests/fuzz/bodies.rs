@@ -50,8 +50,7 @@ pub fn engine(data: &[u8]) {
         memory: [Memory::Auto, Memory::Module][bytes.below(2)],
         cache_entries: entries,
         cache_bytes: 1 << (10 + bytes.below(10)),
-        shapes_per_template: bytes.below(5) as u32,
-        calls_to_settle: bytes.below(4) as u32,
+        calls_to_settle: Some(bytes.below(5) as u32).filter(|n| *n < 4),
         copy_views: true,
         ..Config::default()
     };

@@ -219,8 +219,7 @@ fn engine(random: &mut Random) -> Engine {
         machine: machine[random.below(2)].clone(),
         cache_entries: 16 << random.below(3),
         cache_bytes: 1 << (12 + random.below(9)),
-        shapes_per_template: random.below(3) as u32,
-        calls_to_settle: 1 + random.below(4) as u32,
+        calls_to_settle: Some(random.below(5) as u32).filter(|n| *n < 4),
         verify: random.percent(10).then_some(1 << 16),
         copy_views: true,
         ..Config::default()

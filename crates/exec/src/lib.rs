@@ -16,5 +16,5 @@ mod run;
 
 pub use call::Executable;
 pub use error::{CheckFailure, RunError};
-pub use pace::keeps_pace;
+pub use pace::{code_pays_after, keeps_pace};
 pub use restride_leaves::{CpuLevel, PrepareError};

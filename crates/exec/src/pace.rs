@@ -9,6 +9,29 @@ const PER_RUN: u64 = 128 << 10;
 /// The same for one statement: the call of a leaf, the sums of its addresses.
 const PER_STATEMENT: u64 = 32 << 10;
 
+/// Bytes of either that stand for a nanosecond.
+const PER_NANOSECOND: u64 = PER_RUN / 25;
+
+/// Nanoseconds that making machine code takes, to begin with and for each statement.
+const MAKING: (u64, u64) = (20_000, 15_000);
+
+/// How often a kernel has to run until machine code has made up for the time that it takes to make;
+/// nothing if that never gains anything.
+#[must_use]
+pub fn code_pays_after(kernel: &Kernel) -> Option<u32> {
+    let statements = kernel.statements() as u64;
+    if statements == 0 || keeps_pace(kernel) {
+        return None;
+    }
+    let mut work = Work::default();
+    for phase in &kernel.phases {
+        work.add(kernel, phase, 1);
+    }
+    let gain = PER_RUN.saturating_add(work.overhead) / PER_NANOSECOND;
+    let making = MAKING.1.saturating_mul(statements).saturating_add(MAKING.0);
+    Some(u32::try_from(making.div_ceil(gain.max(1))).unwrap_or(u32::MAX))
+}
+
 /// Whether running a kernel generically takes as long as running its machine code, to a hundredth
 /// or so: where nearly all of the time is spent in leaves, which are the same for both.
 #[must_use]

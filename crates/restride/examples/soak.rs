@@ -63,10 +63,10 @@ fn held() -> (u64, usize) {
 }
 
 fn shapes(count: u64) -> Result<(), Box<dyn std::error::Error>> {
-    // Machine code for the first thousand shapes of every node of ten.
+    // Machine code for every shape of ten nodes.
     let engine = Engine::new(Config {
         copy_views: true,
-        shapes_per_template: 1_000,
+        calls_to_settle: Some(0),
         ..Config::default()
     });
     let nodes: Vec<Template> = (0..10).map(|_| node()).collect::<Result<_, _>>()?;

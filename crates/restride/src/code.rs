@@ -1,6 +1,6 @@
 //! What runs a kernel: machine code, or the generic executor until there is some or for good.
 
-use restride_exec::{CheckFailure, Executable};
+use restride_exec::{CheckFailure, Executable, code_pays_after};
 use restride_jit::{BadIndex, NativeKernel};
 use restride_loops::Verified;
 use std::sync::OnceLock;
@@ -14,6 +14,8 @@ pub(crate) struct RunnableKernel {
     later: OnceLock<NativeKernel>,
     /// Whether somebody is making that.
     is_making: AtomicBool,
+    /// After how many runs that has paid; nothing if it never does.
+    pays_after: Option<u32>,
 }
 
 /// What runs a kernel from the beginning.
@@ -57,6 +59,7 @@ impl From<CheckFailure> for Failed {
 impl RunnableKernel {
     pub(crate) fn new(kernel: Verified, runner: Runner) -> Self {
         Self {
+            pays_after: code_pays_after(&kernel),
             kernel,
             runner,
             later: OnceLock::new(),
@@ -77,6 +80,13 @@ impl RunnableKernel {
                 None => Running::Generic(generic),
             },
         }
+    }
+
+    /// After how many runs machine code has made up for the time that it takes to make; nothing if
+    /// it never does: one that does nothing, as for a view, or nearly all in a few leaves, has no use
+    /// for it.
+    pub(crate) fn pays_after(&self) -> Option<u32> {
+        self.pays_after
     }
 
     pub(crate) fn native(&self) -> Option<&NativeKernel> {

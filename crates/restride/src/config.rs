@@ -63,11 +63,16 @@ pub struct Config {
     /// How many bytes they may take together, code and tables included, as an estimate
     /// (32 MiB).
     pub cache_bytes: usize,
-    /// How many distinct shapes one template gets native code for; what comes after runs
-    /// generically until it has shown that it stays (64).
-    pub shapes_per_template: u32,
-    /// How many calls for one shape show that it stays (32).
-    pub calls_to_settle: u32,
+    /// A shape of a template has two tiers. The first is a plan that calls precompiled moves: it takes
+    /// a few microseconds to make, and where much is moved it is as fast as anything. The second is
+    /// machine code, which takes thirty microseconds and more, and spares each call some 25
+    /// nanoseconds and some 6 for every move: that is much where little is moved. A shape that is seen
+    /// once never gets it, one that stays does, when so many calls of
+    /// [`Engine::specialise`](crate::Engine::specialise) have asked for it (when they make up for the
+    /// compile: about a thousand for a move of a few bytes, a few dozen for hundreds of moves). 0 is
+    /// at once. [`Engine::settle`](crate::Engine::settle) does not wait, nor does
+    /// [`Engine::compile`](crate::Engine::compile), which is for graphs that stay as they are.
+    pub calls_to_settle: Option<u32>,
     /// Follow the machine code of every kernel before it is first called, for so many steps at
     /// most, and prove that it does what the kernel says and touches nothing else. Code over the
     /// limit is used unproved ([`Stats::unproved`](crate::Stats::unproved)), and so is code with an
@@ -91,8 +96,7 @@ impl Default for Config {
             budget: Budget::default(),
             cache_entries: 4096,
             cache_bytes: 32 << 20,
-            shapes_per_template: 64,
-            calls_to_settle: 32,
+            calls_to_settle: None,
             verify: None,
             copy_views: false,
             form: None,

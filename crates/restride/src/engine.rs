@@ -7,7 +7,7 @@ use crate::jit::Jit;
 use crate::registry::Registry;
 use crate::template::{InputShape, Template};
 use crate::{CompileError, Config, Options, Program};
-use restride_exec::{Executable, keeps_pace};
+use restride_exec::{Executable, code_pays_after};
 use restride_graph::Graph;
 use restride_jit::{Generation, PerProcess, watch_forks};
 use restride_loops::Verified;
@@ -61,8 +61,11 @@ pub struct Stats {
     pub compiled: u64,
     /// Kernels for which machine code was wanted and refused; they run generically.
     pub refused: u64,
-    /// Programs that were given no machine code because their template had had its share.
-    pub over_budget: u64,
+    /// Programs of templates that began without machine code which would make them faster.
+    pub first_tier: u64,
+    /// How often that was asked for since: for those that were asked for often enough, and by
+    /// [`Engine::settle`].
+    pub settled: u64,
     /// Kernels whose machine code was followed and proved, where [`Config::verify`] asks for it.
     pub proved: u64,
     /// Kernels whose machine code was over the limit of [`Config::verify`].
@@ -139,16 +142,36 @@ impl Engine {
 
     /// Compiles a graph for the shapes it has. Equal kernels share their code.
     pub fn compile(&self, graph: &Graph) -> Result<Program, CompileError> {
-        self.program(graph, || self.inner.config.code)
+        self.program(graph, self.inner.config.code)
+    }
+
+    /// Gives a program machine code now, if it has none and gains by it, whatever
+    /// [`Config::calls_to_settle`] says: for one that is known to stay, or before what must not wait.
+    pub fn settle(&self, program: &Program) {
+        match self.inner.config.code {
+            Code::Generic => {}
+            Code::Native | Code::Background => self.settle_as(program, Code::Native),
+        }
+    }
+
+    fn settle_as(&self, program: &Program, code: Code) {
+        let kernel = &program.inner.kernel;
+        if code != Code::Generic && kernel.native().is_none() && kernel.pays_after().is_some() {
+            self.share()
+                .jit
+                .counts
+                .settled
+                .fetch_add(1, Ordering::Relaxed);
+            self.improve(kernel, code);
+        }
     }
 
     /// The program of a template for these input shapes: a lookup if they have been seen.
     ///
-    /// The first [`Config::shapes_per_template`] shapes are compiled to machine code when they
-    /// are first seen. Later ones run generically until [`Config::calls_to_settle`] calls have
-    /// asked for them, so that a model whose shapes never repeat does not spend its time
-    /// compiling. The call that settles compiles, under [`Code::Background`] it only says so; no
-    /// other lookup waits for any compile, and no call does.
+    /// One that has not been seen is planned, and then runs generically: by calls of precompiled
+    /// moves. Machine code comes when as many calls have asked for it as make up for the compile
+    /// ([`Config::calls_to_settle`]). The call that settles it compiles; under [`Code::Background`]
+    /// it only says so. No other lookup waits for any compile, and no call does.
     #[inline]
     pub fn specialise(
         &self,
@@ -158,8 +181,8 @@ impl Engine {
         let key = template.key(inputs);
         match self.share().programs.get(&key) {
             Some(program) => {
-                if program.asked() == self.inner.config.calls_to_settle {
-                    self.improve(&program.inner.kernel, self.inner.config.code);
+                if program.settles(self.inner.config.calls_to_settle) {
+                    self.settle_as(&program, self.inner.config.code);
                 }
                 Ok(program)
             }
@@ -177,18 +200,16 @@ impl Engine {
         let share = self.share();
         let make = || {
             let graph = template.specialised(inputs)?;
-            let code = || {
-                let seen = template.inner.shapes.fetch_add(1, Ordering::Relaxed);
-                if seen < self.inner.config.shapes_per_template {
-                    return self.inner.config.code;
-                }
-                // The count stays where it is, so that it cannot come round to 0 again.
-                template.inner.shapes.fetch_sub(1, Ordering::Relaxed);
-                let over_budget = &share.jit.counts.over_budget;
-                over_budget.fetch_add(1, Ordering::Relaxed);
-                Code::Generic
+            let code = match self.inner.config.calls_to_settle {
+                Some(0) => self.inner.config.code,
+                Some(_) | None => Code::Generic,
             };
-            self.program(&graph, code)
+            let program = self.program(&graph, code)?;
+            let kernel = &program.inner.kernel;
+            if kernel.native().is_none() && kernel.pays_after().is_some() {
+                share.jit.counts.first_tier.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(program)
         };
         share.programs.get_or_make(key, make, Program::bytes)
     }
@@ -208,7 +229,7 @@ impl Engine {
             return Ok(known);
         }
         let native = match code {
-            Code::Native if gains_by_code(&kernel) => share.jit.compile(&kernel),
+            Code::Native if code_pays_after(&kernel).is_some() => share.jit.compile(&kernel),
             Code::Native | Code::Background | Code::Generic => None,
         };
         let runner = match native {
@@ -228,7 +249,7 @@ impl Engine {
 
     /// Sees to machine code for a kernel that runs generically, where it gains by that.
     fn improve(&self, kernel: &Arc<RunnableKernel>, code: Code) {
-        if code == Code::Generic || kernel.native().is_some() || !gains_by_code(kernel.kernel()) {
+        if kernel.native().is_some() || kernel.pays_after().is_none() {
             return;
         }
         match code {
@@ -259,7 +280,8 @@ impl Engine {
             bytes,
             compiled: count(&jit.compiled),
             refused: count(&jit.refused),
-            over_budget: count(&jit.over_budget),
+            first_tier: count(&jit.first_tier),
+            settled: count(&jit.settled),
             proved: count(&jit.proved),
             unproved: count(&jit.unproved),
             not_understood: count(&jit.not_understood),
@@ -282,12 +304,6 @@ impl Engine {
             let _ = thread.join();
         }
     }
-}
-
-/// Whether machine code makes a kernel faster: one that does nothing, as for a view, or nearly all
-/// in a few leaves, has no use for it.
-fn gains_by_code(kernel: &Verified) -> bool {
-    kernel.phases.iter().any(|phase| !phase.is_empty()) && !keeps_pace(kernel)
 }
 
 impl Default for Engine {

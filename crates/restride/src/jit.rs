@@ -19,7 +19,8 @@ use std::thread::JoinHandle;
 pub(crate) struct Counts {
     pub(crate) compiled: AtomicU64,
     pub(crate) refused: AtomicU64,
-    pub(crate) over_budget: AtomicU64,
+    pub(crate) first_tier: AtomicU64,
+    pub(crate) settled: AtomicU64,
     pub(crate) proved: AtomicU64,
     pub(crate) unproved: AtomicU64,
     pub(crate) not_understood: AtomicU64,

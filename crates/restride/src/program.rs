@@ -400,17 +400,18 @@ impl Program {
         done.map_err(|failed| self.inner.meta.failure(&failed))
     }
 
-    /// Counts a request for a program without machine code; 0 for one that has it.
+    /// Counts a request for a program that would gain by machine code and has none; whether it is
+    /// the one after which it is given some: after so many, or when they make up for the compile.
     #[inline]
-    pub(crate) fn asked(&self) -> u32 {
-        match self.inner.kernel.native() {
-            Some(_) => 0,
-            None => self
-                .inner
-                .asked
-                .fetch_add(1, Ordering::Relaxed)
-                .saturating_add(1),
+    pub(crate) fn settles(&self, after: Option<u32>) -> bool {
+        let Some(pays_after) = self.inner.kernel.pays_after() else {
+            return false;
+        };
+        if self.inner.kernel.native().is_some() {
+            return false;
         }
+        let asked = self.inner.asked.fetch_add(1, Ordering::Relaxed);
+        asked.saturating_add(1) == after.unwrap_or(pays_after)
     }
 
     /// An estimate of the bytes it keeps alive.
@@ -458,11 +459,7 @@ impl std::fmt::Debug for Program {
 
 impl Engine {
     /// The program of a graph. What code it is to have is asked once the graph is known to be right.
-    pub(crate) fn program(
-        &self,
-        graph: &Graph,
-        code: impl FnOnce() -> Code,
-    ) -> Result<Program, CompileError> {
+    pub(crate) fn program(&self, graph: &Graph, code: Code) -> Result<Program, CompileError> {
         let (meta, kernel) = guarded(|| {
             point(Point::Stages);
             let stages = Stages::of(graph, self.options())?;
@@ -470,6 +467,6 @@ impl Engine {
             Ok::<_, CompileError>((meta, stages.kernel))
         })
         .map_err(CompileError::Panicked)??;
-        Ok(Program::new(meta, self.runnable(kernel, code())?))
+        Ok(Program::new(meta, self.runnable(kernel, code)?))
     }
 }

@@ -4,7 +4,7 @@ use crate::CompileError;
 use restride_graph::{Graph, Op, Strided, TensorType};
 use smallvec::SmallVec;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -21,8 +21,6 @@ pub(crate) struct Inner {
     pub(crate) graph: Graph,
     /// Tells templates apart in the cache; never reused within a process.
     pub(crate) id: u64,
-    /// How many shapes were given native code at once.
-    pub(crate) shapes: AtomicU32,
 }
 
 /// The shape, and if it is not dense the layout, of one input.
@@ -60,11 +58,7 @@ impl Template {
     pub fn new(graph: Graph) -> Self {
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self {
-            inner: Arc::new(Inner {
-                graph,
-                id,
-                shapes: AtomicU32::new(0),
-            }),
+            inner: Arc::new(Inner { graph, id }),
         }
     }
 

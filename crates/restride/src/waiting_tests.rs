@@ -21,8 +21,7 @@ fn engine(code: Code) -> Engine {
     Engine::new(Config {
         code,
         copy_views: true,
-        shapes_per_template: 1,
-        calls_to_settle: 3,
+        calls_to_settle: Some(3),
         ..Config::default()
     })
 }
@@ -58,7 +57,7 @@ fn a_compile_under_way_stands_in_nobodys_way() {
     for (code, side) in [(Code::Native, 61), (Code::Background, 67)] {
         let engine = engine(code);
         let node = Template::new(turned(4, 5));
-        // One shape has machine code, or will have; the other is one too many.
+        // Neither shape has machine code yet.
         for rows in [6, 7] {
             let shape = [rows, 5];
             works(

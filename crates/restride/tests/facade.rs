@@ -314,10 +314,9 @@ fn outputs_may_lie_in_a_larger_buffer() -> Outcome {
 }
 
 #[test]
-fn templates_are_compiled_once_per_shape_and_stop_at_their_budget() -> Outcome {
+fn shapes_get_machine_code_when_they_have_been_asked_for_often_enough() -> Outcome {
     let config = Config {
-        shapes_per_template: 4,
-        calls_to_settle: 3,
+        calls_to_settle: Some(3),
         copy_views: true,
         ..Config::default()
     };
@@ -328,7 +327,8 @@ fn templates_are_compiled_once_per_shape_and_stop_at_their_budget() -> Outcome {
         assert_eq!(program.outputs().len(), 1);
     }
     let stats = engine.stats();
-    assert_eq!((stats.misses, stats.over_budget), (20, 16), "{stats:?}");
+    assert_eq!((stats.misses, stats.first_tier), (20, 20), "{stats:?}");
+    assert_eq!((stats.compiled, stats.settled), (0, 0), "{stats:?}");
     let native = |n: i64| -> Result<bool, Box<dyn std::error::Error>> {
         Ok(engine
             .specialise(&node, &[InputShape::dense(&[n, 3])])?
@@ -338,6 +338,41 @@ fn templates_are_compiled_once_per_shape_and_stop_at_their_budget() -> Outcome {
     assert!(!native(20)?);
     assert!(!native(20)?);
     assert!(native(20)?, "a shape that stays is compiled");
+    engine.settle(&engine.specialise(&node, &[InputShape::dense(&[19, 3])])?);
+    assert!(native(19)?, "and one of which it is asked");
+    let stats = engine.stats();
+    assert_eq!((stats.compiled, stats.settled), (2, 2), "{stats:?}");
+    Ok(())
+}
+
+#[test]
+fn machine_code_comes_when_it_has_paid_and_not_before() -> Outcome {
+    let engine = Engine::new(Config {
+        copy_views: true,
+        ..Config::default()
+    });
+    let node = Template::new(transposed(2, 3));
+    let asks = |shape: [i64; 2], most: usize| -> Result<usize, Box<dyn std::error::Error>> {
+        for n in 1..=most {
+            let program = engine.specialise(&node, &[InputShape::dense(&shape)])?;
+            if program.summary().native {
+                return Ok(n);
+            }
+        }
+        Ok(most)
+    };
+    let small = asks([4, 5], 5_000)?;
+    assert!((500..5_000).contains(&small), "{small}");
+    // What takes its time in one leaf gains nothing.
+    assert_eq!(asks([2_000, 3_000], 5_000)?, 5_000);
+    let at_once = Engine::new(Config {
+        copy_views: true,
+        calls_to_settle: Some(0),
+        ..Config::default()
+    });
+    let program = at_once.specialise(&node, &[InputShape::dense(&[4, 5])])?;
+    assert!(program.summary().native);
+    assert_eq!(at_once.stats().first_tier, 0);
     Ok(())
 }
 
