@@ -161,8 +161,9 @@ impl Executable {
     /// * inputs can be read and outputs and scratch be written, each over the bytes its
     ///   declaration says, with any alignment (an entry for a constant is not looked at);
     /// * no output or scratch overlaps any other buffer;
-    /// * nobody else writes to any of them, or reads an output or scratch, during the call.
-    ///   Indices may change meanwhile; each is loaded once.
+    /// * nobody else writes to any of them, or reads an output or scratch, during the call. What
+    ///   lies between the elements of an input may be read as well. Indices may change meanwhile;
+    ///   each is loaded once.
     pub unsafe fn call_raw(&self, buffers: &[*mut u8]) -> Result<(), CheckFailure> {
         for phase in 0..self.phases.len() {
             // SAFETY: the caller's; chunk 0 of 1 is the whole phase.

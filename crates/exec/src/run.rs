@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use restride_leaves::row_holds;
-use restride_loops::{Buffer, IndexType, Norm, Role, chunk_range};
+use restride_leaves::{read_index, row_holds};
+use restride_loops::{Buffer, Norm, Role, chunk_range};
 use smallvec::SmallVec;
 
 use crate::error::CheckFailure;
@@ -184,7 +184,7 @@ unsafe fn one(node: &Node, buffers: Buffers<'_>, frame: &mut Frame) -> Result<()
                 frame[*slot] = if place.is_outside(frame) {
                     OUTSIDE
                 } else {
-                    let value = load(buffers.at(place, frame), norm.ty);
+                    let value = read_index(buffers.at(place, frame), norm.ty);
                     norm.select(value).unwrap_or(OUTSIDE)
                 };
             }
@@ -277,7 +277,8 @@ unsafe fn check_box(
         unsafe {
             if !row_holds(norm, at, row.extent, row.stride) {
                 for number in 0..row.extent {
-                    let value = load(at.wrapping_offset(row.stride * number as isize), norm.ty);
+                    let value =
+                        read_index(at.wrapping_offset(row.stride * number as isize), norm.ty);
                     if norm.within(value).is_none() {
                         *position = position.wrapping_add(row.weight.wrapping_mul(number as u64));
                         return Err(value);
@@ -307,20 +308,4 @@ unsafe fn check_box(
             *position = position.wrapping_sub(weight.wrapping_mul(extent as u64 - 1));
         }
     }
-}
-
-/// # Safety
-/// An integer of the type is readable there.
-#[inline]
-unsafe fn load(at: *const u8, ty: IndexType) -> i128 {
-    // SAFETY: the caller's.
-    let bits = unsafe {
-        match ty {
-            IndexType::I8 | IndexType::U8 => u64::from(at.read()),
-            IndexType::I16 | IndexType::U16 => u64::from(at.cast::<u16>().read_unaligned()),
-            IndexType::I32 | IndexType::U32 => u64::from(at.cast::<u32>().read_unaligned()),
-            IndexType::I64 | IndexType::U64 => at.cast::<u64>().read_unaligned(),
-        }
-    };
-    ty.widen(bits)
 }

@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use restride_leaves::row_holds;
-use restride_loops::{Buffer, BufferId, IndexType, Kernel, Norm, Place, Role, Stmt, Var};
+use restride_leaves::{read_index, row_holds};
+use restride_loops::{Buffer, BufferId, Kernel, Norm, Place, Role, Stmt, Var};
 use smallvec::SmallVec;
 
 use crate::error::{BadIndex, RunError};
@@ -130,7 +130,7 @@ impl CheckBox {
         self.places().find_map(|(position, offset)| {
             let at = first.wrapping_offset(offset as isize);
             // SAFETY: the caller vouches for every index of the box.
-            let value = unsafe { read(self.norm.ty, at) };
+            let value = unsafe { read_index(at, self.norm.ty) };
             match self.norm.within(value) {
                 Some(_) => None,
                 None => Some((position, value)),
@@ -146,17 +146,6 @@ impl CheckBox {
 pub(crate) unsafe extern "C" fn check_box(first: *const u8, params: *const CheckBox) -> u64 {
     // SAFETY: as promised by the caller.
     unsafe { u64::from(!(*params).holds(first)) }
-}
-
-/// One stored integer.
-///
-/// # Safety
-/// `at` can be read.
-unsafe fn read(ty: IndexType, at: *const u8) -> i128 {
-    let mut bytes = [0; 8];
-    // SAFETY: an index is as wide as its type.
-    unsafe { std::ptr::copy_nonoverlapping(at, bytes.as_mut_ptr(), ty.width().bytes()) };
-    ty.widen(u64::from_le_bytes(bytes))
 }
 
 /// The checks of a kernel, kept to find out which index failed.

@@ -129,8 +129,9 @@ impl NativeKernel {
     ///   declaration says, with any alignment (an entry for a constant is not looked at, nor is
     ///   one for a buffer without elements);
     /// * no output or scratch overlaps any other buffer;
-    /// * nobody else writes to any of them, or reads an output or scratch, during the call.
-    ///   Indices may change meanwhile; each is loaded once.
+    /// * nobody else writes to any of them, or reads an output or scratch, during the call. What
+    ///   lies between the elements of an input may be read as well. Indices may change meanwhile;
+    ///   each is loaded once.
     #[inline]
     pub unsafe fn call_raw(&self, buffers: *const *mut u8) -> Result<(), RunError> {
         for phase in &self.phases {

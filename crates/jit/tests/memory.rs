@@ -60,7 +60,7 @@ fn a_slab_is_filled_and_unmapped_with_its_last_kernel() {
     assert!(stats.live_bytes > 2 * 4096 - 128, "{stats:?}");
     // The first slab holds on to its last kernel, and the second is still full.
     let in_first = kept.len() / 2;
-    let last = kept.drain(..in_first).last().expect("many");
+    let last = kept.drain(..in_first).next_back().expect("many");
     assert!(native.compile(&fill_kernel(0)).is_err());
     assert_eq!(run_fill(&last), in_first as u64 - 1);
     drop(last);

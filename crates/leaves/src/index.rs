@@ -1,17 +1,23 @@
 //! Index values to byte offsets, a chunk at a time.
 //!
-//! Every index is loaded once; what is compared is what becomes the offset, and the offsets live
-//! in the leaf's own frame. So an index tensor that somebody changes during the call cannot make a
-//! leaf leave its buffers.
+//! Every index is [read once](crate::once); what is compared is what becomes the offset, and the
+//! offsets live in the leaf's own frame. So an index tensor that somebody changes during the call
+//! cannot make a leaf leave its buffers.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 use restride_loops::{IndexType, Norm};
 
 use crate::cpu::CpuLevel;
+use crate::once::read_once;
 
 /// Stands for a row that does not exist; no offset inside a buffer has this value.
 pub(crate) const OUTSIDE: isize = isize::MIN;
+
+/// How many indices are taken at a time, and loaded at once where vectors hold so many.
+const EACH: usize = 8;
 
 /// How many offsets are computed at a time.
 pub(crate) const CHUNK: usize = 512;
@@ -78,25 +84,49 @@ impl Indices {
 /// An integer that indices are stored as.
 trait Stored: Copy + 'static {
     const BYTES: isize;
+    const SIGNED: bool;
     /// Its value in 64 bits, and whether those are to be read as negative.
     fn widen(self) -> (u64, bool);
+    /// The values of [`EACH`] of them.
+    ///
+    /// # Safety
+    /// They are readable, and the machine has AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn widen_each(at: *const u8) -> __m512i;
 }
 
 macro_rules! stored {
-    ($($ty:ty as $wide:ty;)*) => { $(
+    ($($ty:ty as $wide:ty, |$each:ident| $widened:expr;)*) => { $(
         impl Stored for $ty {
             const BYTES: isize = size_of::<$ty>() as isize;
+            const SIGNED: bool = <$ty>::MIN != 0;
             #[inline(always)]
             #[allow(unused_comparisons, clippy::unnecessary_cast, reason = "one body for both signs")]
             fn widen(self) -> (u64, bool) {
                 (self as $wide as u64, self < 0)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            unsafe fn widen_each(at: *const u8) -> __m512i {
+                // SAFETY: the caller's; what is read is as large as so many integers.
+                unsafe {
+                    let $each = read_once(at);
+                    $widened
+                }
             }
         }
     )* };
 }
 
 stored! {
-    i8 as i64; u8 as u64; i16 as i64; u16 as u64; i32 as i64; u32 as u64; i64 as i64; u64 as u64;
+    i8 as i64, |each| _mm512_cvtepi8_epi64(_mm_cvtsi64_si128(each));
+    u8 as u64, |each| _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(each));
+    i16 as i64, |each| _mm512_cvtepi16_epi64(each);
+    u16 as u64, |each| _mm512_cvtepu16_epi64(each);
+    i32 as i64, |each| _mm512_cvtepi32_epi64(each);
+    u32 as u64, |each| _mm512_cvtepu32_epi64(each);
+    i64 as i64, |each| each;
+    u64 as u64, |each| each;
 }
 
 fn policies<T: Stored>(norm: &Norm, cpu: CpuLevel) -> Offsets {
@@ -118,7 +148,7 @@ fn at_level<T: Stored, const WRAP: bool, const CLAMP: bool>(cpu: CpuLevel) -> Of
     }
 }
 
-/// With the multiplication of 64-bit lanes, which the levels below lack.
+/// With vectors of indices, and the multiplication of 64-bit lanes, which the levels below lack.
 ///
 /// # Safety
 /// As [`of`].
@@ -129,8 +159,44 @@ unsafe fn of_avx512<T: Stored, const WRAP: bool, const CLAMP: bool>(
     indices: &Indices,
     to: &mut [MaybeUninit<isize>],
 ) -> bool {
+    if indices.stride != T::BYTES {
+        // SAFETY: the caller's.
+        return unsafe { of::<T, WRAP, CLAMP>(from, indices, to) };
+    }
+    let limit = _mm512_set1_epi64(indices.limit.cast_signed());
+    let last = _mm512_sub_epi64(limit, _mm512_set1_epi64(1));
+    let coeff = _mm512_set1_epi64(indices.coeff as i64);
+    let none = _mm512_set1_epi64(OUTSIDE as i64);
+    let (mut from, mut largest) = (from, _mm512_setzero_si512());
+    let (eights, rest) = to.as_chunks_mut::<EACH>();
+    for to in eights {
+        // SAFETY: the caller's.
+        let values = unsafe { T::widen_each(from) };
+        let negative = match T::SIGNED {
+            true => _mm512_movepi64_mask(values),
+            false => 0,
+        };
+        let wrapped = match WRAP {
+            true => _mm512_mask_add_epi64(values, negative, values, limit),
+            false => values,
+        };
+        let offsets = if !CLAMP {
+            let no_row = _mm512_cmpge_epu64_mask(wrapped, limit);
+            largest = _mm512_max_epu64(largest, wrapped);
+            _mm512_mask_mov_epi64(_mm512_mullo_epi64(wrapped, coeff), no_row, none)
+        } else if T::SIGNED {
+            let positive = _mm512_max_epi64(wrapped, _mm512_setzero_si512());
+            _mm512_mullo_epi64(_mm512_min_epi64(positive, last), coeff)
+        } else {
+            _mm512_mullo_epi64(_mm512_min_epu64(wrapped, last), coeff)
+        };
+        // SAFETY: the place of so many offsets.
+        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), offsets) };
+        from = from.wrapping_offset(T::BYTES.wrapping_mul(EACH as isize));
+    }
     // SAFETY: the caller's.
-    unsafe { of::<T, WRAP, CLAMP>(from, indices, to) }
+    let any_outside = unsafe { of::<T, WRAP, CLAMP>(from, indices, rest) };
+    any_outside | (_mm512_cmpge_epu64_mask(largest, limit) != 0)
 }
 
 /// # Safety
@@ -141,16 +207,11 @@ unsafe fn of<T: Stored, const WRAP: bool, const CLAMP: bool>(
     indices: &Indices,
     to: &mut [MaybeUninit<isize>],
 ) -> bool {
-    // A constant stride lets the loop become vectors, a constant number lets it go without what
-    // comes after vectors.
     // SAFETY: the caller's.
     unsafe {
-        if indices.stride != T::BYTES {
-            each::<T, WRAP, CLAMP>(from, indices.stride, indices, to)
-        } else if let Ok(to) = <&mut [_; OVERLAPPED]>::try_from(&mut *to) {
-            each::<T, WRAP, CLAMP>(from, T::BYTES, indices, to)
-        } else {
-            each::<T, WRAP, CLAMP>(from, T::BYTES, indices, to)
+        match indices.stride == T::BYTES {
+            true => each::<T, WRAP, CLAMP>(from, T::BYTES, indices, to),
+            false => each::<T, WRAP, CLAMP>(from, indices.stride, indices, to),
         }
     }
 }
@@ -164,27 +225,49 @@ unsafe fn each<T: Stored, const WRAP: bool, const CLAMP: bool>(
     indices: &Indices,
     to: &mut [MaybeUninit<isize>],
 ) -> bool {
-    let (limit, coeff) = (indices.limit, indices.coeff);
-    let mut any_outside = false;
-    for (i, to) in to.iter_mut().enumerate() {
-        let at = from.wrapping_offset((i as isize).wrapping_mul(stride));
+    let (mut from, mut any_outside) = (from, false);
+    // A constant number lets the loop be unrolled.
+    let (eights, rest) = to.as_chunks_mut::<EACH>();
+    for to in eights {
+        for (k, to) in to.iter_mut().enumerate() {
+            let at = from.wrapping_offset((k as isize).wrapping_mul(stride));
+            // SAFETY: the caller's.
+            let value = unsafe { read_once(at) };
+            any_outside |= offset::<T, WRAP, CLAMP>(value, indices, to);
+        }
+        from = from.wrapping_offset((EACH as isize).wrapping_mul(stride));
+    }
+    for to in rest {
         // SAFETY: the caller's.
-        let (value, negative) = unsafe { at.cast::<T>().read_unaligned() }.widen();
-        let wrapped = if WRAP && negative {
-            value.wrapping_add(limit)
-        } else {
-            value
-        };
-        // A negative value that stays negative is huge when read without its sign.
-        let inside = wrapped < limit;
-        let chosen = if CLAMP && !inside {
-            if negative { 0 } else { limit.wrapping_sub(1) }
-        } else {
-            wrapped
-        };
-        let offset = (chosen as isize).wrapping_mul(coeff);
-        to.write(if CLAMP || inside { offset } else { OUTSIDE });
-        any_outside |= !CLAMP && !inside;
+        let value = unsafe { read_once(from) };
+        any_outside |= offset::<T, WRAP, CLAMP>(value, indices, to);
+        from = from.wrapping_offset(stride);
     }
     any_outside
+}
+
+/// The offset that an index stands for, and whether there is none.
+#[inline(always)]
+fn offset<T: Stored, const WRAP: bool, const CLAMP: bool>(
+    index: T,
+    indices: &Indices,
+    to: &mut MaybeUninit<isize>,
+) -> bool {
+    let limit = indices.limit;
+    let (value, negative) = index.widen();
+    let wrapped = if WRAP && negative {
+        value.wrapping_add(limit)
+    } else {
+        value
+    };
+    // A negative value that stays negative is huge when read without its sign.
+    let inside = wrapped < limit;
+    let chosen = if CLAMP && !inside {
+        if negative { 0 } else { limit.wrapping_sub(1) }
+    } else {
+        wrapped
+    };
+    let offset = (chosen as isize).wrapping_mul(indices.coeff);
+    to.write(if CLAMP || inside { offset } else { OUTSIDE });
+    !CLAMP && !inside
 }

@@ -27,6 +27,7 @@ mod level;
 #[cfg(target_arch = "x86_64")]
 mod lines;
 mod nest;
+mod once;
 #[cfg(target_arch = "x86_64")]
 mod park;
 mod picks;
@@ -45,3 +46,4 @@ pub use cpu::CpuLevel;
 pub use error::PrepareError;
 pub use gather::{GatherFn, GatherLeaf};
 pub use leaf::{Leaf, MoveFn};
+pub use once::read_index;

@@ -391,8 +391,10 @@ impl Program {
     /// # Safety
     /// `buffers` points at one address per buffer of [`Program::kernel`], in its order. Inputs can
     /// be read and outputs and scratch written over the bytes the kernel declares, at any
-    /// alignment; entries for constants are not looked at. Bools come out as the bytes they went in as. No output or scratch overlaps another
-    /// buffer, and nobody else writes to any buffer, or reads an output or scratch, meanwhile.
+    /// alignment; entries for constants are not looked at. Bools come out as the bytes they went in
+    /// as. No output or scratch overlaps another buffer, and nobody else writes to any buffer, or
+    /// reads an output or scratch, meanwhile. Of an input that is so for what lies between its
+    /// elements too: it may be loaded with them. Indices may change; each is loaded once.
     #[inline]
     pub unsafe fn run_raw(&self, buffers: &[*mut u8]) -> Result<(), RunError> {
         // SAFETY: the caller's.

@@ -94,8 +94,10 @@ impl<'a> TensorRef<'a> {
     /// So many bytes from an address on, which hold elements of a named type.
     ///
     /// # Safety
-    /// They can be read, and nobody writes to them except as another thread may to the indices of
-    /// a gather, for as long as the tensor lives.
+    /// All of them can be read, those between the elements of a layout too: vectors load what lies
+    /// between the first and the last element, and drop what they do not need. Nobody writes to any
+    /// of them, except as another thread may to the indices of a gather, for as long as the tensor
+    /// lives.
     #[must_use]
     pub unsafe fn from_raw(element: ElementType, start: *const u8, bytes: usize) -> Self {
         Self {
