@@ -98,6 +98,8 @@ targets! {
     loops_text 3_000;
     golden_lines 2_000;
     workload_file 1_000;
+    onnx_file 3_000;
+    openvino_file 2_000;
     ladder 1_000;
     layouts 10_000;
     kernels 3_000;

@@ -12,7 +12,7 @@ use crate::rules::{self, Ask};
 use crate::spell::{self, Attributes, Framework, Inputs, SpellError};
 
 /// The most nodes of a model, bodies and functions included each time that they are used.
-const MAX_NODES: usize = 1 << 18;
+const MAX_NODES: usize = 1 << 17;
 
 /// The most elements of a value that is kept.
 pub(crate) const MAX_VALUE: usize = 1 << 16;
@@ -193,11 +193,15 @@ impl Builder {
             op: &call.op,
             version: call.version,
             attributes: &call.attributes,
-            outputs: call.outputs.iter().flatten().count(),
+            outputs: call.outputs.len(),
         };
         let values = spell::spell(spelling, &mut operands, &mut graph)
             .map_err(|error| unknown(&label, &error.to_string()))?;
         let taken = operands.taken;
+        if values.len() < call.outputs.len() {
+            let why = format!("{} outputs of {}", call.outputs.len(), values.len());
+            return Err(unknown(&label, &why));
+        }
         let mut facts: Vec<Fact> = values
             .iter()
             .map(|&value| Fact {

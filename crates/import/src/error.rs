@@ -15,11 +15,26 @@ pub struct ImportError {
 /// The longest name that is repeated in a message.
 const MAX_NAME: usize = 80;
 
+/// The longest message.
+const MAX_MESSAGE: usize = 500;
+
 impl ImportError {
+    /// What is wrong, in a line that is not too long, whatever parts of the file it repeats.
     pub(crate) fn new(what: impl Into<String>) -> ImportError {
+        let mut what = what.into();
+        if what.len() > MAX_MESSAGE || what.contains(char::is_control) {
+            let line = what.chars().take(MAX_MESSAGE);
+            what = line.fold(String::new(), |mut line, c| {
+                match c.is_control() {
+                    true => line.extend(c.escape_default()),
+                    false => line.push(c),
+                }
+                line
+            });
+        }
         ImportError {
             path: Vec::new(),
-            what: what.into(),
+            what,
         }
     }
 

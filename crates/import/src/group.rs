@@ -84,6 +84,22 @@ impl Model {
 
     /// A group as a program. Small weights stand in it, large ones are inputs of it.
     pub fn program(&self, group: &Group) -> Result<Program, ImportError> {
+        // Once to find the inputs, and once with all of them before the first operator.
+        let (_, inputs) = self.spelled(group, &[])?;
+        let (graph, _) = self.spelled(group, &inputs)?;
+        Ok(Program {
+            graph,
+            inputs,
+            outputs: group.outputs.clone(),
+        })
+    }
+
+    /// A group as a graph that begins with these inputs, and all inputs that it has.
+    fn spelled(
+        &self,
+        group: &Group,
+        first: &[TensorId],
+    ) -> Result<(Graph, Vec<TensorId>), ImportError> {
         let name = match group.nodes.first() {
             Some(&first) if !self.node(first).name.is_empty() => &self.node(first).name,
             _ => "group",
@@ -96,13 +112,16 @@ impl Model {
             names: HashSet::new(),
         };
         let mut graph = Graph::new(identifier(name));
+        for &id in first {
+            let added = taken.add(id, &mut graph);
+            added.map_err(|error| ImportError::new(error.to_string()))?;
+        }
         for &id in &group.nodes {
             let node = self.node(id);
             taken.inputs = &node.inputs;
             let values = spell::spell(node.spelling(self.framework), &mut taken, &mut graph);
             let values =
                 values.map_err(|error| ImportError::new(error.to_string()).inside(node.label()))?;
-            // Outputs that are left out are left out at the end only.
             for (output, value) in node.outputs.iter().zip(values) {
                 let Some(id) = *output else { continue };
                 taken.known.insert(id, value);
@@ -113,7 +132,6 @@ impl Model {
                 }
             }
         }
-        let inputs = taken.taken;
         for id in &group.outputs {
             let value = taken.known.get(id).copied().ok_or_else(|| {
                 ImportError::new(format!("nothing makes `{}`", self.tensor(*id).name))
@@ -122,11 +140,7 @@ impl Model {
                 .output(value)
                 .map_err(|error| ImportError::new(error.to_string()))?;
         }
-        Ok(Program {
-            graph,
-            inputs,
-            outputs: group.outputs.clone(),
-        })
+        Ok((graph, taken.taken))
     }
 
     /// One node as a program.
@@ -188,6 +202,18 @@ impl Taken<'_> {
         unique
     }
 
+    /// Makes a tensor an input of the graph.
+    fn add(&mut self, id: TensorId, graph: &mut Graph) -> Result<ValueId, SpellError> {
+        let tensor = self.model.tensor(id);
+        let ty = tensor.ty.clone();
+        let ty = ty.map_err(|why| SpellError::Unreadable(why.to_string()))?;
+        let name = self.unique(&tensor.name);
+        let value = graph.typed_input(&name, ty)?;
+        self.taken.push(id);
+        self.known.insert(id, value);
+        Ok(value)
+    }
+
     /// The weight that an operand is, if a program should hold it.
     fn weight(&self, id: TensorId) -> Option<&Constant> {
         let tensor = self.model.tensor(id);
@@ -217,22 +243,20 @@ impl Inputs for Taken<'_> {
 
     fn operand(&mut self, at: usize, graph: &mut Graph) -> Result<ValueId, SpellError> {
         let id = self.inputs.get(at).copied().flatten();
-        let (Some(id), Some(ty)) = (id, self.ty(at).cloned()) else {
+        let Some(id) = id else {
             return Err(SpellError::Unreadable(format!("input {at} is missing")));
         };
         if let Some(&value) = self.known.get(&id) {
             return Ok(value);
         }
-        let value = match self.weight(id).cloned() {
-            Some(weight) => graph.constant(weight)?,
-            None => {
-                self.taken.push(id);
-                let name = self.unique(&self.model.tensor(id).name);
-                graph.typed_input(&name, ty)?
+        match self.weight(id).cloned() {
+            None => self.add(id, graph),
+            Some(weight) => {
+                let value = graph.constant(weight)?;
+                self.known.insert(id, value);
+                Ok(value)
             }
-        };
-        self.known.insert(id, value);
-        Ok(value)
+        }
     }
 }
 

@@ -168,11 +168,7 @@ impl Node {
             op: &self.op,
             version: self.version,
             attributes: &self.attributes,
-            outputs: self
-                .outputs
-                .iter()
-                .filter(|output| output.is_some())
-                .count(),
+            outputs: self.outputs.len(),
         }
     }
 }

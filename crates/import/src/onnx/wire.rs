@@ -3,7 +3,7 @@
 use crate::error::ImportError;
 
 /// The most messages of a file: each is a structure in memory, however few bytes it takes.
-const MAX_MESSAGES: u32 = 1 << 21;
+const MAX_MESSAGES: u32 = 1 << 19;
 
 /// How deep messages may nest.
 pub(super) const MAX_DEPTH: u32 = 64;

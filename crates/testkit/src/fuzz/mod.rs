@@ -12,6 +12,7 @@
 //! | [`loops_text`] | a text | prints and reads back; what is verified runs without a fault, in any order |
 //! | [`golden_lines`] | cases | answered, whatever they say |
 //! | [`workload_file`] | a file | answered; what can be spelled as a graph compiles |
+//! | [`onnx_file`], [`openvino_file`] | a model | refused in a line, or its groups print, read back and run alike on all rungs |
 //! | [`ladder`] | draws | all rungs agree on a random graph |
 //! | [`layouts`] | draws | views of layouts are views of their address tables |
 //! | [`kernels`] | draws | a changed kernel is refused, or runs without a fault |
@@ -20,6 +21,7 @@ mod bytes;
 mod files;
 mod kernels;
 mod layouts;
+mod models;
 mod mutate;
 mod texts;
 
@@ -27,6 +29,7 @@ pub use bytes::Bytes;
 pub use files::{golden_lines, workload_file};
 pub use kernels::{kernels, loops_text};
 pub use layouts::layouts;
+pub use models::{onnx_file, openvino_file};
 pub use mutate::mutate;
 pub use texts::{canonical_text, graph_text};
 
@@ -43,12 +46,14 @@ const SMALL: usize = 1 << 12;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All bodies of this crate.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 10] = [
     ("graph_text", graph_text),
     ("canonical_text", canonical_text),
     ("loops_text", loops_text),
     ("golden_lines", golden_lines),
     ("workload_file", workload_file),
+    ("onnx_file", onnx_file),
+    ("openvino_file", openvino_file),
     ("ladder", ladder),
     ("layouts", layouts),
     ("kernels", kernels),
