@@ -212,11 +212,10 @@ fn names_that_nobody_makes_and_cycles() {
     assert!(error.len() < 300 && !error.contains('\n'), "{error}");
 }
 
-/// A function that calls another twice, and so on: as many nodes as there are leaves.
+/// Nodes of functions are field 7, of graphs field 1. A function that calls another twice, and so on: as many nodes as there are leaves.
 #[test]
 fn functions_that_double() {
     let function = |name: &str, nodes: Vec<u8>| {
-        let nodes = nodes; // Nodes of functions are field 7, of graphs field 1.
         bytes(
             25,
             [
@@ -264,7 +263,7 @@ fn loops_that_are_read_again_and_again() {
     let mut inner = Vec::new();
     for level in 0..14 {
         let states: Vec<String> = (0..8).map(|k| format!("s{level}_{k}")).collect();
-        let mut graph = vec![input("i", &[]), input("c", &[])].concat();
+        let mut graph = [input("i", &[]), input("c", &[])].concat();
         states
             .iter()
             .for_each(|name| graph.extend(input(name, &[1])));
@@ -276,16 +275,15 @@ fn loops_that_are_read_again_and_again() {
             &["t0"],
             &bytes(5, [bytes(1, "axis"), int(3, 0), int(20, 2)].concat()),
         ));
-        for k in 1..8 {
+        for (k, state) in states.iter().enumerate().skip(1) {
             let (from, to) = (format!("t{}", k - 1), format!("t{k}"));
-            graph.extend(node("Add", &[&states[k], &from], &[&to], &[]));
+            graph.extend(node("Add", &[state, &from], &[&to], &[]));
         }
         graph.extend(output("c"));
         (0..8).for_each(|k| graph.extend(output(&format!("t{k}"))));
         let made: Vec<String> = (0..8).map(|k| format!("l{level}_{k}")).collect();
         let mut inputs = vec!["", ""];
-        let x = vec!["x"; 8];
-        inputs.extend(&x);
+        inputs.extend(["x"; 8]);
         let outputs: Vec<&str> = made.iter().map(String::as_str).collect();
         inner = node("Loop", &inputs, &outputs, &body("body", &graph));
     }
