@@ -2,6 +2,7 @@
 
 use crate::overlap::{Span, disjoint};
 use crate::program::{Inner, Meta};
+use crate::scratch::Region;
 use crate::tensor::Claim;
 use crate::{Argument, ParallelFor, RunError, TensorMut, TensorRef};
 use restride_graph::{ElementType, TensorType};
@@ -36,10 +37,16 @@ impl Parameter {
     }
 }
 
+/// The addresses of a kernel's buffers.
+pub(crate) type Table = SmallVec<[*mut u8; FEW]>;
+
+/// So many need no allocation.
+const FEW: usize = 8;
+
 /// A program with its arguments: they are checked, and borrowed for as long as it lives.
 pub struct Call<'a> {
     program: &'a Inner,
-    table: SmallVec<[*mut u8; 8]>,
+    table: Table,
     borrow: PhantomData<&'a mut [u8]>,
 }
 
@@ -51,66 +58,14 @@ unsafe impl Sync for Call<'_> {}
 impl<'a> Call<'a> {
     /// The caller sees to it that the arguments outlive the call, and that nobody else uses the
     /// outputs and the scratch until then: they are borrowed here for less.
-    #[inline]
     pub(crate) fn new(
         program: &'a Inner,
         inputs: &[TensorRef<'_>],
-        outputs: &mut [TensorMut<'_>],
-        scratch: &mut [u8],
+        outputs: &[TensorMut<'_>],
+        scratch: Region,
     ) -> Result<Self, RunError> {
-        let meta = &program.meta;
-        if inputs.len() != meta.inputs.len() {
-            let (expected, got) = (meta.inputs.len(), inputs.len());
-            return Err(RunError::InputCount { expected, got });
-        }
-        if outputs.len() != meta.computed.len() {
-            return Err(RunError::OutputCount {
-                expected: meta.computed.len(),
-                got: outputs.len(),
-            });
-        }
-        if scratch.len() < meta.scratch {
-            return Err(RunError::OutOfMemory {
-                bytes: meta.scratch,
-            });
-        }
-        let mut table: SmallVec<[*mut u8; 8]> = SmallVec::new();
-        let bytes = meta.parameters.len() * size_of::<*mut u8>();
-        table
-            .try_reserve_exact(meta.parameters.len())
-            .map_err(|_| RunError::OutOfMemory { bytes })?;
-        let element = |argument, claim| program.check_element(argument, claim);
-        for (n, input) in inputs.iter().enumerate() {
-            element(Argument::Input(n), input.claim)?;
-        }
-        for (n, output) in outputs.iter().enumerate() {
-            element(Argument::Output(n), output.claim)?;
-            if output.claim == Claim::Values(ElementType::Bool) {
-                meta.only_bools(inputs, n)?;
-            }
-        }
-        for parameter in &meta.parameters {
-            table.push(match *parameter {
-                Parameter::Input { input, bytes } => {
-                    let tensor = &inputs[input];
-                    long_enough(Argument::Input(input), tensor.bytes, bytes)?;
-                    tensor.start.cast_mut()
-                }
-                Parameter::Output { output, bytes } => {
-                    let tensor = &outputs[output];
-                    long_enough(Argument::Output(output), tensor.bytes, bytes)?;
-                    tensor.start
-                }
-                Parameter::Scratch { offset } => scratch.as_mut_ptr().wrapping_add(offset),
-                Parameter::Constant => std::ptr::null_mut(),
-            });
-        }
-        // Scratch is the call's own.
-        let spans = || {
-            let parameters = meta.parameters.iter().zip(&table);
-            parameters.filter_map(|(parameter, start)| parameter.span(*start))
-        };
-        disjoint(table.len(), outputs.len(), spans)?;
+        let mut table = program.table()?;
+        program.fill(&mut table, inputs, outputs, scratch)?;
         Ok(Self {
             program,
             table,
@@ -121,10 +76,8 @@ impl<'a> Call<'a> {
     /// Runs on this thread.
     #[inline]
     pub fn run(&mut self) -> Result<(), RunError> {
-        // SAFETY: lengths were checked, buffers that are written overlap no other, and all are
-        // borrowed: inputs shared, the others exclusively.
-        let done = unsafe { self.program.kernel.call(&self.table) };
-        done.map_err(|failed| self.program.meta.failure(&failed))
+        // SAFETY: the program filled the table, and the arguments are borrowed.
+        unsafe { self.program.run(&self.table) }
     }
 
     /// Runs with the work shared out by the caller's threads. What they leave undone is done on
@@ -257,6 +210,89 @@ impl Meta {
 }
 
 impl Inner {
+    /// A table to be filled.
+    #[inline]
+    pub(crate) fn table(&self) -> Result<Table, RunError> {
+        match self.meta.parameters.len() {
+            count @ 0..=FEW => Ok(Table::from_buf_and_len([std::ptr::null_mut(); FEW], count)),
+            count => {
+                let bytes = count * size_of::<*mut u8>();
+                let mut table = Table::new();
+                table
+                    .try_reserve_exact(count)
+                    .map_err(|_| RunError::OutOfMemory { bytes })?;
+                table.resize(count, std::ptr::null_mut());
+                Ok(table)
+            }
+        }
+    }
+
+    /// Checks the arguments and enters where they are.
+    #[inline(always)]
+    pub(crate) fn fill(
+        &self,
+        table: &mut [*mut u8],
+        inputs: &[TensorRef<'_>],
+        outputs: &[TensorMut<'_>],
+        scratch: Region,
+    ) -> Result<(), RunError> {
+        let meta = &self.meta;
+        if inputs.len() != meta.inputs.len() {
+            let (expected, got) = (meta.inputs.len(), inputs.len());
+            return Err(RunError::InputCount { expected, got });
+        }
+        if outputs.len() != meta.computed.len() {
+            return Err(RunError::OutputCount {
+                expected: meta.computed.len(),
+                got: outputs.len(),
+            });
+        }
+        if scratch.bytes < meta.scratch {
+            let (got, expected) = (scratch.bytes, meta.scratch);
+            return Err(RunError::ScratchTooShort { got, expected });
+        }
+        for (n, input) in inputs.iter().enumerate() {
+            self.check_element(Argument::Input(n), input.claim)?;
+        }
+        for (n, output) in outputs.iter().enumerate() {
+            self.check_element(Argument::Output(n), output.claim)?;
+            if output.claim == Claim::Values(ElementType::Bool) {
+                meta.only_bools(inputs, n)?;
+            }
+        }
+        let parameters = &meta.parameters[..];
+        for (parameter, address) in parameters.iter().zip(&mut *table) {
+            *address = match *parameter {
+                Parameter::Input { input, bytes } => {
+                    let tensor = &inputs[input];
+                    long_enough(Argument::Input(input), tensor.bytes, bytes)?;
+                    tensor.start.cast_mut()
+                }
+                Parameter::Output { output, bytes } => {
+                    let tensor = &outputs[output];
+                    long_enough(Argument::Output(output), tensor.bytes, bytes)?;
+                    tensor.start
+                }
+                Parameter::Scratch { offset } => scratch.start.wrapping_add(offset),
+                Parameter::Constant => continue,
+            };
+        }
+        // Scratch is the call's own.
+        disjoint(parameters.len(), |at| parameters[at].span(table[at]))
+    }
+
+    /// Runs on this thread.
+    ///
+    /// # Safety
+    /// The table was filled: lengths were checked, and buffers that are written overlap no other.
+    /// The inputs are still borrowed, outputs and scratch exclusively.
+    #[inline]
+    pub(crate) unsafe fn run(&self, table: &[*mut u8]) -> Result<(), RunError> {
+        // SAFETY: the caller's.
+        let done = unsafe { self.kernel.call(table) };
+        done.map_err(|failed| self.meta.failure(&failed))
+    }
+
     #[inline]
     fn check_element(&self, argument: Argument, claim: Claim) -> Result<(), RunError> {
         let (Claim::Values(got) | Claim::Named(got)) = claim else {

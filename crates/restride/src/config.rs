@@ -73,6 +73,14 @@ pub struct Config {
     /// at once. [`Engine::settle`](crate::Engine::settle) does not wait, nor does
     /// [`Engine::compile`](crate::Engine::compile), which is for graphs that stay as they are.
     pub calls_to_settle: Option<u32>,
+    /// How many bytes of scratch, for intermediate results, are kept from one call to the next, of all
+    /// programs together (64 MiB). A call that does not find what it needs among them allocates it,
+    /// and gives it back to the system at its end if there is no room to keep it.
+    pub scratch_bytes: usize,
+    /// How many bytes of scratch there may be at all, those of calls under way included; a call that
+    /// would need more is refused ([`RunError::ScratchOverBudget`](crate::RunError::ScratchOverBudget))
+    /// before anything is written (no limit).
+    pub scratch_limit: Option<usize>,
     /// Follow the machine code of every kernel before it is first called, for so many steps at
     /// most, and prove that it does what the kernel says and touches nothing else. Code over the
     /// limit is used unproved ([`Stats::unproved`](crate::Stats::unproved)), and so is code with an
@@ -97,6 +105,8 @@ impl Default for Config {
             cache_entries: 4096,
             cache_bytes: 32 << 20,
             calls_to_settle: None,
+            scratch_bytes: 64 << 20,
+            scratch_limit: None,
             verify: None,
             copy_views: false,
             form: None,

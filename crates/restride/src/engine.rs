@@ -5,6 +5,7 @@ use crate::code::{RunnableKernel, Runner};
 use crate::config::Code;
 use crate::jit::Jit;
 use crate::registry::Registry;
+use crate::scratch::Scratch;
 use crate::template::{InputShape, Template};
 use crate::{CompileError, Config, Options, Program};
 use restride_exec::{Executable, code_pays_after};
@@ -32,6 +33,7 @@ pub struct Engine {
 struct Inner {
     config: Config,
     options: Options,
+    scratch: Arc<Scratch>,
     shares: PerProcess<Generation, Share>,
 }
 
@@ -77,6 +79,8 @@ pub struct Stats {
     pub violations: u64,
     /// Bytes of machine code that are live in the arena.
     pub code_bytes: usize,
+    /// Bytes of scratch that are kept for calls, and those that calls under way have beyond.
+    pub scratch_bytes: usize,
 }
 
 impl Engine {
@@ -91,6 +95,7 @@ impl Engine {
         };
         watch_forks();
         let inner = Inner {
+            scratch: Arc::new(Scratch::new(config.scratch_bytes, config.scratch_limit)),
             shares: PerProcess::new(),
             options,
             config,
@@ -128,6 +133,10 @@ impl Engine {
             Ok(share) => share,
             Err(never) => match never {},
         }
+    }
+
+    pub(crate) fn scratch(&self) -> &Arc<Scratch> {
+        &self.inner.scratch
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -287,12 +296,15 @@ impl Engine {
             not_understood: count(&jit.not_understood),
             violations: count(&jit.violations),
             code_bytes: share.jit.code_bytes(),
+            scratch_bytes: self.inner.scratch.held(),
         }
     }
 
-    /// Forgets every specialisation. Programs that somebody holds live on.
+    /// Forgets every specialisation, and frees the scratch that no call is using. Programs that
+    /// somebody holds live on.
     pub fn clear(&self) {
         self.share().programs.clear();
+        self.inner.scratch.clear();
     }
 
     /// Ends the thread of [`Code::Background`], if there is one, and waits for the compile that is

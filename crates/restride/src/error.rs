@@ -179,6 +179,23 @@ pub enum RunError {
         /// Its number.
         code: u32,
     },
+    /// The scratch that the caller lends to a bound call is too short.
+    #[error("{got} bytes of scratch were lent, the program needs {expected}")]
+    ScratchTooShort {
+        /// Bytes it has.
+        got: usize,
+        /// Bytes it needs: [`Summary::scratch_bytes`](crate::Summary::scratch_bytes).
+        expected: usize,
+    },
+    /// The scratch of all calls of the engine together would exceed
+    /// [`Config::scratch_limit`](crate::Config::scratch_limit).
+    #[error("{bytes} bytes of scratch are needed, and all calls together may have {limit}")]
+    ScratchOverBudget {
+        /// How many this call needs.
+        bytes: usize,
+        /// How many there may be.
+        limit: usize,
+    },
     /// Memory for intermediate results is not to be had.
     #[error("no memory for {bytes} bytes of scratch")]
     OutOfMemory {

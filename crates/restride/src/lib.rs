@@ -138,8 +138,12 @@ mod jit;
 mod overlap;
 mod parallel;
 mod pipeline;
+mod pool;
+#[cfg(test)]
+mod pool_tests;
 mod program;
 mod registry;
+mod scratch;
 mod sync;
 mod template;
 mod tensor;

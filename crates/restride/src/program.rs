@@ -5,13 +5,15 @@ use crate::code::{Failed, RunnableKernel};
 use crate::config::Code;
 use crate::error::Wrong;
 use crate::guard::{Point, guarded, point};
+use crate::pool::ALIGN;
+use crate::scratch::{Region, Scratch};
 use crate::{Argument, CompileError, Engine, ParallelFor, RunError, Stages, TensorMut, TensorRef};
 use restride_graph::{ElementType, Graph, Strided, TensorType};
 use restride_loops::{Buffer, Role, Verified};
 use restride_lower::{LowerError, Traffic, plan};
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// How one output of a graph is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +69,9 @@ pub(crate) struct Meta {
 pub(crate) struct Inner {
     pub(crate) meta: Meta,
     pub(crate) kernel: Arc<RunnableKernel>,
-    /// Scratch of an earlier call, kept for the next one.
-    spare: Mutex<Vec<u8>>,
+    scratch: Arc<Scratch>,
+    /// Where scratch was found for the last call.
+    near: AtomicUsize,
     /// How often a specialisation without machine code has been asked for.
     asked: AtomicU32,
 }
@@ -126,7 +129,7 @@ impl Meta {
                 }
             })
             .collect();
-        let scratch = stages.kernel.scratch_layout(64);
+        let scratch = stages.kernel.scratch_layout(ALIGN);
         let scratch = scratch.ok_or(LowerError::TooLarge)?;
         // Both are in the order of the buffers.
         let mut places = scratch.offsets.iter();
@@ -208,14 +211,17 @@ impl Meta {
 }
 
 impl Program {
-    pub(crate) fn new(meta: Meta, kernel: Arc<RunnableKernel>) -> Self {
-        let (spare, asked) = (Mutex::new(Vec::new()), AtomicU32::new(0));
+    fn new(meta: Meta, kernel: Arc<RunnableKernel>, scratch: Arc<Scratch>) -> Self {
+        if meta.scratch > 0 {
+            scratch.begin();
+        }
         Self {
             inner: Arc::new(Inner {
                 meta,
                 kernel,
-                spare,
-                asked,
+                scratch,
+                near: AtomicUsize::new(usize::MAX),
+                asked: AtomicU32::new(0),
             }),
         }
     }
@@ -328,10 +334,23 @@ impl Program {
         inputs: &[TensorRef<'_>],
         outputs: &mut [TensorMut<'_>],
     ) -> Result<(), RunError> {
-        if self.inner.meta.scratch == 0 {
-            return Call::new(&self.inner, inputs, outputs, &mut [])?.run();
+        match self.inner.meta.scratch {
+            0 => self.run_in(inputs, outputs, Region::NONE),
+            _ => self.with_scratch(|scratch| self.run_in(inputs, outputs, scratch)),
         }
-        self.with_scratch(|scratch| Call::new(&self.inner, inputs, outputs, scratch)?.run())
+    }
+
+    #[inline(always)]
+    fn run_in(
+        &self,
+        inputs: &[TensorRef<'_>],
+        outputs: &mut [TensorMut<'_>],
+        scratch: Region,
+    ) -> Result<(), RunError> {
+        let mut table = self.inner.table()?;
+        self.inner.fill(&mut table, inputs, outputs, scratch)?;
+        // SAFETY: the table was just filled, and the arguments are borrowed meanwhile.
+        unsafe { self.inner.run(&table) }
     }
 
     /// As [`Program::run`], with the work shared out by the caller's threads.
@@ -361,7 +380,19 @@ impl Program {
                 .map_err(|_| RunError::OutOfMemory { bytes })?;
             owned.push(output);
         }
-        Call::new(&self.inner, inputs, &mut owned, scratch)
+        Call::new(&self.inner, inputs, &owned, Region::of(scratch))
+    }
+
+    #[inline]
+    fn with_scratch<T>(
+        &self,
+        work: impl FnOnce(Region) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        let inner = &*self.inner;
+        match inner.meta.scratch {
+            0 => work(Region::NONE),
+            bytes => inner.scratch.with(bytes, &inner.near, work),
+        }
     }
 
     /// Runs without a check and without looking at how many buffers there are.
@@ -421,33 +452,6 @@ impl Program {
         512 * (1 + self.inner.meta.inputs.len() + self.inner.meta.outputs.len())
             + self.inner.kernel.bytes()
     }
-
-    /// Lends scratch: that of an earlier call if it is free, else new. Nothing waits here, so
-    /// that a child process runs what it inherits, whoever held the lock when it was forked.
-    fn with_scratch<T>(
-        &self,
-        work: impl FnOnce(&mut [u8]) -> Result<T, RunError>,
-    ) -> Result<T, RunError> {
-        let bytes = self.inner.meta.scratch;
-        let spare = || match self.inner.spare.try_lock() {
-            Ok(spare) => Some(spare),
-            Err(TryLockError::Poisoned(spare)) => Some(spare.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        };
-        let mut scratch = spare().map_or_else(Vec::new, |mut spare| std::mem::take(&mut *spare));
-        if scratch.len() < bytes {
-            let missing = bytes - scratch.len();
-            scratch
-                .try_reserve_exact(missing)
-                .map_err(|_| RunError::OutOfMemory { bytes })?;
-            scratch.resize(bytes, 0);
-        }
-        let done = work(&mut scratch);
-        if let Some(mut spare) = spare() {
-            *spare = scratch;
-        }
-        done
-    }
 }
 
 impl std::fmt::Debug for Program {
@@ -469,6 +473,7 @@ impl Engine {
             Ok::<_, CompileError>((meta, stages.kernel))
         })
         .map_err(CompileError::Panicked)??;
-        Ok(Program::new(meta, self.runnable(kernel, code)?))
+        let kernel = self.runnable(kernel, code)?;
+        Ok(Program::new(meta, kernel, self.scratch().clone()))
     }
 }

@@ -8,6 +8,7 @@
 use crate::sync::{AtomicPtr, Ordering};
 use core::marker::PhantomData;
 use core::ptr;
+use std::alloc::{Layout, alloc};
 
 /// Tells a process from those it was forked from and those it forks.
 pub trait Identity: Copy + PartialEq {
@@ -26,6 +27,31 @@ struct Share<K, T> {
     owner: K,
     value: T,
     older: *mut Share<K, T>,
+}
+
+impl<K: Identity, T> Share<K, T> {
+    fn new(value: T) -> Self {
+        Self {
+            owner: K::current(),
+            value,
+            older: ptr::null_mut(),
+        }
+    }
+
+    fn try_new(value: impl FnOnce() -> T) -> Option<Box<Self>> {
+        let layout = Layout::new::<Self>();
+        // SAFETY: a share is larger than nothing.
+        let place = unsafe { alloc(layout) }.cast::<Self>();
+        if place.is_null() {
+            return None;
+        }
+        let share = Self::new(value());
+        // SAFETY: the place is as large and aligned as a share, which is what a box frees.
+        Some(unsafe {
+            place.write(share);
+            Box::from_raw(place)
+        })
+    }
 }
 
 // SAFETY: shares are only reached through the atomic list, are not changed once they are in it,
@@ -67,34 +93,44 @@ impl<K: Identity, T> PerProcess<K, T> {
     /// The share of this process, begun if there is none. Two threads may both begin one; one of
     /// them is dropped again.
     pub fn get_or_begin<E>(&self, begin: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
-        // What is searched and what the new share goes in front of must be one list, or another
-        // thread's share could slip in between.
-        let mut older = self.newest.load(Ordering::Acquire);
-        if let Some(share) = self.find(older) {
-            return Ok(share);
+        match self.get() {
+            Some(share) => Ok(share),
+            None => {
+                let value = begin()?;
+                Ok(self.enter(Box::new(Share::new(value))))
+            }
         }
-        let fresh = Box::into_raw(Box::new(Share {
-            owner: K::current(),
-            value: begin()?,
-            older,
-        }));
+    }
+
+    /// The same; nothing if there is no memory for a share.
+    pub fn try_get_or_begin(&self, begin: impl FnOnce() -> T) -> Option<&T> {
+        match self.get() {
+            Some(share) => Some(share),
+            None => Some(self.enter(Share::try_new(begin)?)),
+        }
+    }
+
+    /// Enters a share of this process, unless another thread has been first.
+    fn enter(&self, fresh: Box<Share<K, T>>) -> &T {
+        let fresh = Box::into_raw(fresh);
+        let mut older = self.newest.load(Ordering::Acquire);
         loop {
+            // What is searched and what the new share goes in front of must be one list, or another
+            // thread's share could slip in between.
+            if let Some(share) = self.find(older) {
+                // SAFETY: `fresh` never entered the list.
+                drop(unsafe { Box::from_raw(fresh) });
+                return share;
+            }
+            // SAFETY: `fresh` is not shared yet.
+            unsafe { (*fresh).older = older };
             match self
                 .newest
                 .compare_exchange(older, fresh, Ordering::AcqRel, Ordering::Acquire)
             {
                 // SAFETY: the share is in the list now and lives as long as it.
-                Ok(_) => return Ok(unsafe { &(*fresh).value }),
-                Err(other) => {
-                    if let Some(share) = self.find(other) {
-                        // SAFETY: `fresh` never entered the list.
-                        drop(unsafe { Box::from_raw(fresh) });
-                        return Ok(share);
-                    }
-                    older = other;
-                    // SAFETY: `fresh` is not shared yet.
-                    unsafe { (*fresh).older = other };
-                }
+                Ok(_) => return unsafe { &(*fresh).value },
+                Err(other) => older = other,
             }
         }
     }
