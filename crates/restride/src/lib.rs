@@ -46,7 +46,7 @@
 //! let Output::View { input: 0, layout, .. } = &program.outputs()[0] else { panic!() };
 //! assert_eq!((layout.offset, layout.strides.as_slice()), (0, [4, 24, 1].as_slice()));
 //! let Output::Computed { why, .. } = &program.outputs()[1] else { panic!() };
-//! assert_eq!(why, "axis 1 has 2 digits");
+//! assert_eq!(why, "axis 1 would need 2 strides");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
