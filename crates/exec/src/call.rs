@@ -55,6 +55,11 @@ impl Executable {
         self.phases.len()
     }
 
+    /// About how many bytes it keeps alive beside its kernel.
+    pub fn bytes(&self) -> usize {
+        self.phases.iter().flatten().map(Node::bytes).sum()
+    }
+
     /// Bytes of scratch that [`Executable::run_with`] needs.
     pub fn scratch_bytes(&self) -> usize {
         match self.scratch {

@@ -36,6 +36,27 @@ pub(crate) enum Node {
     },
 }
 
+impl Node {
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let zero = |zero: &Option<Leaf>| zero.as_ref().map_or(0, Leaf::bytes);
+        let beside = match self {
+            Node::Loop { body, whole, .. } => {
+                let whole = whole.as_ref().map_or(0, |whole| whole.bytes());
+                whole + body.iter().map(Node::bytes).sum::<usize>()
+            }
+            Node::Index { .. } => 0,
+            Node::Check(check) => size_of::<Check>() + size_of_val(&*check.loops),
+            Node::Move { leaf, zero: z, .. } => leaf.bytes() + zero(z),
+            Node::Gather(gather) => {
+                size_of::<GatherNode>() + gather.leaf.bytes() + zero(&gather.zero)
+            }
+            Node::Fill { leaf, .. } => leaf.bytes(),
+        };
+        size_of::<Node>() + beside
+    }
+}
+
 /// A check, and the loops around it, whose iterations count in the position it reports.
 pub(crate) struct Check {
     pub(crate) index: Address,

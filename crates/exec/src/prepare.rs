@@ -48,9 +48,13 @@ struct Preparer<'k> {
 impl Preparer<'_> {
     fn block(&mut self, stmts: &[Stmt]) -> Result<Vec<Node>, PrepareError> {
         let outside = self.scope.len();
-        let nodes = stmts.iter().map(|stmt| self.stmt(stmt)).collect();
+        // As many as there are, and no more: these are kept.
+        let mut nodes = Vec::with_capacity(stmts.len());
+        for stmt in stmts {
+            nodes.push(self.stmt(stmt)?);
+        }
         self.scope.truncate(outside);
-        nodes
+        Ok(nodes)
     }
 
     fn bind(&mut self, var: Var, extent: Option<i64>) -> usize {

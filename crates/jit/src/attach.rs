@@ -135,6 +135,22 @@ impl Attachments {
         address
     }
 
+    /// About how many bytes they take.
+    pub(crate) fn bytes(&self) -> usize {
+        let leaves = self
+            .leaves
+            .iter()
+            .map(|leaf| size_of::<Leaf>() + leaf.bytes());
+        let gathers = self
+            .gathers
+            .iter()
+            .map(|leaf| size_of::<GatherLeaf>() + leaf.bytes());
+        let callees = self.callees.as_ref().map_or(0, Vec::len);
+        leaves.chain(gathers).sum::<usize>()
+            + self.checks.len() * size_of::<CheckBox>()
+            + callees * (size_of::<Callee>() + size_of::<Gather>())
+    }
+
     /// Gives back what the vectors have too much.
     pub(crate) fn shrink(&mut self) {
         self.leaves.shrink_to_fit();

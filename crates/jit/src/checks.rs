@@ -157,6 +157,13 @@ pub(crate) struct Checks {
     constants: Vec<(BufferId, Arc<[u8]>)>,
 }
 
+impl Checks {
+    /// About how many bytes they take.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.all) + size_of_val(&*self.constants)
+    }
+}
+
 /// One check and the loops around it, outermost first.
 #[derive(Debug)]
 struct Check {

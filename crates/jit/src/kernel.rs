@@ -121,6 +121,12 @@ impl NativeKernel {
         listing::disassemble(self.code())
     }
 
+    /// About how many bytes it keeps alive beside its kernel, code included.
+    pub fn bytes(&self) -> usize {
+        let checks = self.checks.as_ref().map_or(0, |checks| checks.bytes());
+        self.code_bytes + self.attachments.bytes() + checks
+    }
+
     /// Runs all phases on this thread.
     ///
     /// # Safety

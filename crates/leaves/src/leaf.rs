@@ -18,6 +18,7 @@ pub struct Leaf {
     entry: MoveFn,
     params: Box<dyn Any + Send + Sync>,
     name: &'static str,
+    bytes: usize,
 }
 
 impl Leaf {
@@ -56,6 +57,7 @@ impl Leaf {
     pub(crate) fn new<L: Level, B: Body>(name: &'static str, params: B::Params) -> Leaf {
         Leaf {
             entry: entry::<L, B>(),
+            bytes: size_of::<B::Params>() + B::elsewhere(&params),
             params: Box::new(params),
             name,
         }
@@ -69,6 +71,11 @@ impl Leaf {
     /// The third argument of the function; valid as long as the leaf lives, moved or not.
     pub fn params_ptr(&self) -> *const u8 {
         (&raw const *self.params).cast()
+    }
+
+    /// About how many bytes it keeps alive beside itself.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// What kind of kernel was chosen, for listings.

@@ -61,6 +61,11 @@ pub(crate) trait Body: 'static {
     /// The box that `params` was prepared for lies inside memory that may be written (`dst`) and
     /// read (`src`), the two do not overlap, and the code runs at the level it was made for.
     unsafe fn run(dst: *mut u8, src: *const u8, params: &Self::Params);
+
+    /// About how many bytes the parameter block has elsewhere.
+    fn elsewhere(_: &Self::Params) -> usize {
+        0
+    }
 }
 
 /// The signature of a leaf.

@@ -2,7 +2,7 @@
 
 use restride_exec::{CheckFailure, Executable, code_pays_after};
 use restride_jit::{BadIndex, NativeKernel};
-use restride_loops::Verified;
+use restride_loops::{Buffer, Role, Stmt, Verified};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -108,23 +108,25 @@ impl RunnableKernel {
         self.is_making.store(false, Ordering::Release);
     }
 
-    /// An estimate of the bytes it keeps alive.
+    /// About how many bytes it keeps alive, with machine code if it may be given some.
     pub(crate) fn bytes(&self) -> usize {
-        let mut statements = 0;
-        self.kernel.visit(|_| statements += 1);
-        let constants: usize = self
-            .kernel
-            .buffers
-            .iter()
-            .map(|b| match &b.role {
-                restride_loops::Role::Const(bytes) => bytes.len(),
-                _ => 0,
-            })
-            .sum();
-        let code = self.native().map_or(0, NativeKernel::code_bytes);
-        // Whatever runs it holds the tables of its leaves.
-        let runners = 1 + usize::from(self.later.get().is_some());
-        1024 + (512 + 1024 * runners) * statements + constants + code
+        let statements = self.kernel.statements();
+        let constants = self.kernel.buffers.iter().map(|b| match &b.role {
+            Role::Const(bytes) => bytes.len(),
+            Role::In(_) | Role::Out(..) | Role::Scratch => 0,
+        });
+        let runners = match (&self.runner, self.later.get(), self.pays_after) {
+            (Runner::Native(native), ..) => native.bytes(),
+            (Runner::Generic(generic), Some(native), _) => generic.bytes() + native.bytes(),
+            (Runner::Generic(generic), None, None) => generic.bytes(),
+            // The code will have the tables of the same leaves.
+            (Runner::Generic(generic), None, Some(_)) => 2 * generic.bytes() + 512 * statements,
+        };
+        size_of::<Self>()
+            + statements * (size_of::<Stmt>() + 256)
+            + self.kernel.buffers.len() * size_of::<Buffer>()
+            + constants.sum::<usize>()
+            + runners
     }
 
     pub(crate) fn phases(&self) -> usize {

@@ -220,7 +220,9 @@ impl Engine {
             }
             Ok(program)
         };
-        share.programs.get_or_make(key, make, Program::bytes)
+        // The key is kept twice, and the tables of the cache are not full.
+        let bytes = |program: &Program| program.bytes() + 2 * size_of_val(key) + 256;
+        share.programs.get_or_make(key, make, bytes)
     }
 
     /// A kernel and what runs it: the one that is alive if there is an equal one. Where two threads

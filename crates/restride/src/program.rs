@@ -184,6 +184,22 @@ impl Meta {
         })
     }
 
+    /// About how many bytes it has elsewhere.
+    fn bytes(&self) -> usize {
+        let why = self.outputs.iter().map(|output| match output {
+            Output::View { .. } => 0,
+            Output::Computed { why, .. } => why.len(),
+        });
+        let ops = self.ops.iter().map(|op| op.len() + 32);
+        size_of_val(&*self.inputs)
+            + size_of_val(&*self.outputs)
+            + why.sum::<usize>()
+            + size_of_val(&*self.parameters)
+            + size_of_val(&*self.computed)
+            + size_of_val(&*self.checks)
+            + ops.sum::<usize>()
+    }
+
     /// The element type of an argument.
     pub(crate) fn element(&self, argument: Argument) -> Option<ElementType> {
         match argument {
@@ -447,10 +463,9 @@ impl Program {
         asked.saturating_add(1) == after.unwrap_or(pays_after)
     }
 
-    /// An estimate of the bytes it keeps alive.
+    /// About how many bytes it keeps alive.
     pub(crate) fn bytes(&self) -> usize {
-        512 * (1 + self.inner.meta.inputs.len() + self.inner.meta.outputs.len())
-            + self.inner.kernel.bytes()
+        size_of::<Inner>() + self.inner.meta.bytes() + self.inner.kernel.bytes()
     }
 }
 

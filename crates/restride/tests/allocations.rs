@@ -213,3 +213,53 @@ fn scratch_has_a_limit_where_one_is_set() {
     assert_eq!(call.and_then(|mut call| call.run()), Ok(()));
     assert_eq!(y, [6; 3000]);
 }
+
+#[test]
+fn the_cache_holds_no_more_than_it_says() {
+    let many_outputs = format!(
+        "@many(%x: u8[3]) {{\n%y = roll %x shift [1] axes [0]\nreturn {}\n}}",
+        ["%y"; 100].join(",")
+    );
+    let functions = include_str!("../../../tests/instructions/kernels.mv").split("func ");
+    let functions = functions.filter(|text| text.starts_with('@'));
+    let nodes: Vec<_> = functions
+        .chain([many_outputs.as_str()])
+        .map(|text| Template::new(Graph::parse(&format!("func {text}")).unwrap()))
+        .collect();
+    assert!(nodes.len() > 15);
+    for (code, calls_to_settle) in [
+        (Code::Generic, None),
+        (Code::Native, Some(0)),
+        (Code::Native, None),
+    ] {
+        let engine = Engine::new(Config {
+            code,
+            calls_to_settle,
+            copy_views: true,
+            ..Config::default()
+        });
+        let weigh = |node: &Template, settle: bool| {
+            let inputs = node.graph().inputs().iter();
+            let inputs = inputs.map(|input| node.graph().ty(*input).shape());
+            let inputs: Vec<_> = inputs.map(InputShape::dense).collect();
+            // The compiler keeps some memory by what it compiled last, which is not the cache's.
+            engine.settle(&engine.compile(node.graph()).unwrap());
+            let (before, said) = (live(), engine.stats().bytes);
+            let program = engine.specialise(node, &inputs).unwrap();
+            if settle {
+                engine.settle(&program);
+            }
+            drop(program);
+            ((live() - before) as usize, engine.stats().bytes - said)
+        };
+        for node in &nodes {
+            let (grown, said) = weigh(node, calls_to_settle.is_none());
+            let name = node.graph().name();
+            assert!(grown <= said, "{name}: {grown} of {said} bytes, {code:?}");
+            assert!(
+                said < 4 * grown,
+                "{name}: {grown} of {said} bytes, {code:?}"
+            );
+        }
+    }
+}

@@ -29,6 +29,7 @@ pub type GatherFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8, *const u
 pub struct GatherLeaf {
     entry: GatherFn,
     params: Box<dyn Any + Send + Sync>,
+    bytes: usize,
 }
 
 impl GatherLeaf {
@@ -96,8 +97,13 @@ impl GatherLeaf {
             row,
             picks,
         };
+        let elsewhere = match &params.row {
+            Row::Box { copy, zero } => copy.bytes() + zero.bytes(),
+            Row::Run(_) | Row::Lanes(..) => 0,
+        };
         Ok(GatherLeaf {
             entry: with_level!(cpu, entry_of(&params)),
+            bytes: size_of::<GatherParams>() + elsewhere,
             params: Box::new(params),
         })
     }
@@ -110,6 +116,11 @@ impl GatherLeaf {
     /// The fourth argument of the function; valid as long as the leaf lives, moved or not.
     pub fn params_ptr(&self) -> *const u8 {
         (&raw const *self.params).cast()
+    }
+
+    /// About how many bytes it keeps alive beside itself.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Runs it.

@@ -157,6 +157,10 @@ struct Narrow<const J: usize>(PhantomData<[(); J]>);
 impl<const J: usize> Body for Narrow<J> {
     type Params = NarrowParams;
 
+    fn elsewhere(params: &NarrowParams) -> usize {
+        size_of_val(&*params.unit)
+    }
+
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &NarrowParams) {
         // SAFETY: the body is run at AVX2; units lie in the caller's box, and windows in the units.

@@ -42,6 +42,10 @@ pub(super) struct Wide<K>(PhantomData<K>);
 impl<K: Kernel> Body for Wide<K> {
     type Params = WideParams;
 
+    fn elsewhere(params: &WideParams) -> usize {
+        size_of_val(&*params.unit)
+    }
+
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &WideParams) {
         let [middle, inner] = params.nest.plane();
