@@ -276,10 +276,11 @@ impl<const PLACES: usize> Pool<PLACES> {
         for _ in 0..2 * PLACES {
             let at = self.hand.fetch_add(1, Ordering::Relaxed) % PLACES;
             let place = &self.places[at];
-            if place.free_bytes() > 0 && !place.is_used.swap(false, Ordering::Relaxed) {
-                if self.drop_block(at) {
-                    return true;
-                }
+            if place.free_bytes() > 0
+                && !place.is_used.swap(false, Ordering::Relaxed)
+                && self.drop_block(at)
+            {
+                return true;
             }
         }
         false

@@ -9,7 +9,8 @@ const MIB: usize = 1 << 20;
 const ANY: usize = usize::MAX;
 
 fn take(pool: &Four, bytes: usize) -> Lent<'_, 4> {
-    pool.take(bytes, ANY).ok().expect("a block")
+    let taken = pool.take(bytes, ANY);
+    taken.unwrap_or_else(|_| panic!("a block"))
 }
 
 fn refused(pool: &Four, bytes: usize) -> Option<Refused> {
