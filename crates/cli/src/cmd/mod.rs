@@ -13,7 +13,7 @@ mod import;
 mod ladder;
 mod model;
 mod opt;
-mod report;
+pub(crate) mod report;
 mod run;
 mod rungs;
 mod verify;

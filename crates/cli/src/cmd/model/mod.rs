@@ -1,6 +1,7 @@
 //! `restride model`: what a model spends on moving data.
 
 mod emit;
+mod html;
 mod json;
 mod survey;
 mod text;
@@ -30,6 +31,9 @@ pub(crate) struct Args {
     /// Write each group as a program that all other commands take
     #[arg(long, value_name = "FOLDER")]
     emit: Option<PathBuf>,
+    /// Write a page with the movement drawn
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
     /// One JSON object
     #[arg(long)]
     json: bool,
@@ -122,6 +126,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     survey.sort();
     if let Some(folder) = &args.emit {
         emit::write(&survey, &args.file, folder)?;
+    }
+    if let Some(path) = &args.html {
+        std::fs::write(path, html::page(&survey, &args.file)).map_err(|error| {
+            Failure::Input(format!(
+                "{}: {error}",
+                printable(&path.display().to_string())
+            ))
+        })?;
     }
     let mut out = io::stdout().lock();
     match args.json {

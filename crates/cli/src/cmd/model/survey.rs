@@ -65,7 +65,7 @@ pub(super) struct Times {
 }
 
 /// Operators that hand the same bytes on under another shape: no engine copies for them.
-const FREE: [&str; 6] = [
+pub(super) const FREE: [&str; 6] = [
     "Reshape",
     "Squeeze",
     "Unsqueeze",

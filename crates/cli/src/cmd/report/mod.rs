@@ -1,6 +1,6 @@
 //! `restride report`: one page that shows a program at every stage.
 
-mod page;
+pub(crate) mod page;
 mod picture;
 mod timing;
 mod walk;

@@ -23,34 +23,39 @@ td:first-child,th:first-child{text-align:left}li{margin:.1rem 0}\
 background:linear-gradient(to right,hsl(240 80% 50%),hsl(180 80% 50%),hsl(120 80% 50%),hsl(60 80% 50%),hsl(0 80% 50%))}";
 
 /// A page that is being written.
-pub(super) struct Page(String);
+pub(crate) struct Page(String);
 
 impl Page {
     /// A page with a title.
-    pub(super) fn new(title: &str) -> Self {
+    pub(crate) fn new(title: &str) -> Self {
+        Self::styled(title, "")
+    }
+
+    /// A page with a title and a style of its own besides.
+    pub(crate) fn styled(title: &str, style: &str) -> Self {
         let title = escape(title);
         Self(format!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
              style-src 'unsafe-inline'\">\n\
-             <title>{title}</title><style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n"
+             <title>{title}</title><style>{STYLE}{style}</style></head><body>\n<h1>{title}</h1>\n"
         ))
     }
 
     /// A heading with an anchor.
-    pub(super) fn section(&mut self, id: &str, heading: &str) {
+    pub(crate) fn section(&mut self, id: &str, heading: &str) {
         let heading = escape(heading);
         let _ = writeln!(self.0, "<h2 id=\"{}\">{heading}</h2>", escape(id));
     }
 
     /// Words.
-    pub(super) fn paragraph(&mut self, text: &str) {
+    pub(crate) fn paragraph(&mut self, text: &str) {
         let _ = writeln!(self.0, "<p>{}</p>", escape(text));
     }
 
     /// A list.
-    pub(super) fn list(&mut self, items: impl IntoIterator<Item = String>) {
+    pub(crate) fn list(&mut self, items: impl IntoIterator<Item = String>) {
         self.0.push_str("<ul>\n");
         for item in items {
             let _ = writeln!(self.0, "<li>{}</li>", escape(&item));
@@ -59,7 +64,7 @@ impl Page {
     }
 
     /// Blocks of text side by side.
-    pub(super) fn columns<'t>(&mut self, blocks: impl IntoIterator<Item = (&'t str, &'t str)>) {
+    pub(crate) fn columns<'t>(&mut self, blocks: impl IntoIterator<Item = (&'t str, &'t str)>) {
         self.0.push_str("<div class=\"columns\">\n");
         for (heading, text) in blocks {
             let shown: String = text.chars().take(MAX_BLOCK).collect();
@@ -79,7 +84,7 @@ impl Page {
     }
 
     /// A table; the first row is its heading.
-    pub(super) fn table(&mut self, rows: &[Vec<String>]) {
+    pub(crate) fn table(&mut self, rows: &[Vec<String>]) {
         self.0.push_str("<table>\n");
         for (at, row) in rows.iter().enumerate() {
             let tag = if at == 0 { "th" } else { "td" };
@@ -93,24 +98,32 @@ impl Page {
     }
 
     /// The colours of time.
-    pub(super) fn scale(&mut self) {
+    pub(crate) fn scale(&mut self) {
         self.0
             .push_str("<p>first <span class=\"scale\"></span> last</p>\n");
     }
 
     /// Markup that is escaped already.
-    pub(super) fn markup(&mut self, markup: &str) {
+    pub(crate) fn markup(&mut self, markup: &str) {
         self.0.push_str(markup);
     }
 
     /// The whole page.
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.0 + "</body></html>\n"
     }
 }
 
+/// Markup that is escaped already, by `write!`.
+impl Write for Page {
+    fn write_str(&mut self, markup: &str) -> std::fmt::Result {
+        self.0.push_str(markup);
+        Ok(())
+    }
+}
+
 /// Text as HTML shows it, in attributes too.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
