@@ -1,7 +1,7 @@
 //! Code memory (`crates/jit/src/memory/arena.rs`), alone and behind the cache.
 
 use crate::cache::Cache;
-use crate::cache_model::KEYS;
+use crate::cache_model::{KEYS, cache};
 use crate::error::CodeMemoryError;
 use crate::explore::schedules;
 use crate::memory::{ArenaCode, ArenaOptions, ArenaStats, ArenaWriter, CodeArena, execute};
@@ -128,7 +128,7 @@ fn the_last_of_two_holders_frees() {
 fn code_is_evicted_while_it_runs() {
     schedules("cache and arena", 3, || {
         let arena = arena(4);
-        let cache = std::sync::Arc::new(Cache::<Arc<Held>>::new(1, 1 << 20));
+        let cache = std::sync::Arc::new(cache::<Arc<Held>>(1, 1 << 20));
         let ask = |compiler: &mut Compiler, cache: &Cache<Arc<Held>>, key: usize| {
             let make = || compiler.install(key as u8).map(Arc::new);
             let held = cache.get_or_make(&KEYS[key], make, |_| 1).expect("room");

@@ -5,16 +5,55 @@
 //! - Single-flight: while one thread makes a value, others that ask for it wait for that one.
 //! - A hit takes a shared lock on one of sixteen shards and allocates nothing.
 //! - What is evicted lives on for those who hold it, and is dropped outside of every lock.
+//! - Shapes are what a model chooses. Keys are hashed with a secret of the cache's own, so that
+//!   nobody can choose many that meet.
 
 use crate::sync::{AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, PoisonError, RwLock};
-use rustc_hash::FxBuildHasher;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 const SHARDS: usize = 16;
 
 /// Keys are flat lists of integers; a lookup borrows one from the stack.
 pub(crate) type Key = [i64];
+
+/// Two parts of a key, or two numbers that hide them.
+type Pair = [u64; 2];
+
+/// How keys are hashed, which nobody else can tell.
+pub(crate) struct Secret(pub(crate) [Pair; 8]);
+
+impl Secret {
+    pub(crate) fn random() -> Self {
+        let random = RandomState::new();
+        Self(std::array::from_fn(|at| {
+            [random.hash_one((at, 0)), random.hash_one((at, 1))]
+        }))
+    }
+
+    /// A sum of products of parts and secret numbers, two by two, so that none waits for another.
+    /// The standard library's hash takes as long as all the rest of a hit.
+    pub(crate) fn hash(&self, key: &Key) -> u64 {
+        let product = |[a, b]: Pair, hidden: &Pair| {
+            u128::from(a.wrapping_add(hidden[0])) * u128::from(b.wrapping_add(hidden[1]))
+        };
+        let parts = 2 * self.0.len();
+        key.chunks(parts).fold(key.len() as u64, |hash, parts| {
+            let (pairs, rest) = parts.as_chunks::<2>();
+            let mut hidden = self.0.iter();
+            let mut sum = u128::from(hash);
+            for ([a, b], hidden) in pairs.iter().zip(&mut hidden) {
+                sum = sum.wrapping_add(product([*a as u64, *b as u64], hidden));
+            }
+            for (last, hidden) in rest.iter().zip(hidden) {
+                sum = sum.wrapping_add(product([*last as u64, 0], hidden));
+            }
+            let last = product([sum as u64, (sum >> 64) as u64], &self.0[0]);
+            last as u64 ^ (last >> 64) as u64
+        })
+    }
+}
 
 /// A value that is there, being made, or about to be.
 struct Cell<V> {
@@ -24,13 +63,15 @@ struct Cell<V> {
 
 struct Slot<V> {
     key: Box<Key>,
+    hash: u64,
     cell: Arc<Cell<V>>,
     bytes: usize,
     used: AtomicBool,
 }
 
 struct Shard<V> {
-    at: HashMap<Box<Key>, usize, FxBuildHasher>,
+    /// Slots by the hash of their keys. Where two keys have one hash, the later has the place.
+    at: FxHashMap<u64, usize>,
     slots: Vec<Slot<V>>,
     hand: usize,
     bytes: usize,
@@ -45,6 +86,7 @@ pub(crate) struct Counts {
 }
 
 pub(crate) struct Cache<V> {
+    secret: Secret,
     shards: [RwLock<Shard<V>>; SHARDS],
     entries_per_shard: usize,
     bytes_per_shard: usize,
@@ -53,13 +95,18 @@ pub(crate) struct Cache<V> {
 
 impl<V: Clone> Cache<V> {
     pub(crate) fn new(entries: usize, bytes: usize) -> Self {
+        Self::with(Secret::random(), entries, bytes)
+    }
+
+    pub(crate) fn with(secret: Secret, entries: usize, bytes: usize) -> Self {
         let shard = || Shard {
-            at: HashMap::default(),
+            at: FxHashMap::default(),
             slots: Vec::new(),
             hand: 0,
             bytes: 0,
         };
         Self {
+            secret,
             shards: std::array::from_fn(|_| RwLock::new(shard())),
             entries_per_shard: entries.div_ceil(SHARDS).max(1),
             bytes_per_shard: bytes.div_ceil(SHARDS),
@@ -67,21 +114,19 @@ impl<V: Clone> Cache<V> {
         }
     }
 
-    fn shard(&self, key: &Key) -> &RwLock<Shard<V>> {
-        // A cheaper hash than the map's own: keys of one template differ in a few sizes.
-        let mix = |hash: u64, part: &i64| hash.rotate_left(7) ^ (*part as u64);
-        let hash = key.iter().fold(0, mix).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    fn shard(&self, hash: u64) -> &RwLock<Shard<V>> {
         &self.shards[(hash >> 60) as usize % SHARDS]
     }
 
     /// The value of a key, if it has been made.
     #[inline]
     pub(crate) fn get(&self, key: &Key) -> Option<V> {
+        let hash = self.secret.hash(key);
         let shard = self
-            .shard(key)
+            .shard(hash)
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        let slot = shard.slots.get(*shard.at.get(key)?)?;
+        let slot = shard.slots.get(shard.place(hash, key)?)?;
         let value = slot.cell.value.get()?.clone();
         if !slot.used.load(Ordering::Relaxed) {
             slot.used.store(true, Ordering::Relaxed);
@@ -125,14 +170,18 @@ impl<V: Clone> Cache<V> {
 
     /// The cell of a key, made if absent, with room made for it.
     fn cell(&self, key: &Key) -> Arc<Cell<V>> {
+        let hash = self.secret.hash(key);
         let mut shard = self
-            .shard(key)
+            .shard(hash)
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = shard.at.get(key).and_then(|at| shard.slots.get(*at)) {
-            return slot.cell.clone();
+        if let Some(at) = shard.place(hash, key) {
+            return shard.slots[at].cell.clone();
         }
         let mut evicted = Vec::new();
+        if let Some(&other) = shard.at.get(&hash) {
+            evicted.push(shard.remove(other));
+        }
         while shard.slots.len() >= self.entries_per_shard {
             evicted.push(self.evict(&mut shard));
         }
@@ -141,9 +190,10 @@ impl<V: Clone> Cache<V> {
             making: Mutex::new(()),
         });
         let at = shard.slots.len();
-        shard.at.insert(key.into(), at);
+        shard.at.insert(hash, at);
         let slot = Slot {
             key: key.into(),
+            hash,
             cell: cell.clone(),
             bytes: 0,
             used: AtomicBool::new(true),
@@ -157,11 +207,12 @@ impl<V: Clone> Cache<V> {
     /// Enters what a value weighs and evicts until the shard is within its bytes. The new value
     /// itself may go if it alone is too heavy; its maker has it all the same.
     fn weigh(&self, key: &Key, cell: &Arc<Cell<V>>, bytes: usize) {
+        let hash = self.secret.hash(key);
         let mut shard = self
-            .shard(key)
+            .shard(hash)
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = shard.find(key, cell) {
+        if let Some(at) = shard.find(hash, cell) {
             let before = std::mem::replace(&mut shard.slots[at].bytes, bytes);
             shard.bytes = shard.bytes - before + bytes;
         }
@@ -174,11 +225,12 @@ impl<V: Clone> Cache<V> {
     }
 
     fn forget(&self, key: &Key, cell: &Arc<Cell<V>>) {
+        let hash = self.secret.hash(key);
         let mut shard = self
-            .shard(key)
+            .shard(hash)
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        let forgotten = shard.find(key, cell).map(|at| shard.remove(at));
+        let forgotten = shard.find(hash, cell).map(|at| shard.remove(at));
         drop(shard);
         drop(forgotten);
     }
@@ -219,18 +271,23 @@ impl<V: Clone> Cache<V> {
 }
 
 impl<V> Shard<V> {
-    fn find(&self, key: &Key, cell: &Arc<Cell<V>>) -> Option<usize> {
-        let at = *self.at.get(key)?;
+    fn place(&self, hash: u64, key: &Key) -> Option<usize> {
+        let at = *self.at.get(&hash)?;
+        (*self.slots.get(at)?.key == *key).then_some(at)
+    }
+
+    fn find(&self, hash: u64, cell: &Arc<Cell<V>>) -> Option<usize> {
+        let at = *self.at.get(&hash)?;
         let slot = self.slots.get(at)?;
         Arc::ptr_eq(&slot.cell, cell).then_some(at)
     }
 
     fn remove(&mut self, at: usize) -> Slot<V> {
         let slot = self.slots.swap_remove(at);
-        self.at.remove(&slot.key);
+        self.at.remove(&slot.hash);
         self.bytes -= slot.bytes;
         if let Some(moved) = self.slots.get(at) {
-            self.at.insert(moved.key.clone(), at);
+            self.at.insert(moved.hash, at);
         }
         slot
     }

@@ -1,6 +1,9 @@
 //! The cache, one thread at a time and under a crowd. Its schedules are explored in `tests/models`.
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Secret};
+use rustc_hash::FxBuildHasher;
+use std::collections::HashSet;
+use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn fill(cache: &Cache<i64>, keys: std::ops::Range<i64>, bytes: usize) {
@@ -68,4 +71,70 @@ fn a_panic_while_making_wedges_nobody() {
     }));
     assert!(attempt.is_err());
     assert_eq!(cache.get_or_make(&[1], || Ok::<_, ()>(7), |_| 1), Ok(7));
+}
+
+/// A number with which a hash that everybody knows forgets what comes after.
+const CHOSEN: i64 = 0x243f_6a88_85a3_08d3;
+
+#[test]
+fn keys_that_are_chosen_to_meet_do_not() {
+    let chosen: Vec<[i64; 2]> = (0..1000).map(|n| [CHOSEN, n]).collect();
+    let known: HashSet<u64> = chosen
+        .iter()
+        .map(|key| FxBuildHasher.hash_one(&key[..]))
+        .collect();
+    assert_eq!(known.len(), 1, "chosen against what is no secret");
+    let secrets: Vec<Secret> = (0..20).map(|_| Secret::random()).collect();
+    for secret in &secrets {
+        let hashes: HashSet<u64> = chosen.iter().map(|key| secret.hash(key)).collect();
+        let shards: HashSet<u64> = hashes.iter().map(|hash| hash >> 60).collect();
+        assert_eq!((hashes.len(), shards.len()), (1000, 16));
+    }
+    let of_one: HashSet<u64> = secrets
+        .iter()
+        .map(|secret| secret.hash(&chosen[0]))
+        .collect();
+    assert_eq!(of_one.len(), 20, "each cache has its own");
+    // All of them fit, since no shard is filled before the others.
+    let cache = Cache::new(2048, usize::MAX);
+    for key in &chosen {
+        assert_eq!(
+            cache.get_or_make(key, || Ok::<_, ()>(key[1]), |_| 1),
+            Ok(key[1])
+        );
+    }
+    assert_eq!(cache.size(), (1000, 1000));
+}
+
+#[test]
+fn of_two_keys_with_one_hash_the_later_stays() {
+    let known = || Secret([[0, 1]; 8]);
+    assert_eq!(known().hash(&[1, 2]), known().hash(&[3, 0]));
+    let cache = Cache::with(known(), 64, usize::MAX);
+    for _ in 0..3 {
+        for key in [[1, 2], [3, 0]] {
+            assert_eq!(cache.get(&key), None);
+            assert_eq!(cache.get_or_make(&key, || Ok::<_, ()>(key), |_| 5), Ok(key));
+            assert_eq!(cache.get(&key), Some(key));
+            assert_eq!(cache.size(), (1, 5));
+        }
+    }
+}
+
+#[test]
+fn every_part_of_a_key_counts() {
+    let secret = Secret::random();
+    for length in 0..40 {
+        let key: Vec<i64> = (0..length).map(|part| part * 7 % 5).collect();
+        let hash = secret.hash(&key);
+        assert_ne!(hash, secret.hash(&[&key[..], &[0]].concat()));
+        for part in 0..key.len() {
+            let mut other = key.clone();
+            other[part] ^= 1;
+            assert_ne!(hash, secret.hash(&other), "{part} of {length}");
+            other[part] ^= 1;
+            other.swap(part, (part + 16) % key.len());
+            assert_eq!(hash == secret.hash(&other), key == other);
+        }
+    }
 }

@@ -12,9 +12,7 @@ use restride_exec::{Executable, code_pays_after};
 use restride_graph::Graph;
 use restride_jit::{Generation, PerProcess, watch_forks};
 use restride_loops::Verified;
-use rustc_hash::FxBuildHasher;
 use std::convert::Infallible;
-use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -233,7 +231,7 @@ impl Engine {
         code: Code,
     ) -> Result<Arc<RunnableKernel>, CompileError> {
         let share = self.share();
-        let hash = FxBuildHasher.hash_one(&*kernel);
+        let hash = share.kernels.hash(&*kernel);
         let same = |known: &RunnableKernel| *known.kernel() == kernel;
         if let Some(known) = share.kernels.find(hash, same) {
             self.improve(&known, code);

@@ -1,16 +1,19 @@
 //! Things that are alive, so that equal ones are one.
 
 use crate::sync::{Mutex, MutexGuard, PoisonError};
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::sync::{Arc, Weak};
 
 /// Finds the thing with some content while anybody holds it.
 pub(crate) struct Registry<T> {
+    /// Contents are what models choose, so nobody knows how they are hashed.
+    secret: RandomState,
     alive: Mutex<Alive<T>>,
 }
 
 struct Alive<T> {
-    by_hash: FxHashMap<u64, Weak<T>>,
+    by_hash: HashMap<u64, Weak<T>>,
     /// The number of entries at which those that have died are swept out.
     sweep_at: usize,
 }
@@ -18,8 +21,9 @@ struct Alive<T> {
 impl<T> Registry<T> {
     pub(crate) fn new() -> Self {
         Self {
+            secret: RandomState::new(),
             alive: Mutex::new(Alive {
-                by_hash: FxHashMap::default(),
+                by_hash: HashMap::new(),
                 sweep_at: 64,
             }),
         }
@@ -27,6 +31,11 @@ impl<T> Registry<T> {
 
     fn lock(&self) -> MutexGuard<'_, Alive<T>> {
         self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What contents are found by.
+    pub(crate) fn hash(&self, content: &impl Hash) -> u64 {
+        self.secret.hash_one(content)
     }
 
     /// The thing that is alive and the `same` as what is looked for.

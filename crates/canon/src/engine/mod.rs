@@ -34,7 +34,7 @@ use base::Held;
 use memo::Memo;
 use restride_budget::{Budget, Meter};
 use restride_graph::{Strided, ValueId};
-use rustc_hash::FxHashSet;
+use std::collections::HashSet;
 
 pub(crate) type Result<T> = std::result::Result<T, CanonError>;
 
@@ -54,7 +54,7 @@ pub(crate) struct Engine<'t> {
     inputs: Vec<(BaseId, Option<Strided>)>,
     checks: Vec<(Value, Demand)>,
     /// What is demanded already: index tensor, limit, wrap.
-    demanded: FxHashSet<(Value, i64, bool)>,
+    demanded: HashSet<(Value, i64, bool)>,
     outputs: Vec<(Value, Option<Strided>, ValueId)>,
     trace: Option<&'t mut dyn Trace>,
     /// What the compile may spend.
@@ -84,7 +84,7 @@ impl<'t> Engine<'t> {
             memo: Memo::default(),
             inputs: Vec::with_capacity(1),
             checks: Vec::new(),
-            demanded: FxHashSet::default(),
+            demanded: HashSet::new(),
             outputs: Vec::with_capacity(1),
             trace,
             on: ValueId::from_u32(0),

@@ -4,8 +4,8 @@ use crate::ir::{Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Sp
 use crate::scalar;
 use restride_graph::{ElementType, MAX_RANK, Shape, Strided};
 use restride_text::{Cursor, Diagnostic, closest};
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::collections::HashMap;
 
 const OPS: [&str; 10] = [
     "input",
@@ -28,7 +28,7 @@ pub fn parse(text: &str) -> Result<Canonical, Diagnostic> {
     let mut parser = Parser {
         cursor: Cursor::new(text)?,
         builder: Builder::new(),
-        names: FxHashMap::default(),
+        names: HashMap::new(),
     };
     parser.graph()?;
     Ok(parser.builder.finish())
@@ -37,7 +37,7 @@ pub fn parse(text: &str) -> Result<Canonical, Diagnostic> {
 struct Parser<'a> {
     cursor: Cursor<'a>,
     builder: Builder,
-    names: FxHashMap<&'a str, NodeId>,
+    names: HashMap<&'a str, NodeId>,
 }
 
 /// An operation whose type has not been read yet.
