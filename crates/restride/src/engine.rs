@@ -218,8 +218,8 @@ impl Engine {
             }
             Ok(program)
         };
-        // The key is kept twice, and the tables of the cache are not full.
-        let bytes = |program: &Program| program.bytes() + 2 * size_of_val(key) + 256;
+        // Tables of the cache are at most half empty, and the first entry of each makes room for four.
+        let bytes = |program: &Program| program.bytes() + 2 * size_of_val(key) + 384;
         share.programs.get_or_make(key, make, bytes)
     }
 
