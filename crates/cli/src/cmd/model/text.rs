@@ -37,6 +37,12 @@ pub(super) fn write(survey: &Survey, file: &File, out: &mut impl Write) -> io::R
     );
     rows.push(total(survey, timed));
     table(&rows, out)?;
+    if !survey.copy_views && survey.kinds.iter().any(|kind| kind.views > 0) {
+        writeln!(
+            out,
+            "\nA view costs nothing where what reads it takes strides; with --copy-views it counts as a copy."
+        )?;
+    }
     if timed {
         writeln!(
             out,

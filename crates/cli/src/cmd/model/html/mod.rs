@@ -11,6 +11,7 @@ use super::File;
 use super::survey::{Kind, Survey};
 use super::text::{bytes_shown, time_shown};
 use crate::cmd::report::page::{Page, escape};
+use crate::source::printable;
 
 /// The look of the page, light and dark.
 const STYLE: &str = "\
@@ -40,7 +41,8 @@ details>div{padding:.2rem 0 1.4rem 3.1rem}details h3{margin-top:1rem}.flow{overf
 
 /// The whole page.
 pub(super) fn page(survey: &Survey, file: &File) -> String {
-    let title = format!("{}: what it moves", file.name());
+    let name = file.path().file_name().unwrap_or_default();
+    let title = format!("{}: what it moves", printable(&name.to_string_lossy()));
     let mut page = Page::styled(&title, STYLE);
     heading(&mut page, survey);
     page.section("picture", "From input to output");
@@ -51,6 +53,11 @@ pub(super) fn page(survey: &Survey, file: &File) -> String {
          moved node by node, and need not be<i class=\"key\" style=\"background:var(--free)\"></i>views alone, or nodes \
          that change no byte<i class=\"key\" style=\"background:var(--calm)\"></i>nodes that compute</p>\n",
     );
+    if !survey.copy_views {
+        page.paragraph(
+            "A view costs nothing where what reads it takes strides; with --copy-views it counts as a copy.",
+        );
+    }
     page.section("groups", "Groups, by what they cost");
     if survey.kinds.is_empty() {
         page.paragraph("No node of this model moves data.");

@@ -30,7 +30,7 @@ pub(super) fn picture(survey: &Survey) -> String {
         .max()
         .unwrap_or(0)
         .max(1);
-    let step = (WIDTH / columns.len().max(1) as f64).min(90.0);
+    let step = (WIDTH / columns.len().max(1) as f64).min(240.0);
     let gap = (step * 0.25).min(8.0);
     let top = 26.0;
     let base = top + HEIGHT;
@@ -39,9 +39,7 @@ pub(super) fn picture(survey: &Survey) -> String {
         base + 46.0
     );
     let tall = |bytes: u128| HEIGHT * bytes as f64 / most as f64;
-    let mut labelled: Vec<usize> = (0..columns.len()).collect();
-    labelled.sort_by_key(|&at| std::cmp::Reverse(columns[at].alone.max(columns[at].moved)));
-    labelled.truncate(if step > 44.0 { columns.len() } else { 3 });
+    let labels = labels(&columns, step, base, most);
     for (at, column) in columns.iter().enumerate() {
         let (x, wide) = (at as f64 * step + gap / 2.0, (step - gap).max(1.0));
         let kind = &survey.kinds[column.kind];
@@ -67,17 +65,7 @@ pub(super) fn picture(survey: &Survey) -> String {
             0 => bar("free", 3.0),
             moved => bar("moved", tall(moved).max(2.0)),
         }
-        if labelled.contains(&at) && column.alone.max(column.moved) > 0 {
-            let y = base - tall(column.alone.max(column.moved)) - 6.0;
-            let middle = (x + wide / 2.0).clamp(24.0, WIDTH - 24.0);
-            let text = match column.moved == column.alone {
-                true => bytes_shown(column.moved),
-                false => format!(
-                    "{} \u{2192} {}",
-                    bytes_shown(column.alone),
-                    bytes_shown(column.moved)
-                ),
-            };
+        if let Some((_, text, middle, y)) = labels.iter().find(|label| label.0 == at) {
             let _ = write!(
                 out,
                 "<text x=\"{middle:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>"
@@ -96,6 +84,44 @@ pub(super) fn picture(survey: &Survey) -> String {
         base + 42.0
     );
     out
+}
+
+/// Which columns say how much they move, what they say and where: the largest first, and none over
+/// another's.
+fn labels(columns: &[Column], step: f64, base: f64, most: u128) -> Vec<(usize, String, f64, f64)> {
+    let size = |at: usize| columns[at].alone.max(columns[at].moved);
+    let mut order: Vec<usize> = (0..columns.len()).filter(|&at| size(at) > 0).collect();
+    order.sort_by_key(|&at| (std::cmp::Reverse(size(at)), at));
+    let mut labels: Vec<(usize, String, f64, f64)> = Vec::new();
+    // Half of a text, with some air.
+    let half = |text: &str| text.chars().count() as f64 * 3.2 + 4.0;
+    for at in order {
+        let column = &columns[at];
+        let text = match column.moved == column.alone {
+            true => bytes_shown(column.moved),
+            false => format!(
+                "{} \u{2192} {}",
+                bytes_shown(column.alone),
+                bytes_shown(column.moved)
+            ),
+        };
+        let wide = half(&text);
+        let middle = ((at as f64 + 0.5) * step).clamp(wide, (WIDTH - wide).max(wide));
+        let y = base - HEIGHT * size(at) as f64 / most as f64 - 6.0;
+        let free = labels.iter().all(|(_, other, x, height)| {
+            (middle - x).abs() >= wide + half(other) || (y - height).abs() >= 13.0
+        });
+        // Nor across a column that is taller.
+        let clear = (0..columns.len()).all(|other| {
+            let x = (other as f64 + 0.5) * step;
+            let top = base - HEIGHT * size(other) as f64 / most as f64;
+            other == at || (x - middle).abs() >= wide + step / 2.0 || top > y + 2.0
+        });
+        if free && clear && labels.len() < 24 {
+            labels.push((at, text, middle, y));
+        }
+    }
+    labels
 }
 
 /// A column for each group in the order of the model.
@@ -129,7 +155,7 @@ fn marks(survey: &Survey, y: f64, out: &mut String) {
         Role::Compute => Some("calm"),
     };
     let classes: Vec<&str> = survey.model.nodes.iter().filter_map(class).collect();
-    let step = (WIDTH / classes.len().max(1) as f64).min(14.0);
+    let step = (WIDTH / classes.len().max(1) as f64).min(36.0);
     // Neighbours of one kind are one mark.
     let mut at = 0;
     while at < classes.len() {
