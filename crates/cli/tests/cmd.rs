@@ -4,10 +4,12 @@
 //! then each line of standard error after `! `, then `? N` if it exits with a code N that is not
 //! 0. `| ` before a command pipes the output of the one before into it. A line that starts with
 //! `#` outside of an output says why the session is there. Each session has an empty folder of its
-//! own; `<<` makes a file in it, up to a line `>>`, and `<+` copies one of the repository into it. Numbers that differ between runs and machines
-//! are written as `N` where a command line ends with `# numbers vary`.
+//! own; `<<` makes a file in it, up to a line `>>`, and `<+` copies one of the repository into it. Numbers
+//! that differ between runs and machines are written as `N` where a command line ends with `# numbers
+//! vary`.
 //!
-//! The fences marked `console` of `README.md` and `docs/quick.md` are sessions too.
+//! The fences marked `console` of `README.md`, `docs/quick.md` and `docs/models.md` are sessions too; they
+//! find some of the models of `crates/import` in their folder.
 //!
 //! `BLESS=1` writes the expectations anew.
 
@@ -30,7 +32,7 @@ fn sessions() {
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|e| e == "cli"))
         .collect();
-    for page in ["docs/quick.md", "README.md"] {
+    for page in ["docs/quick.md", "docs/models.md", "README.md"] {
         files.push(
             Path::new(env!("CARGO_MANIFEST_DIR"))
                 .join("../..")
@@ -45,7 +47,7 @@ fn sessions() {
         let name = file.file_stem().expect("a name").to_string_lossy();
         let actual = match file.extension().is_some_and(|e| e == "md") {
             true => page(&name, &text),
-            false => session(&name, &text),
+            false => session(&name, &text, false),
         };
         if actual == text {
             continue;
@@ -72,7 +74,7 @@ fn page(name: &str, text: &str) -> String {
         if line == "```console" {
             let inside = lines.by_ref().take_while(|line| *line != "```");
             let inside: Vec<&str> = inside.collect();
-            out += session(name, &inside.join("\n")).trim_end();
+            out += session(name, &inside.join("\n"), true).trim_end();
             out += "\n```\n";
         }
     }
@@ -80,9 +82,15 @@ fn page(name: &str, text: &str) -> String {
 }
 
 /// Runs a session and writes it down anew.
-fn session(name: &str, text: &str) -> String {
+fn session(name: &str, text: &str, models: bool) -> String {
     let folder = std::env::temp_dir().join(format!("restride-cmd-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
+    if models {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/files");
+        for file in ["detector.onnx", "patches.onnx", "hidden.onnx"] {
+            fs::copy(from.join(file), folder.join(file)).expect("copied");
+        }
+    }
     let mut out = String::new();
     let mut last: Option<Ran> = None;
     let mut lines = text.lines().peekable();
