@@ -42,6 +42,8 @@ fn check(text: &str) {
             open.push(name);
         }
         assert!(name != "script", "a script");
+        // A place on the page itself may be linked to.
+        let tag = tag.replace("href=\"#", "");
         for attribute in ["src=", "href=", "onload", "url("] {
             assert!(!tag.contains(attribute), "{tag}");
         }
@@ -95,6 +97,44 @@ fn pages_are_well_formed_and_complete() {
     assert_eq!(text.matches("fill-opacity=\"0.50\"").count(), 2048);
     // All buffers have one scale: half as many elements are half as many cells.
     assert_eq!(text.matches("<rect").count(), 2048 + 1024);
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[test]
+fn pages_of_models_are_well_formed_and_complete() {
+    let folder = folder("model");
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/files");
+    let groups = [
+        ("detector.onnx", 4),
+        ("branches.onnx", 5),
+        ("hidden.onnx", 2),
+        ("layers.xml", 20),
+    ];
+    for (name, groups) in groups {
+        let path = folder.join("page.html");
+        let ran = Command::new(env!("CARGO_BIN_EXE_restride"))
+            .args(["model", "--no-times", "--html"])
+            .arg(&path)
+            .arg(files.join(name))
+            .output()
+            .expect("the command");
+        assert!(ran.status.success(), "{name}: {ran:?}");
+        let text = std::fs::read_to_string(&path).expect("the page");
+        check(&text);
+        assert_eq!(text.matches("<details ").count(), groups, "{name}");
+        // Every column leads to its group.
+        for link in text.split("href=\"#").skip(1) {
+            let id = link.split('"').next().expect("an end");
+            assert!(
+                text.contains(&format!("<details id=\"{id}\">")),
+                "{name}: {id}"
+            );
+        }
+        assert_eq!(
+            text.contains("id=\"hidden\""),
+            ["branches.onnx", "hidden.onnx"].contains(&name)
+        );
+    }
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
