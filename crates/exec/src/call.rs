@@ -4,8 +4,8 @@ use restride_leaves::{CpuLevel, PrepareError};
 use restride_loops::{Role, Verified};
 use smallvec::SmallVec;
 
-use crate::error::{CheckFailure, RunError};
-use crate::frame::Frame;
+use crate::error::{CallError, RunError};
+use crate::frame::{FEW, frame};
 use crate::node::Node;
 use crate::prepare::prepare;
 use crate::run::{self, Buffers};
@@ -169,12 +169,21 @@ impl Executable {
     /// * nobody else writes to any of them, or reads an output or scratch, during the call. What
     ///   lies between the elements of an input may be read as well. Indices may change meanwhile;
     ///   each is loaded once.
-    pub unsafe fn call_raw(&self, buffers: &[*mut u8]) -> Result<(), CheckFailure> {
-        for phase in 0..self.phases.len() {
+    pub unsafe fn call_raw(&self, buffers: &[*mut u8]) -> Result<(), CallError> {
+        // Before anything is written.
+        let mut frame = frame(self.slots)?;
+        for phase in &self.phases {
             // SAFETY: the caller's; chunk 0 of 1 is the whole phase.
-            unsafe { self.run_chunk(buffers, phase, 0, 1)? }
+            unsafe { run::chunk(phase, self.buffers(buffers), &mut frame, 0, 1)? }
         }
         Ok(())
+    }
+
+    /// Whether a chunk allocates: a kernel that has very many variables has them on the heap. Then a
+    /// call by chunks may fail for want of memory when others have written already, which
+    /// [`Executable::call_raw`] cannot.
+    pub fn chunks_allocate(&self) -> bool {
+        self.slots > FEW
     }
 
     /// Runs one chunk of one phase. All chunks `0..chunks` of a phase, in any order and on any
@@ -189,20 +198,26 @@ impl Executable {
         phase: usize,
         chunk: u32,
         chunks: u32,
-    ) -> Result<(), CheckFailure> {
+    ) -> Result<(), CallError> {
         let Some(phase) = self.phases.get(phase) else {
             return Ok(());
         };
         if chunk >= chunks {
             return Ok(());
         }
-        let mut frame = Frame::from_elem(0, self.slots);
-        let buffers = Buffers {
-            addresses: buffers,
+        let mut frame = frame(self.slots)?;
+        let buffers = self.buffers(buffers);
+        // SAFETY: the caller's.
+        unsafe { run::chunk(phase, buffers, &mut frame, chunk, chunks)? }
+        Ok(())
+    }
+
+    /// The constants among them have the lengths that were verified and are only read.
+    fn buffers<'a>(&'a self, addresses: &'a [*mut u8]) -> Buffers<'a> {
+        Buffers {
+            addresses,
             declared: &self.kernel.buffers,
-        };
-        // SAFETY: the caller's; constants have the lengths that were verified and are only read.
-        unsafe { run::chunk(phase, buffers, &mut frame, chunk, chunks) }
+        }
     }
 }
 

@@ -15,6 +15,29 @@ pub struct CheckFailure {
     pub value: i128,
 }
 
+/// Why a call by addresses ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CallError {
+    /// An index that a check refused.
+    #[error(transparent)]
+    Check(#[from] CheckFailure),
+    /// There is no memory for the variables of a kernel that has very many.
+    #[error("no memory for {bytes} bytes of variables")]
+    OutOfMemory {
+        /// How many bytes were asked for.
+        bytes: usize,
+    },
+}
+
+impl From<CallError> for RunError {
+    fn from(error: CallError) -> RunError {
+        match error {
+            CallError::Check(failure) => failure.into(),
+            CallError::OutOfMemory { bytes } => RunError::OutOfMemory { bytes },
+        }
+    }
+}
+
 /// Why a call did not happen or ended early.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -59,7 +82,7 @@ pub enum RunError {
         expected: usize,
     },
     /// The memory that a call needs for itself cannot be had.
-    #[error("no memory for {bytes} bytes of scratch")]
+    #[error("no memory for {bytes} bytes")]
     OutOfMemory {
         /// How many bytes were asked for.
         bytes: usize,

@@ -2,14 +2,29 @@
 
 use smallvec::SmallVec;
 
+use crate::error::CallError;
+
 /// The value of an index that is out of range; no variable has it otherwise.
 pub(crate) const OUTSIDE: i64 = i64::MIN;
 
-/// How many variables may be in scope: a frame never leaves the stack.
-pub(crate) const MOST_VARIABLES: usize = 256;
+/// Frames of up to so many variables are on the stack.
+pub(crate) const FEW: usize = 256;
 
 /// The values of all variables, by slot.
-pub(crate) type Frame = SmallVec<[i64; MOST_VARIABLES]>;
+pub(crate) type Frame = SmallVec<[i64; FEW]>;
+
+/// A frame of so many slots.
+#[inline]
+pub(crate) fn frame(slots: usize) -> Result<Frame, CallError> {
+    let mut frame = Frame::new();
+    if slots > FEW {
+        let bytes = slots.saturating_mul(size_of::<i64>());
+        let reserved = frame.try_reserve_exact(slots);
+        reserved.map_err(|_| CallError::OutOfMemory { bytes })?;
+    }
+    frame.resize(slots, 0);
+    Ok(frame)
+}
 
 /// A place with its address in bytes.
 #[derive(Clone, Debug)]

@@ -13,8 +13,9 @@ mod node;
 mod pace;
 mod prepare;
 mod run;
+mod slots;
 
 pub use call::Executable;
-pub use error::{CheckFailure, RunError};
+pub use error::{CallError, CheckFailure, RunError};
 pub use pace::{code_pays_after, keeps_pace};
 pub use restride_leaves::{CpuLevel, PrepareError};

@@ -4,9 +4,10 @@ use restride_leaves::{CpuLevel, GatherLeaf, Leaf, PrepareError};
 use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
 
-use crate::frame::{Address, MOST_VARIABLES};
+use crate::frame::Address;
 use crate::node::{Check, CheckDim, GatherNode, Node};
 use crate::pace::is_long;
+use crate::slots::{Loaded, Slots};
 
 /// The phases of a kernel, and how many slots a frame of it needs.
 pub(crate) fn prepare(
@@ -16,55 +17,36 @@ pub(crate) fn prepare(
     let mut preparer = Preparer {
         kernel,
         cpu,
-        scope: Vec::new(),
-        slots: 0,
+        slots: Slots::new(kernel),
     };
     let phases = kernel
         .phases
         .iter()
         .map(|phase| preparer.block(phase))
         .collect::<Result<_, _>>()?;
-    let (count, limit) = (preparer.slots, MOST_VARIABLES);
-    if count > limit {
-        return Err(PrepareError::Variables { count, limit });
-    }
-    Ok((phases, count))
-}
-
-/// A variable in scope; its slot is its place in the scope.
-struct Binding {
-    var: Var,
-    /// The trip count of a loop; nothing for an index.
-    extent: Option<i64>,
+    Ok((phases, preparer.slots.count()))
 }
 
 struct Preparer<'k> {
     kernel: &'k Kernel,
     cpu: CpuLevel,
-    scope: Vec<Binding>,
-    slots: usize,
+    slots: Slots,
 }
 
 impl Preparer<'_> {
     fn block(&mut self, stmts: &[Stmt]) -> Result<Vec<Node>, PrepareError> {
-        let outside = self.scope.len();
+        let mut loaded = Loaded::default();
         // As many as there are, and no more: these are kept.
         let mut nodes = Vec::with_capacity(stmts.len());
         for stmt in stmts {
-            nodes.push(self.stmt(stmt)?);
+            self.slots.step();
+            nodes.push(self.stmt(stmt, &mut loaded)?);
+            self.slots.give_up(&mut loaded);
         }
-        self.scope.truncate(outside);
         Ok(nodes)
     }
 
-    fn bind(&mut self, var: Var, extent: Option<i64>) -> usize {
-        let slot = self.scope.len();
-        self.scope.push(Binding { var, extent });
-        self.slots = self.slots.max(slot + 1);
-        slot
-    }
-
-    fn stmt(&mut self, stmt: &Stmt) -> Result<Node, PrepareError> {
+    fn stmt(&mut self, stmt: &Stmt, loaded: &mut Loaded) -> Result<Node, PrepareError> {
         match stmt {
             Stmt::For {
                 var,
@@ -77,25 +59,28 @@ impl Preparer<'_> {
                     Some(_) | None => None,
                 };
                 match whole {
-                    Some(leaf) if !parallel => Ok(leaf),
+                    Some(leaf) if !parallel => {
+                        self.slots.skip(body);
+                        Ok(leaf)
+                    }
                     whole => {
-                        let slot = self.bind(*var, Some(*extent));
-                        let body = self.block(body);
-                        self.scope.pop();
+                        let slot = self.slots.enter(*var, *extent);
+                        let body = self.block(body)?;
+                        self.slots.leave();
                         Ok(Node::Loop {
                             slot,
                             extent: *extent,
                             parallel: *parallel,
-                            body: body?,
+                            body,
                             whole: whole.map(Box::new),
                         })
                     }
                 }
             }
             Stmt::Index { var, place, norm } => {
-                let place = self.address(place);
+                let place = self.address(place)?;
                 Ok(Node::Index {
-                    slot: self.bind(*var, None),
+                    slot: self.slots.load(*var, loaded),
                     place,
                     norm: *norm,
                 })
@@ -105,7 +90,7 @@ impl Preparer<'_> {
                 dims,
                 norm,
                 code,
-            } => Ok(self.check(index, dims, norm, *code)),
+            } => self.check(index, dims, norm, *code),
             Stmt::Move(m) => self.leaf_move(m),
             Stmt::Gather(g) => self.leaf_gather(g),
             Stmt::Fill { dst, dims, bits } => self.leaf_fill(dst, dims, *bits),
@@ -120,8 +105,14 @@ impl Preparer<'_> {
         }
     }
 
-    fn check(&self, index: &Place, dims: &[(i64, i64)], norm: &Norm, code: u32) -> Node {
-        let width = self.width(index);
+    fn check(
+        &self,
+        index: &Place,
+        dims: &[(i64, i64)],
+        norm: &Norm,
+        code: u32,
+    ) -> Result<Node, PrepareError> {
+        let width = self.width(index)?;
         let mut count = 1u64;
         let mut dims: SmallVec<[CheckDim; 6]> = dims
             .iter()
@@ -138,34 +129,31 @@ impl Preparer<'_> {
             .filter(|dim| dim.stride != 0)
             .collect();
         dims.reverse();
-        let loops = self.scope.iter().enumerate();
-        Node::Check(Box::new(Check {
-            index: self.address(index),
+        Ok(Node::Check(Box::new(Check {
+            index: self.address(index)?,
             dims,
             count,
             norm: *norm,
             code,
-            loops: loops
-                .filter_map(|(slot, b)| Some((slot, b.extent?)))
-                .collect(),
-        }))
+            loops: self.slots.loops().collect(),
+        })))
     }
 
     fn leaf_move(&self, m: &Move) -> Result<Node, PrepareError> {
-        let width = self.width(&m.dst);
-        let src = self.address(&m.src);
+        let width = self.width(&m.dst)?;
+        let src = self.address(&m.src)?;
         let zeros = || m.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
         Ok(Node::Move {
             leaf: Leaf::prepare_move(&m.dims, width, m.form, self.cpu)?,
             zero: self.zero(src.is_indexed(), zeros, width)?,
-            dst: self.address(&m.dst),
+            dst: self.address(&m.dst)?,
             src,
         })
     }
 
     fn leaf_gather(&self, g: &Gather) -> Result<Node, PrepareError> {
-        let width = self.width(&g.dst);
-        let (src, index) = (self.address(&g.src), self.address(&g.index));
+        let width = self.width(&g.dst)?;
+        let (src, index) = (self.address(&g.src)?, self.address(&g.index)?);
         let zeros = || {
             let rows = std::iter::once((g.extent, g.dst_stride));
             rows.chain(g.dims.iter().map(|dim| (dim.extent, dim.dst)))
@@ -174,7 +162,7 @@ impl Preparer<'_> {
         Ok(Node::Gather(Box::new(GatherNode {
             leaf: GatherLeaf::prepare(g, width, self.cpu)?,
             zero: self.zero(src.is_indexed() || index.is_indexed(), zeros, width)?,
-            dst: self.address(&g.dst),
+            dst: self.address(&g.dst)?,
             src,
             index,
         })))
@@ -187,8 +175,8 @@ impl Preparer<'_> {
         bits: u128,
     ) -> Result<Node, PrepareError> {
         Ok(Node::Fill {
-            leaf: Leaf::prepare_fill(dims, self.width(dst), bits, self.cpu)?,
-            dst: self.address(dst),
+            leaf: Leaf::prepare_fill(dims, self.width(dst)?, bits, self.cpu)?,
+            dst: self.address(dst)?,
         })
     }
 
@@ -205,26 +193,28 @@ impl Preparer<'_> {
     }
 
     /// The element width of a place's buffer, which a verified kernel has.
-    fn width(&self, place: &Place) -> usize {
-        let buffer = self.kernel.buffer(place.buffer);
-        buffer.map_or(1, |buffer| buffer.width.bytes())
+    fn width(&self, place: &Place) -> Result<usize, PrepareError> {
+        match self.kernel.buffer(place.buffer) {
+            Some(buffer) => Ok(buffer.width.bytes()),
+            None => Err(PrepareError::Unknown),
+        }
     }
 
     /// An address in bytes. The products wrap like the sums; see [`Address::offset`].
-    fn address(&self, place: &Place) -> Address {
-        let width = self.width(place) as isize;
+    fn address(&self, place: &Place) -> Result<Address, PrepareError> {
+        let width = self.width(place)? as isize;
         let in_bytes = |elements: i64| (elements as isize).wrapping_mul(width);
         let (mut terms, mut indices) = (SmallVec::new(), SmallVec::new());
         for &(var, coeff) in &place.addr.terms {
-            if let Some(slot) = self.scope.iter().rposition(|b| b.var == var) {
-                terms.push((slot, in_bytes(coeff)));
-                if self.scope[slot].extent.is_none() {
-                    indices.push(slot);
-                }
+            let slot = self.slots.find(var).ok_or(PrepareError::Unknown)?;
+            terms.push((slot.number, in_bytes(coeff)));
+            if slot.is_index {
+                indices.push(slot.number);
             }
         }
         let base = in_bytes(place.addr.base);
-        Address::new(place.buffer.0 as usize, base, terms, indices)
+        let buffer = place.buffer.0 as usize;
+        Ok(Address::new(buffer, base, terms, indices))
     }
 }
 

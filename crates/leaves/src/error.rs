@@ -21,12 +21,7 @@ pub enum PrepareError {
         /// The size of the axis.
         limit: i64,
     },
-    /// A block has more variables in scope than a frame holds.
-    #[error("{count} variables are in scope, the limit is {limit}")]
-    Variables {
-        /// How many there are.
-        count: usize,
-        /// How many there may be.
-        limit: usize,
-    },
+    /// A statement mentions a buffer or a variable that there is not; a verified one does not.
+    #[error("a buffer or a variable is mentioned that there is not")]
+    Unknown,
 }

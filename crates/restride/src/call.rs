@@ -84,7 +84,7 @@ impl<'a> Call<'a> {
     /// this one.
     pub fn run_on(&mut self, pool: &dyn ParallelFor) -> Result<(), RunError> {
         let chunks = pool.width().clamp(1, 1024);
-        if chunks == 1 || !self.program.kernel.kernel().is_parallel() {
+        if chunks == 1 || !self.program.kernel.is_shared() {
             return self.run();
         }
         let (claimed, done) = (flags(chunks)?, flags(chunks)?);

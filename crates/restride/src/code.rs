@@ -1,6 +1,6 @@
 //! What runs a kernel: machine code, or the generic executor until there is some or for good.
 
-use restride_exec::{CheckFailure, Executable, code_pays_after};
+use restride_exec::{CallError, Executable, code_pays_after};
 use restride_jit::{BadIndex, NativeKernel};
 use restride_loops::{Buffer, Role, Stmt, Verified};
 use std::sync::OnceLock;
@@ -30,28 +30,30 @@ enum Running<'a> {
     Generic(&'a Executable),
 }
 
-/// A check that failed, as either executor reports it.
-pub(crate) struct Failed {
-    pub(crate) code: u32,
-    pub(crate) at: Option<(u64, i128)>,
+/// Why a call ended early, as either executor reports it.
+pub(crate) enum Failed {
+    /// A check, by its number, and where and what the index is unless it has changed since.
+    Check(u32, Option<(u64, i128)>),
+    OutOfMemory {
+        bytes: usize,
+    },
 }
 
 impl From<restride_jit::RunError> for Failed {
     fn from(error: restride_jit::RunError) -> Self {
         let restride_jit::RunError::Check { code, found } = error;
-        let at = match found {
-            BadIndex::At { position, value } => Some((position, value)),
-            BadIndex::Changed => None,
-        };
-        Self { code, at }
+        match found {
+            BadIndex::At { position, value } => Self::Check(code, Some((position, value))),
+            BadIndex::Changed => Self::Check(code, None),
+        }
     }
 }
 
-impl From<CheckFailure> for Failed {
-    fn from(failure: CheckFailure) -> Self {
-        Self {
-            code: failure.code,
-            at: Some((failure.position, failure.value)),
+impl From<CallError> for Failed {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Check(it) => Self::Check(it.code, Some((it.position, it.value))),
+            CallError::OutOfMemory { bytes } => Self::OutOfMemory { bytes },
         }
     }
 }
@@ -127,6 +129,15 @@ impl RunnableKernel {
             + self.kernel.buffers.len() * size_of::<Buffer>()
             + constants.sum::<usize>()
             + runners
+    }
+
+    /// Whether more than one chunk of a phase helps, and none can fail for want of memory.
+    pub(crate) fn is_shared(&self) -> bool {
+        let allocates = match self.running() {
+            Running::Native(_) => false,
+            Running::Generic(generic) => generic.chunks_allocate(),
+        };
+        self.kernel.is_parallel() && !allocates
     }
 
     pub(crate) fn phases(&self) -> usize {

@@ -209,10 +209,12 @@ impl Meta {
     }
 
     pub(crate) fn failure(&self, failed: &Failed) -> RunError {
-        let (position, value) = failed
-            .at
-            .map_or((0, Wrong::Changed), |(p, v)| (p, Wrong::Value(v)));
-        let found = plan::IndexCheck::failed(&self.checks, failed.code, position);
+        let (code, at) = match *failed {
+            Failed::Check(code, at) => (code, at),
+            Failed::OutOfMemory { bytes } => return RunError::OutOfMemory { bytes },
+        };
+        let (position, value) = at.map_or((0, Wrong::Changed), |(p, v)| (p, Wrong::Value(v)));
+        let found = plan::IndexCheck::failed(&self.checks, code, position);
         let known = found.and_then(|(at, position)| {
             let (check, op) = (self.checks.get(at)?, self.ops.get(at)?);
             Some(RunError::Index {
@@ -222,7 +224,7 @@ impl Meta {
                 limit: check.limit,
             })
         });
-        known.unwrap_or(RunError::UnknownCheck { code: failed.code })
+        known.unwrap_or(RunError::UnknownCheck { code })
     }
 }
 
