@@ -5,7 +5,7 @@ use std::fmt;
 use restride::{Budget, Graph, Machine};
 use restride_budget::{Meter, Stage};
 use restride_canon::canonicalise;
-use restride_exec::{CpuLevel, Executable};
+use restride_exec::{CpuLevel, Executable, Patterns};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::verify;
 use restride_lower::plan::{PlanOptions, plan};
@@ -127,7 +127,7 @@ impl Run {
             meter.check().map_err(|e| e.to_string())?;
             verify(kernel.clone()).map_err(|e| e.to_string())
         })?;
-        self.stage(|_| Executable::new(&kernel, CpuLevel::detect()))?;
+        self.stage(|_| Executable::new(&kernel, &Patterns::new(CpuLevel::detect())))?;
         self.stage(|_| {
             let mut compiler = Compiler::new(CompileOptions::default())?;
             compiler.compile(&kernel).map(|_| ())

@@ -1,7 +1,7 @@
 //! Runs a program on any rung: the oracle, the loops' interpreter, leaf calls, machine code.
 
 use clap::ValueEnum;
-use restride_exec::{CpuLevel, Executable};
+use restride_exec::{CpuLevel, Executable, Patterns};
 use restride_graph::oracle::{self, OracleError, Tensor};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::{Fault, Verified, interpret};
@@ -100,7 +100,7 @@ fn run_exec(
     buffers: &[Vec<u8>],
     refused: &dyn Fn(u32, u64, Option<i128>) -> Failure,
 ) -> Result<Vec<Vec<u8>>, Failure> {
-    let executable = Executable::new(kernel, CpuLevel::detect())
+    let executable = Executable::new(kernel, &Patterns::new(CpuLevel::detect()))
         .map_err(|error| Failure::Internal(format!("preparing: {error}")))?;
     let inputs: Vec<&[u8]> = buffers.iter().map(Vec::as_slice).collect();
     let mut memory = output_buffers(signature)?;

@@ -1,6 +1,6 @@
 //! Executables and the ways to call them.
 
-use restride_leaves::{CpuLevel, PrepareError};
+use restride_leaves::{Patterns, PrepareError};
 use restride_loops::{Role, Verified};
 use smallvec::SmallVec;
 
@@ -22,10 +22,10 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Prepares a kernel for a level of processor, or the best there is if that is less.
-    pub fn new(kernel: &Verified, cpu: CpuLevel) -> Result<Executable, PrepareError> {
+    /// Prepares a kernel for the level of processor that patterns are for, with what they know.
+    pub fn new(kernel: &Verified, patterns: &Patterns) -> Result<Executable, PrepareError> {
         let kernel = kernel.clone();
-        let (phases, slots) = prepare(&kernel, cpu)?;
+        let (phases, slots) = prepare(&kernel, patterns)?;
         let mut scratch = 0usize;
         for buffer in &kernel.buffers {
             if buffer.role == Role::Scratch {

@@ -1,7 +1,7 @@
 //! Kernels with very many variables: everything that is verified is prepared, and runs as the
 //! checking interpreter has it.
 
-use restride_exec::{CpuLevel, Executable};
+use restride_exec::{CpuLevel, Executable, Patterns};
 use restride_loops::{Verified, interpret, verify};
 use std::fmt::Write as _;
 
@@ -137,7 +137,7 @@ fn runs(kernel: &Verified, seed: u64) -> bool {
     let want = interpret(kernel, &inputs).expect("it runs");
     let mut allocates = false;
     for cpu in CpuLevel::ALL {
-        let executable = Executable::new(kernel, cpu).expect("it is prepared");
+        let executable = Executable::new(kernel, &Patterns::new(cpu)).expect("it is prepared");
         let mut have = vec![0; want[0].len()];
         let inputs = inputs.each_ref().map(|bytes| &**bytes);
         executable.run(&inputs, &mut [&mut have]).expect("it runs");

@@ -2,32 +2,34 @@
 
 use std::sync::Arc;
 
-use restride_leaves::{Callee, Contract, CpuLevel, GatherLeaf, Leaf, PrepareError};
+use restride_leaves::{Callee, Contract, GatherLeaf, Leaf, Patterns, PrepareError};
 use restride_loops::{Dim, Form, Gather, Norm};
 
 use crate::checks::{CheckBox, check_box};
 use crate::error::JitError;
 
 /// Owned by the kernel whose code holds their addresses; none of them moves.
-#[derive(Default)]
 pub(crate) struct Attachments {
     leaves: Vec<Leaf>,
     gathers: Vec<GatherLeaf>,
     constants: Vec<Arc<[u8]>>,
     #[expect(clippy::vec_box, reason = "code points at them, so they must not move")]
     checks: Vec<Box<CheckBox>>,
-    cpu: Option<CpuLevel>,
+    patterns: Arc<Patterns>,
     /// What the functions do, if somebody will ask.
     callees: Option<Vec<Callee>>,
 }
 
 impl Attachments {
-    /// Leaves of a level; `contracts` says whether to keep what they do.
-    pub(crate) fn new(cpu: CpuLevel, contracts: bool) -> Self {
+    /// Leaves of patterns; `contracts` says whether to keep what they do.
+    pub(crate) fn new(patterns: Arc<Patterns>, contracts: bool) -> Self {
         Self {
-            cpu: Some(cpu),
+            leaves: Vec::new(),
+            gathers: Vec::new(),
+            constants: Vec::new(),
+            checks: Vec::new(),
+            patterns,
             callees: contracts.then(Vec::new),
-            ..Self::default()
         }
     }
 
@@ -46,10 +48,6 @@ impl Attachments {
         }
     }
 
-    fn cpu(&self) -> CpuLevel {
-        self.cpu.unwrap_or(CpuLevel::Baseline)
-    }
-
     /// The address of a constant's bytes, kept alive.
     pub(crate) fn constant(&mut self, bytes: &Arc<[u8]>) -> *const u8 {
         let address = bytes.as_ptr();
@@ -66,7 +64,7 @@ impl Attachments {
         width: i64,
         form: Form,
     ) -> Result<(*const u8, *const u8), JitError> {
-        let leaf = Leaf::prepare_move(dims, width as usize, form, self.cpu());
+        let leaf = Leaf::prepare_move(dims, width as usize, form, &self.patterns);
         let (entry, params) = self.keep(leaf)?;
         self.record(entry, params, || Contract::Move {
             dims: dims.iter().copied().collect(),
@@ -82,7 +80,7 @@ impl Attachments {
         width: i64,
         bits: u128,
     ) -> Result<(*const u8, *const u8), JitError> {
-        let leaf = Leaf::prepare_fill(dims, width as usize, bits, self.cpu());
+        let leaf = Leaf::prepare_fill(dims, width as usize, bits, &self.patterns);
         let (entry, params) = self.keep(leaf)?;
         self.record(entry, params, || Contract::Fill {
             dims: dims.iter().copied().collect(),
@@ -108,7 +106,7 @@ impl Attachments {
         gather: &Gather,
         width: i64,
     ) -> Result<(*const u8, *const u8), JitError> {
-        let leaf = GatherLeaf::prepare(gather, width as usize, self.cpu()).map_err(refused)?;
+        let leaf = GatherLeaf::prepare(gather, width as usize, &self.patterns).map_err(refused)?;
         let (entry, params) = (leaf.entry() as *const u8, leaf.params_ptr());
         self.gathers.push(leaf);
         self.record(entry, params, || Contract::Gather {

@@ -1,12 +1,14 @@
 //! From a verified kernel to installed code.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use restride_leaves::Patterns;
 use restride_loops::Verified;
 use smallvec::SmallVec;
 use target_lexicon::Triple;
@@ -35,6 +37,9 @@ pub struct CompileOptions {
     /// Whether kernels remember what the functions that they call do, for a checker of their
     /// code; off by default.
     pub contracts: bool,
+    /// Where leaves find the patterns that are known, if they are for the level of the features; by
+    /// default the compiler has its own.
+    pub patterns: Option<Arc<Patterns>>,
 }
 
 impl Default for CompileOptions {
@@ -45,6 +50,7 @@ impl Default for CompileOptions {
             instructions: 1 << 14,
             paranoia: Paranoia::default(),
             contracts: false,
+            patterns: None,
         }
     }
 }
@@ -59,6 +65,7 @@ pub struct Compiler {
     features: Features,
     instructions: usize,
     contracts: bool,
+    patterns: Arc<Patterns>,
 }
 
 /// A kernel's phases, compiled and not installed.
@@ -83,7 +90,10 @@ impl Compiler {
     }
 
     fn with(isa: OwnedTargetIsa, options: CompileOptions) -> Self {
+        let own = Patterns::new(options.features.leaves());
+        let shared = options.patterns.filter(|it| it.cpu() == own.cpu());
         Self {
+            patterns: shared.unwrap_or_else(|| Arc::new(own)),
             isa,
             context: Context::new(),
             functions: FunctionBuilderContext::new(),
@@ -138,6 +148,7 @@ impl Compiler {
                 regalloc: false,
             },
             contracts: false,
+            patterns: None,
         };
         let isa = isa::target(triple, features, options.paranoia)?;
         Self::with(isa, options).listing(kernel)
@@ -174,7 +185,7 @@ impl Compiler {
         let mut blob = Blob {
             bytes: Vec::new(),
             phases: SmallVec::new(),
-            attachments: Attachments::new(self.features.leaves(), self.contracts),
+            attachments: Attachments::new(Arc::clone(&self.patterns), self.contracts),
         };
         let limit = self.instructions;
         if kernel.statements() > limit / 8 {

@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use restride_leaves::{CpuLevel, GatherLeaf, Leaf};
+use restride_leaves::{CpuLevel, GatherLeaf, Leaf, Patterns};
 use restride_loops::{BufferId, Dim, Form, Gather, IndexType, Norm, Place};
 
 /// 64-byte aligned memory.
@@ -188,7 +188,8 @@ fn main() {
         let mut speed = 0.0;
         let mut name = "";
         for cpu in CpuLevel::ALL {
-            let leaf = Leaf::prepare_move(&case.dims, case.width, case.form, cpu).unwrap();
+            let leaf =
+                Leaf::prepare_move(&case.dims, case.width, case.form, &Patterns::new(cpu)).unwrap();
             let to = dst
                 .as_mut_ptr()
                 .cast::<u8>()
@@ -205,7 +206,9 @@ fn main() {
         }
         let cpu = CpuLevel::detect();
         let prepare = time(100, &mut || {
-            black_box(Leaf::prepare_move(&case.dims, case.width, case.form, cpu).unwrap());
+            black_box(
+                Leaf::prepare_move(&case.dims, case.width, case.form, &Patterns::new(cpu)).unwrap(),
+            );
         });
         let prepare = prepare / 1000.0;
         println!(
@@ -267,7 +270,7 @@ fn gathers(wanted: &dyn Fn(&str) -> bool) {
         let mut line = String::new();
         let mut speed = 0.0;
         for cpu in CpuLevel::ALL {
-            let leaf = GatherLeaf::prepare(&gather, 4, cpu).unwrap();
+            let leaf = GatherLeaf::prepare(&gather, 4, &Patterns::new(cpu)).unwrap();
             let (to, from) = (dst.as_mut_ptr().cast::<u8>(), src.as_ptr().cast::<u8>());
             // SAFETY: all rows and indices are inside their buffers.
             let mut run = || unsafe { leaf.call(to, from, index.as_ptr()) };
@@ -342,7 +345,7 @@ fn lanes(wanted: &dyn Fn(&str) -> bool) {
         let mut line = String::new();
         let mut speed = 0.0;
         for cpu in CpuLevel::ALL {
-            let leaf = GatherLeaf::prepare(&gather, width, cpu).unwrap();
+            let leaf = GatherLeaf::prepare(&gather, width, &Patterns::new(cpu)).unwrap();
             let (to, from) = (dst.as_mut_ptr().cast::<u8>(), src.as_ptr().cast::<u8>());
             // SAFETY: all rows and indices are inside their buffers.
             let mut run = || unsafe { leaf.call(to, from, index.as_ptr()) };

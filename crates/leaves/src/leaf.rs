@@ -4,9 +4,9 @@ use std::any::Any;
 
 use restride_loops::{Dim, Form};
 
-use crate::cpu::CpuLevel;
 use crate::error::PrepareError;
 use crate::level::{Body, Level, entry};
+use crate::patterns::Patterns;
 use crate::shape::Shape;
 use crate::{fill, plan};
 
@@ -29,13 +29,9 @@ impl Leaf {
         dims: &[Dim],
         width: usize,
         form: Form,
-        cpu: CpuLevel,
+        patterns: &Patterns,
     ) -> Result<Leaf, PrepareError> {
-        Ok(plan::plan(
-            &Shape::of_move(dims, width)?,
-            form,
-            cpu.available(),
-        ))
+        Ok(plan::plan(&Shape::of_move(dims, width)?, form, patterns))
     }
 
     /// Prepares the fill of a box with the low `width` bytes of `bits`; `dims` are
@@ -44,14 +40,10 @@ impl Leaf {
         dims: &[(i64, i64)],
         width: usize,
         bits: u128,
-        cpu: CpuLevel,
+        patterns: &Patterns,
     ) -> Result<Leaf, PrepareError> {
-        Ok(fill::prepare(
-            &Shape::of_fill(dims, width)?,
-            width,
-            bits,
-            cpu.available(),
-        ))
+        let shape = Shape::of_fill(dims, width)?;
+        Ok(fill::prepare(&shape, width, bits, patterns.cpu()))
     }
 
     pub(crate) fn new<L: Level, B: Body>(name: &'static str, params: B::Params) -> Leaf {

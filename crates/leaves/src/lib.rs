@@ -30,6 +30,7 @@ mod nest;
 mod once;
 #[cfg(target_arch = "x86_64")]
 mod park;
+mod patterns;
 mod picks;
 mod plan;
 #[cfg(target_arch = "x86_64")]
@@ -47,3 +48,4 @@ pub use error::PrepareError;
 pub use gather::{GatherFn, GatherLeaf};
 pub use leaf::{Leaf, MoveFn};
 pub use once::read_index;
+pub use patterns::Patterns;

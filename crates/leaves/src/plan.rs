@@ -7,6 +7,7 @@ use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 #[cfg(target_arch = "x86_64")]
 use crate::lines::{Program, Stores};
+use crate::patterns::Patterns;
 use crate::shape::Shape;
 use crate::transpose::Way;
 use crate::{rows, stream, transpose};
@@ -27,12 +28,12 @@ enum Plan {
 }
 
 /// Picks and prepares the kernel.
-pub(crate) fn plan(shape: &Shape, form: Form, cpu: CpuLevel) -> Leaf {
-    with_level!(cpu, of(shape, form))
+pub(crate) fn plan(shape: &Shape, form: Form, patterns: &Patterns) -> Leaf {
+    with_level!(patterns.cpu(), of(shape, form, patterns))
 }
 
-fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
-    let leaf = match decide::<L>(shape, form) {
+fn of<L: Level>(shape: &Shape, form: Form, patterns: &Patterns) -> Leaf {
+    let leaf = match decide::<L>(shape, form, patterns) {
         Plan::Rows => None,
         Plan::Stream => Some(stream::prepare::<L>(shape)),
         Plan::Transpose(way) => transpose::prepare::<L>(shape, way),
@@ -44,9 +45,9 @@ fn of<L: Level>(shape: &Shape, form: Form) -> Leaf {
     leaf.unwrap_or_else(|| rows::prepare::<L>(shape))
 }
 
-fn decide<L: Level>(shape: &Shape, form: Form) -> Plan {
+fn decide<L: Level>(shape: &Shape, form: Form, patterns: &Patterns) -> Plan {
     let tiles = transpose::cost::<L>(shape);
-    let lines = |limit, past| pattern(shape, L::CPU, limit, past);
+    let lines = |limit, past| pattern(shape, patterns, limit, past);
     let rows = rows::cost(shape);
     match form {
         Form::Elements if shape.bytes() < SMALL => Plan::Rows,
@@ -72,15 +73,15 @@ fn decide<L: Level>(shape: &Shape, form: Form) -> Plan {
 }
 
 /// A line program that costs less than `limit`; its lines may be stored past the caches.
-fn pattern(shape: &Shape, cpu: CpuLevel, limit: usize, past: bool) -> Option<Plan> {
+fn pattern(shape: &Shape, patterns: &Patterns, limit: usize, past: bool) -> Option<Plan> {
     #[cfg(target_arch = "x86_64")]
-    return Program::find(shape, cpu, limit).map(|program| {
+    return Program::find(shape, &patterns.lines, patterns.cpu(), limit).map(|program| {
         let stores = if past { Stores::Past } else { Stores::Cached };
         Plan::Lines(program, stores)
     });
     #[cfg(not(target_arch = "x86_64"))]
     {
-        let _ = (shape, cpu, limit, past);
+        let _ = (shape, patterns, limit, past);
         None
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Guarded, Random, hull, points};
-use restride_leaves::{CpuLevel, Leaf};
+use restride_leaves::{CpuLevel, Leaf, Patterns};
 
 #[test]
 fn boxes_of_bits() {
@@ -25,7 +25,7 @@ fn boxes_of_bits() {
         } as i64
             - low;
         for cpu in CpuLevel::ALL {
-            let leaf = Leaf::prepare_fill(&dims, width, bits, cpu).unwrap();
+            let leaf = Leaf::prepare_fill(&dims, width, bits, &Patterns::new(cpu)).unwrap();
             let mut want = vec![9; arena.len()];
             points(&dims.map(|(n, s)| (n, s, 0)), &mut |d, _| {
                 let d = (at + d * width as i64) as usize;

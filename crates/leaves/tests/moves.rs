@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Guarded, Random, hull, points};
-use restride_leaves::{CpuLevel, Leaf};
+use restride_leaves::{CpuLevel, Leaf, Patterns};
 use restride_loops::{Dim, Form};
 
 const FORMS: [Form; 7] = [
@@ -49,7 +49,7 @@ impl Arena {
             .into_iter()
             .filter(|&cpu| cpu <= CpuLevel::detect())
         {
-            let leaf = Leaf::prepare_move(dims, width, form, cpu).unwrap();
+            let leaf = Leaf::prepare_move(dims, width, form, &Patterns::new(cpu)).unwrap();
             self.dst.bytes().fill(0xa5);
             self.want.fill(0xa5);
             let src = self.src.bytes();
@@ -391,7 +391,8 @@ fn pixel_shuffle() {
 fn impossible_boxes_are_refused() {
     use restride_leaves::PrepareError;
     let cpu = CpuLevel::detect();
-    let refuse = |dims: &[Dim]| Leaf::prepare_move(dims, 4, Form::Rows, cpu).unwrap_err();
+    let refuse =
+        |dims: &[Dim]| Leaf::prepare_move(dims, 4, Form::Rows, &Patterns::new(cpu)).unwrap_err();
     assert!(matches!(
         refuse(&[dim(-1, 1, 1)]),
         PrepareError::Extent { dim: 0, extent: -1 }
@@ -403,7 +404,13 @@ fn impossible_boxes_are_refused() {
         refuse(&[dim(2, 1 << 60, 0), dim(2, 1 << 60, 0)]),
         PrepareError::Span
     );
-    let nothing = Leaf::prepare_move(&[dim(0, 1, 1), dim(9, 4, 1)], 4, Form::Rows, cpu).unwrap();
+    let nothing = Leaf::prepare_move(
+        &[dim(0, 1, 1), dim(9, 4, 1)],
+        4,
+        Form::Rows,
+        &Patterns::new(cpu),
+    )
+    .unwrap();
     // SAFETY: an empty box touches nothing.
     unsafe { nothing.call(std::ptr::null_mut(), std::ptr::null()) }
 }

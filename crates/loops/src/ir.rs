@@ -4,6 +4,7 @@
 //! buffer they point into. A [`Move`] means exactly its box, whatever its [`Form`].
 
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// Bytes per element of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -235,7 +236,7 @@ pub enum Stmt {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel {
     /// A name for listings and profilers.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// The buffers.
     pub buffers: Vec<Buffer>,
     /// Statements in order, in phases.

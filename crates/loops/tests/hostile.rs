@@ -265,7 +265,7 @@ fn names_are_what_they_look_like() {
             "{hidden:?}: {error}"
         );
         let kernel = Kernel {
-            name: format!("a{hidden}b\""),
+            name: format!("a{hidden}b\"").into(),
             buffers: Vec::new(),
             phases: Vec::new(),
         };

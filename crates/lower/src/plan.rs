@@ -26,6 +26,7 @@ pub use eval::{EvalError, eval};
 
 use restride_graph::{ElementType, Shape, Strided};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// Where bytes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,8 +121,8 @@ pub struct Stage {
     pub count: i64,
     /// The pieces; empty when `count` is 0.
     pub pieces: Vec<Piece>,
-    /// Why this stage exists (for `--explain`): the break, or the output's name.
-    pub reason: String,
+    /// For a temporary, the break that it is there for.
+    pub reason: Option<String>,
 }
 
 /// An index tensor that must be wholly in range before anything is written.
@@ -179,7 +180,7 @@ pub enum Answer {
         /// The stage.
         stage: u32,
         /// Why it is not a view.
-        why: String,
+        why: Cow<'static, str>,
     },
 }
 
@@ -207,4 +208,18 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// One answer per output.
     pub answers: Vec<Answer>,
+}
+
+impl Plan {
+    /// About how many bytes it has elsewhere, but for constants.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let pieces: usize = self.stages.iter().map(|stage| stage.pieces.len()).sum();
+        size_of_val(&*self.inputs)
+            + size_of_val(&*self.outputs)
+            + size_of_val(&*self.checks)
+            + size_of_val(&*self.stages)
+            + size_of_val(&*self.answers)
+            + pieces * size_of::<Piece>()
+    }
 }

@@ -43,11 +43,11 @@ fn plan(element: ElementType, input: i64, output: i64, pieces: Vec<Piece>) -> Pl
             element,
             count: output,
             pieces,
-            reason: String::new(),
+            reason: None,
         }],
         answers: vec![Answer::Computed {
             stage: 0,
-            why: String::new(),
+            why: "".into(),
         }],
     }
 }

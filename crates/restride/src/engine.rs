@@ -243,10 +243,7 @@ impl Engine {
         };
         let runner = match native {
             Some(native) => Runner::Native(native),
-            None => Runner::Generic(Executable::new(
-                &kernel,
-                self.inner.config.features.leaves(),
-            )?),
+            None => Runner::Generic(Executable::new(&kernel, share.jit.patterns())?),
         };
         let made = Arc::new(RunnableKernel::new(kernel.clone(), runner));
         let made = share.kernels.find_or_add(hash, made, same);

@@ -5,6 +5,7 @@ use crate::config::Memory;
 use crate::guard::{Point, guarded, point};
 use crate::worker::Worker;
 use restride_check::{Limits, Subject, Unproved, check};
+use restride_exec::Patterns;
 use restride_jit::{
     ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, Features, JitError, Listing,
     NativeKernel,
@@ -69,6 +70,7 @@ pub(crate) struct Jit {
     features: Features,
     space: CodeSpace,
     verify: Option<u64>,
+    patterns: Arc<Patterns>,
     /// Those that nobody uses. Not locked while code is made.
     idle: Mutex<Vec<Compiler>>,
     worker: Worker<RunnableKernel>,
@@ -78,6 +80,7 @@ pub(crate) struct Jit {
 impl Jit {
     pub(crate) fn new(features: Features, memory: Memory, verify: Option<u64>) -> Self {
         Self {
+            patterns: Arc::new(Patterns::new(features.leaves())),
             features,
             space: CodeSpace::new(memory),
             verify,
@@ -92,7 +95,13 @@ impl Jit {
         options.features = self.features;
         options.memory = self.space.memory.clone();
         options.contracts = self.verify.is_some();
+        options.patterns = Some(Arc::clone(&self.patterns));
         options
+    }
+
+    /// What leaves are made from, by code and by generic runners alike.
+    pub(crate) fn patterns(&self) -> &Patterns {
+        &self.patterns
     }
 
     /// The code of a kernel as text.

@@ -10,8 +10,9 @@ use crate::scratch::{Region, Scratch};
 use crate::{Argument, CompileError, Engine, ParallelFor, RunError, Stages, TensorMut, TensorRef};
 use restride_graph::{ElementType, Graph, Strided, TensorType};
 use restride_loops::{Buffer, Role, Verified};
-use restride_lower::{LowerError, Traffic, plan};
+use restride_lower::{Decision, LowerError, Traffic, plan};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -33,7 +34,7 @@ pub enum Output {
         /// Element and shape, and the layout if it is not dense.
         ty: TensorType,
         /// What keeps it from being a view.
-        why: String,
+        why: Cow<'static, str>,
     },
 }
 
@@ -59,11 +60,11 @@ pub(crate) struct Meta {
     /// The elements of the outputs that are computed, in order.
     pub(crate) computed: SmallVec<[ElementType; 2]>,
     pub(crate) scratch: usize,
-    /// The checks of the plan, and the operators as printed that they stand for.
-    checks: Vec<plan::IndexCheck>,
+    plan: plan::Plan,
+    /// The operators as printed that the checks of the plan stand for.
     ops: Vec<Arc<str>>,
-    pub(crate) stages: usize,
-    traffic: Traffic,
+    /// What the scheduler made of the pieces of the plan.
+    decisions: Vec<Decision>,
 }
 
 pub(crate) struct Inner {
@@ -101,7 +102,7 @@ pub struct Summary {
 }
 
 impl Meta {
-    pub(crate) fn of(graph: &Graph, stages: &Stages) -> Result<Self, CompileError> {
+    pub(crate) fn of(graph: &Graph, stages: Stages) -> Result<Self, CompileError> {
         let inputs = graph
             .inputs()
             .iter()
@@ -154,16 +155,17 @@ impl Meta {
         };
         let parameters = stages.kernel.buffers.iter().map(parameter);
         let parameters = parameters.collect::<Result<_, LowerError>>()?;
-        let checks = stages.plan.checks.clone();
-        let values: Vec<_> = graph.values().collect();
-        let ops = checks.iter().map(|check| {
-            let value = values.get(check.op as usize);
-            value.map_or_else(
-                || "gather".into(),
-                |v| format!("{} {}", graph.op(*v).name(), graph.label(*v)).into(),
-            )
-        });
-        let ops = ops.collect();
+        let ops = match stages.plan.checks.as_slice() {
+            [] => Vec::new(),
+            checks => {
+                let values: Vec<_> = graph.values().collect();
+                let label = |check: &plan::IndexCheck| match values.get(check.op as usize) {
+                    Some(v) => format!("{} {}", graph.op(*v).name(), graph.label(*v)).into(),
+                    None => "gather".into(),
+                };
+                checks.iter().map(label).collect()
+            }
+        };
         let computed = computed
             .iter()
             .filter_map(|at| match &outputs[*at] {
@@ -177,10 +179,9 @@ impl Meta {
             parameters,
             computed,
             scratch: scratch.bytes,
-            checks,
+            plan: stages.plan,
             ops,
-            stages: stages.plan.stages.len(),
-            traffic: Traffic::of(&stages.plan, &stages.decisions),
+            decisions: stages.decisions,
         })
     }
 
@@ -196,7 +197,8 @@ impl Meta {
             + why.sum::<usize>()
             + size_of_val(&*self.parameters)
             + size_of_val(&*self.computed)
-            + size_of_val(&*self.checks)
+            + self.plan.bytes()
+            + size_of_val(&*self.decisions)
             + ops.sum::<usize>()
     }
 
@@ -214,9 +216,9 @@ impl Meta {
             Failed::OutOfMemory { bytes } => return RunError::OutOfMemory { bytes },
         };
         let (position, value) = at.map_or((0, Wrong::Changed), |(p, v)| (p, Wrong::Value(v)));
-        let found = plan::IndexCheck::failed(&self.checks, code, position);
+        let found = plan::IndexCheck::failed(&self.plan.checks, code, position);
         let known = found.and_then(|(at, position)| {
-            let (check, op) = (self.checks.get(at)?, self.ops.get(at)?);
+            let (check, op) = (self.plan.checks.get(at)?, self.ops.get(at)?);
             Some(RunError::Index {
                 op: op.clone(),
                 position,
@@ -266,7 +268,7 @@ impl Program {
     /// be checked.
     #[must_use]
     pub fn is_view(&self) -> bool {
-        self.inner.meta.computed.is_empty() && self.inner.meta.checks.is_empty()
+        self.inner.meta.computed.is_empty() && self.inner.meta.plan.checks.is_empty()
     }
 
     /// The loops that run.
@@ -335,12 +337,12 @@ impl Program {
         });
         let native = self.inner.kernel.native();
         Summary {
-            stages: self.inner.meta.stages,
+            stages: self.inner.meta.plan.stages.len(),
             forms,
             code_bytes: native.map_or(0, |n| n.code_bytes()),
             scratch_bytes: self.inner.meta.scratch,
             native: native.is_some(),
-            traffic: self.inner.meta.traffic,
+            traffic: Traffic::of(&self.inner.meta.plan, &self.inner.meta.decisions),
         }
     }
 
@@ -486,8 +488,8 @@ impl Engine {
         let (meta, kernel) = guarded(|| {
             point(Point::Stages);
             let stages = Stages::of(graph, self.options())?;
-            let meta = Meta::of(graph, &stages)?;
-            Ok::<_, CompileError>((meta, stages.kernel))
+            let kernel = stages.kernel.clone();
+            Ok::<_, CompileError>((Meta::of(graph, stages)?, kernel))
         })
         .map_err(CompileError::Panicked)??;
         let kernel = self.runnable(kernel, code)?;

@@ -18,6 +18,7 @@ use crate::index::{CHUNK, Indices, OVERLAPPED};
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::nest::Nest;
+use crate::patterns::Patterns;
 use crate::picks::Picks;
 use crate::shape::{Shape, Step, reach};
 use movers::{Boxes, Elements, Lanes, Mover, Runs};
@@ -38,7 +39,7 @@ impl GatherLeaf {
     pub fn prepare(
         gather: &Gather,
         width: usize,
-        cpu: CpuLevel,
+        patterns: &Patterns,
     ) -> Result<GatherLeaf, PrepareError> {
         let norm = &gather.norm;
         if norm.limit < 1 {
@@ -52,7 +53,7 @@ impl GatherLeaf {
         let coeff = reach(norm.limit, gather.coeff, width)?;
         let dst_stride = reach(gather.extent, gather.dst_stride, width)?;
         let shape = Shape::of_move(&gather.dims, width)?;
-        let cpu = cpu.available();
+        let cpu = patterns.cpu();
         let row = if shape.steps.is_empty() && !shape.empty {
             Row::Run(shape.run)
         } else if is_inner(&shape, dst_stride) {
@@ -60,8 +61,8 @@ impl GatherLeaf {
             Row::Lanes(nest, shape.run)
         } else {
             Row::Box {
-                copy: Leaf::prepare_move(&gather.dims, width, Form::Rows, cpu)?,
-                zero: Leaf::prepare_fill(&zeroed(gather), width, 0, cpu)?,
+                copy: Leaf::prepare_move(&gather.dims, width, Form::Rows, patterns)?,
+                zero: Leaf::prepare_fill(&zeroed(gather), width, 0, patterns)?,
             }
         };
         let points = shape

@@ -4,9 +4,10 @@
 //! of the destination is a fixed permutation of the bytes of a few windows of the source, and after
 //! a while the pattern repeats. [`unit`] says which parts may be the one that repeats, [`search`]
 //! takes the cheapest of them, [`program`] says for every vector of it which windows and which bytes,
-//! and one kernel per kind of machine runs that.
+//! [`patterns`] remembers that, and one kernel per kind of machine runs that.
 
 mod narrow;
+mod patterns;
 mod program;
 mod row;
 mod search;
@@ -30,6 +31,13 @@ pub(crate) enum Stores {
     Past,
 }
 
+/// Line programs that are remembered.
+#[derive(Default)]
+pub(crate) struct Known {
+    narrow: patterns::Known<narrow::Way>,
+    wide: patterns::Known<wide::Way>,
+}
+
 /// A line program that was found for a shape.
 pub(crate) enum Program {
     Narrow(Found<narrow::Way>),
@@ -38,13 +46,18 @@ pub(crate) enum Program {
 
 impl Program {
     /// The cheapest line program for a shape, if it costs less than `limit` micro-operations.
-    pub(crate) fn find(shape: &Shape, cpu: CpuLevel, limit: usize) -> Option<Program> {
+    pub(crate) fn find(
+        shape: &Shape,
+        known: &Known,
+        cpu: CpuLevel,
+        limit: usize,
+    ) -> Option<Program> {
         if shape.run >= LONG_RUN || shape.steps.is_empty() {
             return None;
         }
         match cpu {
-            CpuLevel::Avx512 => cheapest(shape, limit).map(Program::Wide),
-            CpuLevel::Avx2 => cheapest(shape, limit).map(Program::Narrow),
+            CpuLevel::Avx512 => cheapest(shape, limit, &known.wide).map(Program::Wide),
+            CpuLevel::Avx2 => cheapest(shape, limit, &known.narrow).map(Program::Narrow),
             CpuLevel::Baseline => None,
         }
     }

@@ -8,9 +8,10 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
+use super::patterns::Pattern;
 use super::program::{Vector, cover, whole_vectors};
-use super::row::{Middle, Row};
-use super::search::{self, Found};
+use super::row::{Behind, Middle, Row};
+use super::search::{self, Found, Way as _};
 use super::unit::Unit;
 use crate::leaf::Leaf;
 use crate::level::{Avx2, Body};
@@ -26,9 +27,9 @@ const SIZE: i32 = LINE as i32;
 
 /// One line, ready to run. A table says for every byte where it lies in the window, or has its top
 /// bit set where another window has it.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 #[repr(C, align(16))]
-struct Op {
+pub(crate) struct Op {
     tables: [[u8; LINE]; MAX_WINDOWS],
     src: [isize; MAX_WINDOWS],
     dst: isize,
@@ -48,7 +49,17 @@ pub(crate) struct Way {
 }
 
 impl search::Way for Way {
+    type Op = Op;
     const SIZE: usize = LINE;
+
+    fn ops(&self, pattern: &Pattern) -> Vec<Op> {
+        let mut ops = self.unit.clone();
+        for op in &mut ops {
+            op.dst = pattern.dst.put_back(op.dst);
+            op.src = op.src.map(|src| pattern.src.put_back(src));
+        }
+        ops
+    }
 
     fn least(vectors: usize, windows: usize) -> Option<usize> {
         let rest = vectors.saturating_sub(1) * line_cost(1);
@@ -105,12 +116,12 @@ fn op(line: &Vector<LINE>, windows: &[i32], inside: RangeInclusive<i32>) -> Op {
 
 /// The leaf of a program.
 pub(crate) fn prepare(shape: &Shape, found: Found<Way>) -> Option<Leaf> {
-    let Found { cut, way } = found;
+    let Found { cut, pattern, way } = found;
     let params = NarrowParams {
         nest: Nest::new(shape.dst, shape.src, &cut.outer, shape.empty),
         row: Row::new(&cut),
-        middle: Row::middle(&cut)(cut.steps),
-        unit: way.unit,
+        middle: Behind::new(&cut).after(cut.steps),
+        unit: way.ops(&pattern),
     };
     Some(match way.windows {
         1 => Leaf::new::<Avx2, Narrow<1>>("lines", params),

@@ -98,19 +98,43 @@ impl Row {
             last: (last > 0).then(|| Both::of(cut.long).times(last)),
         }
     }
+}
 
-    /// The units that follow the first `steps` steps, at least one and at most a unit's.
-    pub(crate) fn middle(cut: &Cut) -> impl Fn(usize) -> Middle {
-        let (long, behind) = (Both::of(cut.long), cut.long.extent - cut.steps);
-        let (whole, rest) = (behind / cut.steps, behind % cut.steps);
-        let most = cut.steps;
-        move |steps| Middle {
-            start: long.times(steps),
+/// The units of a row behind the first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Behind {
+    long: Both,
+    /// Steps of a unit, and of a row without its first unit.
+    unit: usize,
+    steps: usize,
+    /// How many units these are, and how many steps are left.
+    units: usize,
+    left: usize,
+}
+
+impl Behind {
+    pub(crate) fn new(cut: &Cut) -> Behind {
+        let steps = cut.long.extent - cut.steps;
+        Behind {
+            long: Both::of(cut.long),
+            unit: cut.steps,
+            steps,
+            units: steps / cut.steps,
+            left: steps % cut.steps,
+        }
+    }
+
+    /// Those that follow the first `steps` steps, at least one and at most a unit's.
+    #[inline(always)]
+    pub(crate) fn after(&self, steps: usize) -> Middle {
+        Middle {
+            start: self.long.times(steps),
             count: match steps {
-                _ if steps >= behind => 0,
-                _ if steps < rest => whole + 1,
+                _ if steps >= self.steps => 0,
+                _ if steps < self.left => self.units.wrapping_add(1),
                 // A whole unit of them is one unit less.
-                _ => whole - usize::from(rest == 0 && steps == most),
+                _ if self.left == 0 && steps == self.unit => self.units.wrapping_sub(1),
+                _ => self.units,
             },
         }
     }

@@ -4,8 +4,11 @@
 //! first says the least that it can cost, and the programs of those that may win are made in that
 //! order.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
+use super::patterns::{Known, Pattern};
 use super::unit::{Choice, Cut, Unit, choices};
 use crate::shape::Shape;
 
@@ -23,16 +26,24 @@ pub(super) trait Way: Sized {
 
     /// How it runs a unit, and what that costs.
     fn of(unit: &Unit) -> Option<(Self, usize)>;
+
+    /// Its lines.
+    type Op: Clone;
+
+    /// Those of the unit that stands for a pattern, for one that has the pattern.
+    fn ops(&self, pattern: &Pattern) -> Vec<Self::Op>;
 }
 
 /// A cut and the way to run its unit.
 pub(crate) struct Found<W> {
     pub(super) cut: Cut,
-    pub(super) way: W,
+    pub(super) pattern: Pattern,
+    /// The way to run the unit of that pattern.
+    pub(super) way: Arc<W>,
 }
 
 /// The cut of least cost below a limit; of equals, the one that [`choices`] names first.
-pub(super) fn cheapest<W: Way>(shape: &Shape, limit: usize) -> Option<Found<W>> {
+pub(super) fn cheapest<W: Way>(shape: &Shape, limit: usize, known: &Known<W>) -> Option<Found<W>> {
     let mut all: SmallVec<[(usize, usize, Choice<'_>); 16]> = SmallVec::new();
     choices(shape, |choice| {
         let least = least::<W>(&choice).map(|each| cost(&choice, each));
@@ -43,25 +54,23 @@ pub(super) fn cheapest<W: Way>(shape: &Shape, limit: usize) -> Option<Found<W>> 
     all.sort_unstable_by_key(|&(least, at, _)| (least, at));
     let mut bound = (limit, 0);
     let mut best = None;
-    let mut unit = Unit::default();
     for (least, at, choice) in &all {
         if (*least, *at) >= bound {
             break;
         }
-        if !choice.fill(&mut unit) {
-            continue;
-        }
-        if let Some((way, each)) = W::of(&unit) {
+        let pattern = choice.pattern();
+        if let Some((way, each)) = known.program(&pattern) {
             let found = (cost(choice, each), *at);
             if found < bound {
                 bound = found;
-                best = Some((choice, way));
+                best = Some((choice, pattern, way));
             }
         }
     }
-    let (choice, way) = best?;
+    let (choice, pattern, way) = best?;
     Some(Found {
         cut: choice.cut(),
+        pattern,
         way,
     })
 }
@@ -125,13 +134,11 @@ mod tests {
     }
 
     fn agrees<W: Way>() {
-        let (mut found, mut unit) = (0, Unit::default());
+        let (mut found, known) = (0, Known::default());
         for shape in shapes() {
             let mut all = Vec::new();
             choices(&shape, |choice| {
-                if choice.fill(&mut unit)
-                    && let Some((_, each)) = W::of(&unit)
-                {
+                if let Some((_, each)) = choice.pattern().unit().and_then(|unit| W::of(&unit)) {
                     let least = least::<W>(&choice);
                     assert!(
                         least <= Some(each),
@@ -144,7 +151,8 @@ mod tests {
             let best = all.into_iter().min_by_key(|(cost, _)| *cost);
             for limit in [usize::MAX, best.as_ref().map_or(0, |(cost, _)| *cost)] {
                 let expected = best.as_ref().filter(|(cost, _)| *cost < limit);
-                let cut = cheapest::<W>(&shape, limit).map(|found| format!("{:?}", found.cut));
+                let cut =
+                    cheapest::<W>(&shape, limit, &known).map(|found| format!("{:?}", found.cut));
                 assert_eq!(cut.as_ref(), expected.map(|(_, cut)| cut), "{shape:?}");
                 found += usize::from(cut.is_some());
             }

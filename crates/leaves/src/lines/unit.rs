@@ -4,6 +4,7 @@
 //! dimension is covered by units, of which the last may overlap the one before; all other dimensions
 //! are the nest around that.
 
+use super::patterns::Pattern;
 use crate::shape::{MAX_RANK, Shape, Step, Steps};
 
 /// An element of a unit, relative to its first byte on both sides.
@@ -14,15 +15,46 @@ pub(super) struct Element {
 }
 
 /// The elements of a unit in ascending order of destination, which do not overlap.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Unit {
     /// The bytes of each.
     pub(super) run: usize,
     pub(super) elements: Vec<Element>,
 }
 
-/// Distances of bytes in a unit are less.
-const FAR: usize = 1 << 30;
+impl Unit {
+    /// Elements of `run` bytes in these dimensions, the one of the smallest destination stride first;
+    /// nothing where they overlap or lie too far apart.
+    pub(super) fn of(run: usize, dims: &[Step]) -> Option<Unit> {
+        let count = dims.iter().fold(1, |n: usize, step| n * step.extent);
+        let mut elements = Vec::with_capacity(count);
+        elements.push(Element { dst: 0, src: 0 });
+        let (mut reach, mut in_order) = (run as isize, true);
+        for step in dims {
+            in_order &= step.dst >= reach;
+            reach += step.dst * (step.extent as isize - 1);
+            let src = step.src.checked_mul(step.extent as isize)?;
+            if i32::try_from(reach).is_err() || i32::try_from(src).is_err() {
+                return None;
+            }
+            let inner = elements.len();
+            for i in 1..step.extent {
+                elements.extend_from_within(..inner);
+                let (dst, src) = (step.dst * i as isize, step.src * i as isize);
+                for element in &mut elements[inner * i..] {
+                    element.dst = element.dst.wrapping_add(dst as i32);
+                    element.src = element.src.wrapping_add(src as i32);
+                }
+            }
+        }
+        if !in_order {
+            elements.sort_by_key(|element| element.dst);
+        }
+        let overlap = |pair: &[Element]| pair[1].dst - pair[0].dst < run as i32;
+        let fits = in_order || !elements.windows(2).any(overlap);
+        fits.then_some(Unit { run, elements })
+    }
+}
 
 /// A box cut into rows of units.
 #[derive(Clone, Debug)]
@@ -239,38 +271,8 @@ impl Choice<'_> {
         }
     }
 
-    /// Fills in the elements of its unit; false where they overlap or lie too far apart.
-    pub(super) fn fill(&self, unit: &mut Unit) -> bool {
-        let span = |stride: fn(&Step) -> isize| {
-            let reach = |step: Step| stride(&step).unsigned_abs().saturating_mul(step.extent);
-            self.dims()
-                .fold(0, |n: usize, step| n.saturating_add(reach(step)))
-        };
-        if span(|step| step.dst) >= FAR || span(|step| step.src) >= FAR {
-            return false;
-        }
-        let (run, elements) = (self.shape.run, &mut unit.elements);
-        unit.run = run;
-        elements.clear();
-        elements.push(Element { dst: 0, src: 0 });
-        let (mut reach, mut in_order) = (run as isize, true);
-        for step in self.dims() {
-            in_order &= step.dst >= reach;
-            reach += step.dst * (step.extent as isize - 1);
-            let inner = elements.len();
-            for i in 1..step.extent {
-                elements.extend_from_within(..inner);
-                let (dst, src) = (step.dst * i as isize, step.src * i as isize);
-                for element in &mut elements[inner * i..] {
-                    element.dst = element.dst.wrapping_add(dst as i32);
-                    element.src = element.src.wrapping_add(src as i32);
-                }
-            }
-        }
-        if !in_order {
-            elements.sort_by_key(|element| element.dst);
-        }
-        let overlap = |pair: &[Element]| pair[1].dst - pair[0].dst < run as i32;
-        in_order || !elements.windows(2).any(overlap)
+    /// What the program of its unit depends on.
+    pub(super) fn pattern(&self) -> Pattern {
+        Pattern::new(self.shape.run, self.dims())
     }
 }

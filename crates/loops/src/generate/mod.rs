@@ -233,7 +233,7 @@ impl Generator {
             }
         }
         Kernel {
-            name: format!("seed_{seed}"),
+            name: format!("seed_{seed}").into(),
             buffers: self.buffers,
             phases,
         }

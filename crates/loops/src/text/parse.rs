@@ -58,7 +58,7 @@ fn kernel(c: &mut Cursor<'_>) -> Parsed<Kernel> {
         buffers.push(buffer(c)?);
     }
     Ok(Kernel {
-        name,
+        name: name.into(),
         buffers,
         phases: phases(c)?,
     })

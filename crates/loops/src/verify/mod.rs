@@ -5,6 +5,7 @@
 //! Refusals come with the statement, what is wrong with it, and the numbers that show it.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::ir::{BufferId, Kernel, Stmt};
 
@@ -27,7 +28,7 @@ pub use error::{Location, Reason, Rejected};
 /// Steps of searching that one kernel is worth: some tens of milliseconds at most.
 const BUDGET: u64 = 1 << 20;
 
-/// A kernel that the verifier has accepted. There is no other way to make one.
+/// A kernel that the verifier has accepted. There is no other way to make one. Cheap to clone.
 ///
 /// # Invariants
 ///
@@ -53,12 +54,12 @@ const BUDGET: u64 = 1 << 20;
 /// - **scratch** — what is read of scratch was written in an earlier phase, or by an earlier
 ///   statement of the same iteration. So no load sees uninitialised or racing memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Verified(Kernel);
+pub struct Verified(Arc<Kernel>);
 
 impl Verified {
     /// Gives the kernel back, to be changed and verified again.
     pub fn into_inner(self) -> Kernel {
-        self.0
+        Arc::unwrap_or_clone(self.0)
     }
 }
 
@@ -73,7 +74,7 @@ impl Deref for Verified {
 /// Proves a kernel or says what is wrong with it.
 pub fn verify(kernel: Kernel) -> Result<Verified, Rejected> {
     match prove(&kernel) {
-        Ok(()) => Ok(Verified(kernel)),
+        Ok(()) => Ok(Verified(Arc::new(kernel))),
         Err(flaw) => Err(flaw.located(&kernel)),
     }
 }

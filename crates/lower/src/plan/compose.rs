@@ -269,7 +269,7 @@ impl<'g> Composer<'g> {
             element: ty.element,
             count: ty.count(),
             pieces: super::finish::pieces(in_order, None)?,
-            reason: reason(),
+            reason: Some(reason()),
         };
         let source = Source::Stage(self.plan.stages.len() as u32);
         self.plan.stages.push(stage);

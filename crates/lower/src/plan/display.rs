@@ -91,6 +91,7 @@ impl fmt::Display for Plan {
                 Destination::Scratch => "scratch".to_owned(),
                 Destination::Output(n) => format!("output {n}"),
             };
+            let reason = stage.reason.as_ref().unwrap_or(&to);
             writeln!(
                 f,
                 "stage {at} -> {to}: {} x {}, {} piece{}  // {}",
@@ -98,7 +99,7 @@ impl fmt::Display for Plan {
                 stage.count,
                 stage.pieces.len(),
                 if stage.pieces.len() == 1 { "" } else { "s" },
-                stage.reason,
+                reason,
             )?;
             for piece in &stage.pieces {
                 writeln!(f, "  {piece}")?;

@@ -7,6 +7,7 @@ use restride_canon::ir::Output;
 use restride_graph::{Shape, Strided};
 use restride_layout::{Break, Piece as Map};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 impl Composer<'_> {
     /// Answers one output: with a view if that is what it is, else with a stage that writes it.
@@ -34,7 +35,7 @@ impl Composer<'_> {
                     element,
                     count: ty.count(),
                     pieces,
-                    reason: format!("output {number}"),
+                    reason: None,
                 };
                 self.plan.stages.push(stage);
                 let stage = (self.plan.stages.len() - 1) as u32;
@@ -54,7 +55,7 @@ fn not_a_view(
     value: Option<&Value>,
     output: &Output,
     options: PlanOptions,
-) -> Result<Answer, String> {
+) -> Result<Answer, Cow<'static, str>> {
     if !options.views {
         return Err("a copy is asked for".into());
     }

@@ -4,6 +4,7 @@ use super::Source;
 use restride_graph::ElementType;
 use restride_layout::{Cover, Piece};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// A value that nothing has been moved for yet.
 pub(super) type Value = Cover<Reads>;
@@ -75,7 +76,7 @@ pub(super) fn is_strided(value: &Value) -> bool {
 }
 
 /// Why a value is more than one strided read, in words.
-pub(super) fn obstacle(value: &Value) -> Option<String> {
+pub(super) fn obstacle(value: &Value) -> Option<Cow<'static, str>> {
     match value.parts() {
         [] => None,
         [(_, Reads::Fill(_))] => Some("it is a fill".into()),
@@ -84,8 +85,9 @@ pub(super) fn obstacle(value: &Value) -> Option<String> {
                 return Some("it reads through an index".into());
             }
             let many = piece.axes().position(|axis| axis.digits.len() > 1);
-            many.map(|a| format!("axis {a} would need {} strides", piece.axis(a).digits.len()))
+            let strides = |axis: usize| piece.axis(axis).digits.len();
+            many.map(|a| format!("axis {a} would need {} strides", strides(a)).into())
         }
-        parts => Some(format!("it joins {} pieces", parts.len())),
+        parts => Some(format!("it joins {} pieces", parts.len()).into()),
     }
 }

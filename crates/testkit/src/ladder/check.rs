@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use restride_graph::oracle::{self, OpError, Tensor};
 use restride_graph::{Graph, Op, TensorType};
-use restride_lower::plan::{Answer, Destination};
+use restride_lower::plan::Answer;
 
 use super::compare::difference;
 use crate::generate::Case;
@@ -108,8 +108,7 @@ fn facts(subject: &Subject<'_>, case: &Case, outcome: Option<Outcome>) -> Facts 
             .count();
         let temporaries = plan.stages.iter();
         facts.breaks = temporaries
-            .filter(|stage| stage.destination == Destination::Scratch)
-            .map(|stage| stage.reason.clone())
+            .filter_map(|stage| stage.reason.clone())
             .collect();
     }
     facts

@@ -1,6 +1,6 @@
 //! The generic executor, at every level of processor that this machine has.
 
-use restride_exec::{CpuLevel, Executable, RunError};
+use restride_exec::{CpuLevel, Executable, Patterns, RunError};
 use restride_loops::Verified;
 
 use super::{Outcome, Rung, RungError, Subject};
@@ -34,7 +34,7 @@ impl Rung for Exec {
 }
 
 fn execute(subject: &Subject<'_>, kernel: &Verified, level: CpuLevel) -> Outcome {
-    let executable = Executable::new(kernel, level).map_err(RungError::broken)?;
+    let executable = Executable::new(kernel, &Patterns::new(level)).map_err(RungError::broken)?;
     let mut buffers = subject.output_buffers();
     let mut outputs: Vec<&mut [u8]> = buffers.iter_mut().map(Vec::as_mut_slice).collect();
     match executable.run(&subject.buffers(), &mut outputs) {

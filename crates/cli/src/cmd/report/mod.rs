@@ -95,7 +95,7 @@ fn title(program: &Program, input: &Input) -> String {
         Program::Graph(graph) if graph.name() != "quick" => graph.name().to_owned(),
         Program::Graph(_) => input.text().chars().take(120).collect(),
         Program::Canonical(_) => "a canonical graph".into(),
-        Program::Kernel(kernel) => kernel.name.clone(),
+        Program::Kernel(kernel) => kernel.name.to_string(),
     }
 }
 

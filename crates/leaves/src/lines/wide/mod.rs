@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::Stores;
 use super::row::Row;
-use super::search::Found;
+use super::search::{Found, Way as _};
 use super::turns;
 use crate::leaf::Leaf;
 use crate::level::Avx512;
@@ -74,9 +74,9 @@ fn hull(shape: &Shape) -> Range<isize> {
 
 /// The leaf of a program.
 pub(crate) fn prepare(shape: &Shape, found: Found<Way>, stores: Stores) -> Option<Leaf> {
-    let way = found.way;
+    let (way, pattern) = (found.way, found.pattern);
     let cut = turns::take(found.cut);
-    let mut unit = way.ops();
+    let mut unit = way.ops(&pattern);
     // The first window is where the unit is.
     let first = unit.first()?.src[0];
     for src in unit.iter_mut().flat_map(|op| &mut op.src) {

@@ -1,6 +1,7 @@
 //! Lines of 64 bytes as they are run.
 
 use crate::cpu::CpuLevel;
+use crate::lines::patterns::Pattern;
 use crate::lines::program::{Starts, Vector, cover, vectors};
 use crate::lines::search;
 use crate::lines::unit::Unit;
@@ -20,9 +21,9 @@ pub(super) const JOINT_LINES: usize = 4;
 
 /// One line, ready to run. Pairs of windows share a table; of pairs after the first, `blend` says
 /// which bytes are theirs.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 #[repr(C, align(64))]
-pub(super) struct Op {
+pub(crate) struct Op {
     pub(super) tables: [[u8; LINE]; MAX_WINDOWS / 2],
     pub(super) src: [isize; MAX_WINDOWS],
     /// Of each window, the bytes from the first to the last that is needed.
@@ -87,13 +88,21 @@ pub(super) enum Windows {
 /// A way to run a unit.
 pub(crate) struct Way {
     pub(super) windows: Windows,
-    lines: Vec<Line>,
-    /// Of every line, or of all.
-    starts: Vec<Starts>,
+    ops: Vec<Op>,
 }
 
 impl search::Way for Way {
+    type Op = Op;
     const SIZE: usize = LINE;
+
+    fn ops(&self, pattern: &Pattern) -> Vec<Op> {
+        let mut ops = self.ops.clone();
+        for op in &mut ops {
+            op.dst = pattern.dst.put_back(op.dst);
+            op.src = op.src.map(|src| pattern.src.put_back(src));
+        }
+        ops
+    }
 
     fn least(vectors: usize, windows: usize) -> Option<usize> {
         if windows > MAX_WINDOWS {
@@ -138,50 +147,29 @@ fn of(unit: &Unit) -> Option<(Way, usize)> {
         starts.clear();
         starts.push(all);
     }
-    let way = Way {
-        windows,
-        lines,
-        starts,
-    };
-    Some((way, cost))
+    let ops = ops(&lines, &starts);
+    Some((Way { windows, ops }, cost))
 }
 
-impl Way {
-    /// The lines as they are run.
-    pub(super) fn ops(&self) -> Vec<Op> {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        fn wide(way: &Way) -> Vec<Op> {
-            way.made()
+/// Lines as they are run, with the windows of each, or of all.
+#[inline(always)]
+fn ops(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
+    let mut ops: Vec<Op> = Vec::with_capacity(lines.len());
+    let joint = starts.len() == 1;
+    let mut needed = NOTHING;
+    for (at, line) in lines.iter().enumerate() {
+        if !joint {
+            needed = NOTHING;
         }
-        match CpuLevel::detect() {
-            // SAFETY: the machine has it.
-            CpuLevel::Avx512 => unsafe { wide(self) },
-            CpuLevel::Baseline | CpuLevel::Avx2 => self.made(),
-        }
+        let starts = starts.get(if joint { 0 } else { at });
+        let starts = starts.map_or(&[][..], |starts| starts);
+        ops.push(op(line, starts, &mut needed));
+        // Windows that serve all lines have what any of them needs.
+        let serves = if joint { 0 } else { at };
+        let load = needed.map(mask);
+        ops[serves..].iter_mut().for_each(|op| op.load = load);
     }
-
-    #[inline(always)]
-    fn made(&self) -> Vec<Op> {
-        let mut ops: Vec<Op> = Vec::with_capacity(self.lines.len());
-        let joint = matches!(self.windows, Windows::Joint(_));
-        let mut needed = NOTHING;
-        for (at, line) in self.lines.iter().enumerate() {
-            if !joint {
-                needed = NOTHING;
-            }
-            let starts = self.starts.get(if joint { 0 } else { at });
-            ops.push(op(
-                line,
-                starts.map_or(&[], |starts| &starts[..]),
-                &mut needed,
-            ));
-            // Windows that serve all lines have what any of them needs.
-            let serves = if joint { 0 } else { at };
-            let load = needed.map(mask);
-            ops[serves..].iter_mut().for_each(|op| op.load = load);
-        }
-        ops
-    }
+    ops
 }
 
 /// What a unit costs if each line has windows of its own.

@@ -4,44 +4,51 @@
 //! start after as many steps as bring them to the start of a line, and overlap the first.
 
 use super::op::{LINE, Op};
-use crate::lines::row::{Middle, Row};
+use crate::lines::row::{Behind, Middle};
 use crate::lines::unit::Cut;
 
-/// For every place in a line where a row may start, the units behind the first.
-pub(super) struct Peel([Middle; LINE]);
+/// For every place in a line where a row may start, how many steps before the units behind the first.
+pub(super) struct Peel {
+    steps: [u16; LINE],
+    behind: Behind,
+}
 
 impl Peel {
     pub(super) fn new(cut: &Cut, unit: &[Op]) -> Peel {
         // From unit to unit, stores must keep their places in lines.
         let keeps = (cut.long.dst * cut.steps as isize).rem_euclid(LINE as isize) == 0
             && unit.iter().all(|op| op.store == u64::MAX);
-        let middle = Row::middle(cut);
-        Peel(match keeps {
-            true => best(cut, unit).map(middle),
-            false => [middle(cut.steps); LINE],
-        })
+        Peel {
+            steps: match keeps {
+                true => best(cut, unit),
+                false => [cut.steps as u16; LINE],
+            },
+            behind: Behind::new(cut),
+        }
     }
 
     /// The units behind the first of a row that starts at an address.
     #[inline(always)]
-    pub(super) fn at(&self, dst: *mut u8) -> &Middle {
-        &self.0[dst.addr() % LINE]
+    pub(super) fn at(&self, dst: *mut u8) -> Middle {
+        self.behind.after(self.steps[dst.addr() % LINE].into())
     }
 }
 
 /// For every start, after how many steps, at most a unit's, as many lines as possible start where
 /// lines do. Of equals, the last is taken.
-fn best(cut: &Cut, unit: &[Op]) -> [usize; LINE] {
+fn best(cut: &Cut, unit: &[Op]) -> [u16; LINE] {
     let place = |at: isize| at.rem_euclid(LINE as isize).unsigned_abs();
     // How many lines of a unit start at each place.
-    let mut lines = [0usize; LINE];
+    let mut lines = [0u16; LINE];
     for op in unit {
         lines[place(op.dst)] += 1;
     }
-    let (mut best, mut most) = ([cut.steps; LINE], [0; LINE]);
+    // A unit has so few steps.
+    let all = cut.steps as u16;
+    let (mut best, mut most) = ([all; LINE], [0; LINE]);
     for (at, &count) in lines.iter().enumerate().filter(|(_, count)| **count > 0) {
         let mut step_at = at as isize;
-        for steps in 1..=cut.steps {
+        for steps in 1..=all {
             step_at = step_at.wrapping_add(cut.long.dst);
             let start = place(step_at.wrapping_neg());
             if count > most[start] || count == most[start] && steps > best[start] {

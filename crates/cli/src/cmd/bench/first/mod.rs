@@ -12,7 +12,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use restride::{Code, Config, Engine, Template, TensorMut, TensorRef};
-use restride_exec::{CpuLevel, Executable};
+use restride_exec::{CpuLevel, Executable, Patterns};
 use restride_loops::verify;
 use restride_lower::plan::{PlanOptions, plan};
 use restride_lower::{Machine, schedule};
@@ -126,6 +126,7 @@ impl Row {
             ..Config::default()
         };
         let engine = Engine::new(config);
+        let patterns = Patterns::new(CpuLevel::detect());
         let first = samples.first().ok_or("it has no values")?;
         let template = Template::new(first.graph.clone());
         let most = samples.iter().map(Sample::largest_input).max();
@@ -179,7 +180,7 @@ impl Row {
                     laters += later;
                 }
             }
-            row.stages_of(sample, copy_views, &program)?;
+            row.stages_of(sample, (copy_views, &patterns), &program)?;
         }
         row.over_later = (laters > 0.0).then(|| firsts / laters);
         Ok(row)
@@ -190,7 +191,7 @@ impl Row {
     fn stages_of(
         &mut self,
         sample: &Sample,
-        copy_views: bool,
+        (copy_views, patterns): (bool, &Patterns),
         program: &restride::Program,
     ) -> Result<(), String> {
         fn timed<T>(times: &mut Times, work: impl FnOnce() -> T) -> T {
@@ -210,7 +211,7 @@ impl Row {
         let scheduled = timed(loops, || schedule(&made, &Machine::default(), &meter));
         let kernel = scheduled.map_err(|e| e.to_string())?.kernel;
         let kernel = timed(verified, || verify(kernel)).map_err(|e| e.to_string())?;
-        let prepared = timed(leaves, || Executable::new(&kernel, CpuLevel::detect()));
+        let prepared = timed(leaves, || Executable::new(&kernel, patterns));
         prepared.map_err(|e| e.to_string())?;
         match kernel == *program.kernel() {
             true => Ok(()),

@@ -1,0 +1,260 @@
+//! Programs of units, remembered by what they depend on.
+//!
+//! A program is found in a few microseconds, and the next size of a tensor mostly has the same one:
+//! the channels of a pixel lie where they lie, however wide the image is. Where copies are so far apart
+//! that nothing is shared between them, only their places in lines matter, so strides as large as that
+//! are replaced by the least that would do ([`Far`]), and put back into the program.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use super::search::Way;
+use super::unit::{LINE, Unit};
+use crate::shape::Step;
+
+/// So many programs are remembered; of two with the same place, the later.
+const PLACES: usize = 128;
+
+/// The dimensions of a unit, and what large strides were replaced.
+pub(super) struct Pattern {
+    /// Bytes of an element.
+    run: usize,
+    /// Its dimensions, the one of the smallest destination stride first.
+    dims: Dims,
+    pub(super) dst: Far,
+    pub(super) src: Far,
+}
+
+type Dims = SmallVec<[Step; 4]>;
+
+/// The large strides of one side, the smallest first.
+#[derive(Default)]
+pub(super) struct Far(SmallVec<[Replaced; 2]>);
+
+/// A stride, and what stands in its place.
+struct Replaced {
+    stride: isize,
+    by: isize,
+    /// The least place of what is inside of it.
+    low: isize,
+}
+
+/// What lies between copies that share nothing: a window before and one after.
+const APART: isize = 2 * LINE as isize;
+
+impl Far {
+    /// Replaces the large strides of one side.
+    fn replace(dims: &mut Dims, run: usize, side: fn(&mut Step) -> &mut isize) -> Far {
+        let mut order: SmallVec<[usize; 8]> = (0..dims.len()).collect();
+        order.sort_unstable_by_key(|at| side(&mut dims[*at]).unsigned_abs());
+        let (mut far, mut low, mut high) = (Far::default(), 0, run as isize);
+        for at in order {
+            let steps = dims[at].extent as isize - 1;
+            let stride = side(&mut dims[at]);
+            let least = (high - low + APART + LINE as isize - 1) / LINE as isize * LINE as isize;
+            if stride.unsigned_abs() >= least.unsigned_abs() + LINE {
+                let size = stride.abs();
+                let by = least + size % LINE as isize;
+                far.0.push(Replaced {
+                    stride: size,
+                    by,
+                    low,
+                });
+                *stride = if *stride < 0 { -by } else { by };
+            }
+            match *stride < 0 {
+                true => low += *stride * steps,
+                false => high += *stride * steps,
+            }
+        }
+        far
+    }
+
+    /// Where something lies that is less than a window before or behind what the pattern touches
+    /// there.
+    pub(super) fn put_back(&self, mut at: isize) -> isize {
+        let mut sum = 0isize;
+        for it in self.0.iter().rev() {
+            let copy = (at - it.low + LINE as isize).div_euclid(it.by);
+            at -= copy * it.by;
+            sum = sum.wrapping_add(copy.wrapping_mul(it.stride));
+        }
+        sum.wrapping_add(at)
+    }
+}
+
+impl Pattern {
+    /// Of a unit with these dimensions, the one of the smallest destination stride first.
+    pub(super) fn new(run: usize, dims: impl Iterator<Item = Step>) -> Pattern {
+        let mut dims: Dims = dims.filter(|step| step.extent > 1).collect();
+        Pattern {
+            dst: Far::replace(&mut dims, run, |step| &mut step.dst),
+            src: Far::replace(&mut dims, run, |step| &mut step.src),
+            run,
+            dims,
+        }
+    }
+
+    pub(super) fn unit(&self) -> Option<Unit> {
+        Unit::of(self.run, &self.dims)
+    }
+
+    fn place(&self) -> usize {
+        let words = self
+            .dims
+            .iter()
+            .flat_map(|step| [step.extent, step.dst as usize, step.src as usize]);
+        let mix = |hash: u64, word: usize| {
+            (hash.rotate_left(5) ^ word as u64).wrapping_mul(0x517c_c1b7_2722_0a95)
+        };
+        let hash = words.fold(self.run as u64, mix);
+        (hash >> 32) as usize % PLACES
+    }
+}
+
+/// The programs that one kind of machine has been given.
+pub(super) struct Known<W> {
+    places: Mutex<Vec<Option<Entry<W>>>>,
+}
+
+struct Entry<W> {
+    run: usize,
+    dims: Dims,
+    made: Made<W>,
+}
+
+/// A program and what it costs; nothing for a unit that has none.
+pub(super) type Made<W> = Option<(Arc<W>, usize)>;
+
+impl<W> Default for Known<W> {
+    fn default() -> Self {
+        Self {
+            places: Mutex::new(Vec::new()),
+        }
+    }
+}
+
+impl<W: Way> Known<W> {
+    /// The program of a pattern.
+    pub(super) fn program(&self, pattern: &Pattern) -> Made<W> {
+        let place = pattern.place();
+        let lock = || self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Some(entry)) = lock().get(place)
+            && entry.run == pattern.run
+            && entry.dims == pattern.dims
+        {
+            return entry.made.clone();
+        }
+        let made = pattern.unit().and_then(|unit| W::of(&unit));
+        let made = made.map(|(way, cost)| (Arc::new(way), cost));
+        let entry = Entry {
+            run: pattern.run,
+            dims: pattern.dims.clone(),
+            made: made.clone(),
+        };
+        let mut places = lock();
+        if places.is_empty() {
+            places.resize_with(PLACES, || None);
+        }
+        let old = places.get_mut(place).and_then(|it| it.replace(entry));
+        drop(places);
+        drop(old);
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::{narrow, wide};
+    use restride_loops::Dim;
+
+    /// Units of up to four dimensions, near ones inside and far ones around, in many orders.
+    fn units() -> impl Iterator<Item = (usize, Vec<Step>)> {
+        let sizes = [[2, 3, 4], [3, 64, 2], [16, 2, 5], [5, 7, 3]];
+        let steps = [1, -1, 2, 3, -5];
+        let far = [64, 127, 191, 192, 193, 1000, 13_300, 1 << 20];
+        let orders = [[0, 1, 2], [1, 0, 2], [2, 1, 0], [1, 2, 0]];
+        let all =
+            (0..sizes.len() * steps.len() * far.len() * far.len() * orders.len()).map(move |n| {
+                let (n, size) = (n / sizes.len(), sizes[n % sizes.len()]);
+                let (n, step) = (n / steps.len(), steps[n % steps.len()]);
+                let (n, near) = (n / far.len(), far[n % far.len()]);
+                let (n, wide) = (n / far.len(), far[n % far.len()]);
+                let order = orders[n % orders.len()];
+                let mut src = [step, 0, 0];
+                src[1] = src[0] * size[0] as isize + near * if step < -1 { -1 } else { 1 };
+                src[2] = src[1].abs() * size[1] as isize + wide;
+                let mut dst = 0;
+                let dims = order.map(|at| {
+                    let stride = if dst == 0 { 1 } else { dst };
+                    dst = stride * size[at] as isize + if at == 1 { wide - 64 } else { 0 };
+                    Step {
+                        extent: size[at],
+                        dst: stride,
+                        src: src[at],
+                    }
+                });
+                dims.to_vec()
+            });
+        all.flat_map(|dims| {
+            [1, 2, 4].map(|run| {
+                let scaled = dims.iter().map(|step| Step {
+                    extent: step.extent,
+                    dst: step.dst * run as isize,
+                    src: step.src * run as isize,
+                });
+                (run, scaled.collect())
+            })
+        })
+    }
+
+    fn agrees<W: Way>(same: impl Fn(&[W::Op], &[W::Op]) -> bool) {
+        let (mut replaced, mut made) = (0, 0);
+        for (run, dims) in units() {
+            let pattern = Pattern::new(run, dims.iter().copied());
+            let itself = Unit::of(run, &dims).and_then(|unit| W::of(&unit));
+            let known = pattern.unit().and_then(|unit| W::of(&unit));
+            assert_eq!(known.is_some(), itself.is_some(), "{run} {dims:?}");
+            let (Some((known, less)), Some((itself, cost))) = (known, itself) else {
+                continue;
+            };
+            assert_eq!(less, cost, "{run} {dims:?}");
+            let nothing = Pattern::new(run, std::iter::empty());
+            let same = same(&known.ops(&pattern), &itself.ops(&nothing));
+            assert!(same, "{run} {dims:?} by {:?}", pattern.dims);
+            made += 1;
+            replaced += usize::from(pattern.dims.iter().ne(dims.iter()));
+        }
+        assert!(made > 1000 && replaced > made / 4, "{replaced} of {made}");
+    }
+
+    #[test]
+    fn what_is_far_apart_may_be_as_far_as_it_likes() {
+        agrees::<wide::Way>(|a, b| a == b);
+        agrees::<narrow::Way>(|a, b| a == b);
+    }
+
+    #[test]
+    fn the_next_size_finds_the_program_of_the_last() {
+        let known: Known<wide::Way> = Known::default();
+        let program = |height: i64, width: i64| {
+            let plane = height * width;
+            let dims = [(plane, 3, 1), (3, 1, plane)];
+            let dims = dims.map(|(extent, dst, src)| Dim { extent, dst, src });
+            let shape = crate::shape::Shape::of_move(&dims, 1).expect("a box");
+            let found = crate::lines::search::cheapest(&shape, usize::MAX, &known);
+            found.expect("a program").way
+        };
+        // Planes become pixels; the places in lines are the same.
+        let first = program(100, 192);
+        assert!(Arc::ptr_eq(&first, &program(90, 64)));
+        assert!(Arc::ptr_eq(&first, &program(480, 640)));
+        assert!(!Arc::ptr_eq(&first, &program(101, 191)));
+        for width in 0..10_000 {
+            program(31, 65 + width);
+        }
+        assert!(known.places.lock().expect("no panic").len() <= PLACES);
+    }
+}
