@@ -2,7 +2,7 @@
 
 use restride_exec::{CallError, Executable, code_pays_after};
 use restride_jit::{BadIndex, NativeKernel};
-use restride_loops::{Buffer, Role, Stmt, Verified};
+use restride_loops::{Buffer, Kernel, Role, Stmt, Verified};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -125,6 +125,8 @@ impl RunnableKernel {
             (Runner::Generic(generic), None, Some(_)) => 2 * generic.bytes() + 512 * statements,
         };
         size_of::<Self>()
+            + size_of::<Kernel>()
+            + self.phases() * size_of::<Vec<Stmt>>()
             + statements * (size_of::<Stmt>() + 256)
             + self.kernel.buffers.len() * size_of::<Buffer>()
             + constants.sum::<usize>()

@@ -145,7 +145,7 @@ impl<'g> Composer<'g> {
                 inputs: Vec::with_capacity(graph.inputs().len()),
                 outputs: Vec::with_capacity(graph.outputs().len()),
                 constants: Vec::new(),
-                checks: Vec::new(),
+                checks: Vec::with_capacity(graph.checks().len()),
                 stages: Vec::with_capacity(graph.outputs().len()),
                 answers: Vec::with_capacity(graph.outputs().len()),
             },

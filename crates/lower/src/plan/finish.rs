@@ -104,10 +104,11 @@ pub(super) fn pieces(value: &Value, layout: Option<&Strided>) -> Result<Vec<Piec
             }
         }
     }
-    let parts = value.parts().iter();
-    parts
-        .map(|(map, reads)| placed(map, reads, start, &strides))
-        .collect()
+    let mut pieces = Vec::with_capacity(value.parts().len());
+    for (map, reads) in value.parts() {
+        pieces.push(placed(map, reads, start, &strides)?);
+    }
+    Ok(pieces)
 }
 
 fn placed(map: &Map, reads: &Reads, start: i64, strides: &[i64]) -> Result<Piece, Break> {

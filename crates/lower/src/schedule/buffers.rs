@@ -57,7 +57,7 @@ impl<'p> Buffers<'p> {
     pub(super) fn new(plan: &'p Plan) -> Self {
         Self {
             plan,
-            made: Vec::new(),
+            made: Vec::with_capacity(plan.inputs.len() + plan.outputs.len()),
             known: BTreeMap::new(),
         }
     }

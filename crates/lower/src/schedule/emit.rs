@@ -149,6 +149,11 @@ impl<'p> Emitter<'p> {
                 parallel,
             });
         }
+        // Most phases have one group, and what is here is kept.
+        if out.is_empty() {
+            let rests = |split: &Split| 1 + if split.rest > 0 { group.len() } else { 0 };
+            out.reserve_exact(split.as_ref().map_or(group.len(), rests));
+        }
         let Some(split) = split else {
             out.extend(group.iter().map(|unit| unit.whole()));
             return;

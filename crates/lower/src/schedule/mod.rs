@@ -101,7 +101,7 @@ pub fn schedule(plan: &Plan, machine: &Machine, meter: &Meter) -> Result<Schedul
     for ((check, phase), code) in plan.checks.iter().zip(&check_phases).zip(codes) {
         phases[*phase].push(emitter.check(check, code)?);
     }
-    let mut decisions = Vec::new();
+    let mut decisions = Vec::with_capacity(pieces);
     let mut stages: SmallVec<[(usize, usize); 4]> = SmallVec::new();
     stages.extend((0..plan.stages.len()).map(|stage| (phase_of(stage), stage)));
     stages.sort_unstable();
@@ -122,6 +122,8 @@ pub fn schedule(plan: &Plan, machine: &Machine, meter: &Meter) -> Result<Schedul
         emitter.parts(&parts, phase, &mut decisions)?;
     }
     phases.retain(|phase| !phase.is_empty());
+    // They are kept.
+    phases.iter_mut().for_each(Vec::shrink_to_fit);
     let kernel = Kernel {
         name: "kernel".into(),
         buffers: emitter.into_buffers(),
