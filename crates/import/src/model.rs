@@ -79,6 +79,17 @@ pub struct OpenSize {
     pub given: bool,
 }
 
+impl OpenSize {
+    /// What it is taken to be, in words: `batch as 1`.
+    #[must_use]
+    pub fn taken(&self) -> String {
+        match self.symbol.as_str() {
+            "" => format!("axis {} as {}", self.axis, self.size),
+            symbol => format!("{} as {}", crate::error::shown(symbol), self.size),
+        }
+    }
+}
+
 /// A tensor.
 #[derive(Clone, Debug)]
 pub struct Tensor {
@@ -96,7 +107,7 @@ pub struct Tensor {
 }
 
 /// Why a type is not known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unknown {
     /// Whose fault it is: `NonZero "/a/NonZero"`.
     pub node: Arc<str>,

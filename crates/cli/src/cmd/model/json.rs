@@ -21,7 +21,7 @@ pub(super) fn object(survey: &Survey, file: &File) -> Value {
     };
     let kinds = survey.kinds.iter().enumerate();
     let hidden = survey.hidden.iter().map(
-        |(id, why)| json!({"node": model.node(*id).name, "op": model.node(*id).op, "why": why}),
+        |(id, why)| json!({"node": model.node(*id).name, "op": model.node(*id).op, "why": why.to_string()}),
     );
     json!({
         "file": file.path().display().to_string(),

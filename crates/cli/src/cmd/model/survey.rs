@@ -1,14 +1,15 @@
 //! What there is to say about a model's movement, gathered once for whoever says it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use restride_graph::{Graph, TensorType};
-use restride_import::{Group, Model, NodeId, Program as Imported, Role};
+use restride_import::{Group, Model, Node, NodeId, Program as Imported, Role, Unknown};
 use restride_lower::Traffic;
 use restride_lower::plan::Answer;
 
 use crate::explanation::Explanation;
 use crate::failure::Failure;
+use crate::source::printable;
 use crate::stages::Program;
 
 /// A model with its groups, equal ones together.
@@ -16,7 +17,7 @@ pub(super) struct Survey {
     pub(super) model: Model,
     pub(super) kinds: Vec<Kind>,
     /// Nodes of movement that cannot be told ahead, each with the reason.
-    pub(super) hidden: Vec<(NodeId, String)>,
+    pub(super) hidden: Vec<(NodeId, Unknown)>,
     pub(super) copy_views: bool,
 }
 
@@ -60,7 +61,7 @@ pub(super) struct Times {
     pub(super) together: f64,
     /// Node by node, each compiled by itself.
     pub(super) alone: f64,
-    /// A memcpy of the bytes that the nodes write one by one.
+    /// A memcpy of as many bytes as the program writes.
     pub(super) memcpy: f64,
 }
 
@@ -73,6 +74,9 @@ pub(super) const FREE: [&str; 6] = [
     "Identity",
     "Dropout",
 ];
+
+/// How much of a node's name is shown: its end says more than its beginning.
+const MOST_NAME: usize = 44;
 
 impl Survey {
     /// Compiles every group of a model.
@@ -94,7 +98,7 @@ impl Survey {
             kinds.push(Kind::of(&model, member, what, copy_views));
         }
         let hidden = model.numbered().filter_map(|(id, node)| match &node.role {
-            Role::Hidden(why) => Some((id, why.to_string())),
+            Role::Hidden(why) => Some((id, why.clone())),
             Role::Fixed | Role::Unused | Role::Movement(_) | Role::Compute => None,
         });
         let hidden = hidden.collect();
@@ -125,6 +129,60 @@ impl Survey {
     /// How many groups there are.
     pub(super) fn groups(&self) -> usize {
         self.kinds.iter().map(|kind| kind.members.len()).sum()
+    }
+
+    /// The kinds that are worth a line each, by number: the others cost nothing in any engine.
+    pub(super) fn busy(&self) -> impl Iterator<Item = (usize, &Kind)> {
+        let kinds = self.kinds.iter().enumerate();
+        kinds.filter(|(_, kind)| !kind.is_idle())
+    }
+
+    /// The others together: how many groups, and of which operators.
+    pub(super) fn idle(&self) -> Option<(usize, String)> {
+        let mut count = 0;
+        let mut operators: BTreeMap<&str, usize> = BTreeMap::new();
+        for kind in self.kinds.iter().filter(|kind| kind.is_idle()) {
+            count += kind.members.len();
+            for &id in &kind.first().group.nodes {
+                *operators.entry(&self.model.node(id).op).or_default() += kind.members.len();
+            }
+        }
+        let words = operators
+            .into_iter()
+            .flat_map(|(op, times)| std::iter::repeat_n(op, times));
+        (count > 0).then(|| (count, counted(words)))
+    }
+
+    /// What hides nodes, in the order of the model: the cause, and what of it is hidden.
+    pub(super) fn causes(&self) -> Vec<String> {
+        let mut causes: Vec<(&Unknown, NodeId, usize)> = Vec::new();
+        let mut known: HashMap<&Unknown, usize> = HashMap::new();
+        for (id, why) in &self.hidden {
+            let at = *known.entry(why).or_insert(causes.len());
+            match causes.get_mut(at) {
+                Some((_, _, count)) => *count += 1,
+                None => causes.push((why, *id, 1)),
+            }
+        }
+        let said = causes.into_iter().map(|(why, first, count)| {
+            let first = self.model.node(first).label();
+            match count {
+                1 if *first == *why.node => why.to_string(),
+                1 => format!("{why}; this hides {first}"),
+                count => format!("{why}; this hides {count} nodes, the first {first}"),
+            }
+        });
+        said.collect()
+    }
+
+    /// What somebody can do about causes.
+    pub(super) fn remedy(&self) -> &'static str {
+        match self.model.open.iter().any(|open| !open.given) {
+            true => {
+                "--shape tells the shape of any tensor by its name. Sizes that nobody gave may be wrong, too."
+            }
+            false => "--shape tells the shape of any tensor by its name.",
+        }
     }
 
     /// A sum over all groups.
@@ -186,6 +244,33 @@ impl Kind {
     /// The first of its groups.
     pub(super) fn first(&self) -> &Member {
         &self.members[0]
+    }
+
+    /// Whether nothing is moved, neither as a program nor node by node.
+    fn is_idle(&self) -> bool {
+        self.explanation.is_ok() && self.moved() == 0 && self.alone.moved == 0
+    }
+
+    /// Where the first of its groups begins, by the model's own name; the end of a long one.
+    pub(super) fn place(&self, model: &Model) -> String {
+        let node = self.first().group.nodes.first().map(|&id| model.node(id));
+        let output = |node: &Node| {
+            let id = node.outputs.iter().flatten().next();
+            id.map_or_else(String::new, |&id| model.tensor(id).name.clone())
+        };
+        let name = node.map_or_else(String::new, |node| match node.name.is_empty() {
+            true => output(node),
+            false => node.name.clone(),
+        });
+        let from = name.char_indices().rev().nth(MOST_NAME - 1);
+        let place = match from {
+            Some((at, _)) if at > 0 => format!("..{}", &name[at..]),
+            _ => name,
+        };
+        match self.members.len() {
+            1 => format!("at {}", printable(&place)),
+            _ => format!("first at {}", printable(&place)),
+        }
     }
 
     /// What comes in and goes out.

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use restride_import::Role;
+use restride_import::{OpenSize, Role};
 
 use super::File;
 use super::survey::{Kind, Survey};
 use crate::style::Style;
 
-/// How many nodes are named that cannot be told ahead.
-const MOST_HIDDEN: usize = 8;
+/// How many causes are named why nodes cannot be told ahead.
+const MOST_CAUSES: usize = 8;
 
 /// Writes all of it.
 pub(super) fn write(survey: &Survey, file: &File, out: &mut impl Write) -> io::Result<()> {
@@ -28,13 +28,9 @@ pub(super) fn write(survey: &Survey, file: &File, out: &mut impl Write) -> io::R
     writeln!(out)?;
     let timed = survey.kinds.iter().any(|kind| kind.times.is_some());
     let mut rows = vec![heading(timed)];
-    rows.extend(
-        survey
-            .kinds
-            .iter()
-            .enumerate()
-            .map(|(at, kind)| row(at, kind, timed)),
-    );
+    let busy = survey.busy();
+    rows.extend(busy.map(|(at, kind)| row(survey, at, kind, timed)));
+    rows.extend(idle(survey, timed));
     rows.push(total(survey, timed));
     table(&rows, out)?;
     if !survey.copy_views && survey.kinds.iter().any(|kind| kind.views > 0) {
@@ -47,7 +43,7 @@ pub(super) fn write(survey: &Survey, file: &File, out: &mut impl Write) -> io::R
         writeln!(
             out,
             "\nTimes are of one call each, with warm caches: as one program, node by node as compiled \
-             by restride, and a\nmemcpy of what the nodes write."
+             by restride, and a\nmemcpy of as many bytes as the program writes."
         )?;
     }
     Ok(())
@@ -66,12 +62,7 @@ fn inputs(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
             .open
             .iter()
             .filter(|open| open.input == *name && !open.given);
-        let chosen: Vec<String> = open
-            .map(|open| match open.symbol.as_str() {
-                "" => format!("axis {} as {}", open.axis, open.size),
-                symbol => format!("{symbol} as {}", open.size),
-            })
-            .collect();
+        let chosen: Vec<String> = open.map(OpenSize::taken).collect();
         match chosen.is_empty() {
             true => writeln!(out)?,
             false => writeln!(out, ", with {}: --shape says otherwise", chosen.join(", "))?,
@@ -95,7 +86,8 @@ fn counts(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
         write!(out, ", {fixed} follow from sizes and weights")?;
     }
     if unused > 0 {
-        write!(out, ", {unused} are read by nobody")?;
+        let are = if unused == 1 { "is" } else { "are" };
+        write!(out, ", {unused} {are} read by nobody")?;
     }
     writeln!(out)?;
     let views = |kind: &&Kind| kind.explanation.is_ok() && kind.passes() == 0;
@@ -120,20 +112,17 @@ fn hidden(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
     }
     let count = plural(survey.hidden.len(), "node");
     writeln!(out, "{count} of movement cannot be told ahead:")?;
-    for (id, why) in survey.hidden.iter().take(MOST_HIDDEN) {
-        let label = survey.model.node(*id).label();
-        match why.starts_with(&label) {
-            true => writeln!(out, "  {why}")?,
-            false => writeln!(out, "  {label}: {why}")?,
-        }
+    let causes = survey.causes();
+    for cause in causes.iter().take(MOST_CAUSES) {
+        writeln!(out, "  {cause}")?;
     }
-    if survey.hidden.len() > MOST_HIDDEN {
-        writeln!(out, "  ...")?;
+    if causes.len() > MOST_CAUSES {
+        writeln!(out, "  and {} more causes", causes.len() - MOST_CAUSES)?;
     }
-    Ok(())
+    writeln!(out, "  {}", survey.remedy())
 }
 
-fn plural(count: usize, what: &str) -> String {
+pub(super) fn plural(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
         count => format!("{count} {what}s"),
@@ -149,7 +138,7 @@ fn heading(timed: bool) -> Vec<String> {
     cells.into_iter().map(str::to_owned).collect()
 }
 
-fn row(at: usize, kind: &Kind, timed: bool) -> Vec<String> {
+fn row(survey: &Survey, at: usize, kind: &Kind, timed: bool) -> Vec<String> {
     let times = kind.members.len();
     let all = |bytes: u128| bytes_shown(bytes * times as u128);
     let mut cells = vec![
@@ -171,11 +160,28 @@ fn row(at: usize, kind: &Kind, timed: bool) -> Vec<String> {
         cells.extend([time(|t| t.together), time(|t| t.alone), time(|t| t.memcpy)]);
     }
     let what = match &kind.explanation {
-        Ok(_) => format!("{}: {}", kind.what, kind.types()),
-        Err(why) => format!("{}: {why}", kind.what),
+        Ok(_) => kind.types(),
+        Err(why) => why.clone(),
     };
+    let what = format!("{}: {what}, {}", kind.what, kind.place(&survey.model));
     cells.extend([times.to_string(), what]);
     cells
+}
+
+/// The groups that cost nothing either way, in one row.
+fn idle(survey: &Survey, timed: bool) -> Option<Vec<String>> {
+    let (groups, operators) = survey.idle()?;
+    let nothing = bytes_shown(0);
+    let mut cells = vec![String::new(), nothing.clone(), nothing.clone(), nothing];
+    cells.push("view".into());
+    if timed {
+        cells.extend(std::iter::repeat_n("-".to_owned(), 3));
+    }
+    cells.extend([
+        groups.to_string(),
+        format!("the same bytes under another shape: {operators}"),
+    ]);
+    Some(cells)
 }
 
 fn total(survey: &Survey, timed: bool) -> Vec<String> {

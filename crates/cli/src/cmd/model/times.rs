@@ -36,12 +36,12 @@ pub(super) fn measure(survey: &mut Survey) {
         let together = call(&kind.first().program.graph, copy_views);
         let mut copies = kind.alone.copies.iter();
         let alone = copies.try_fold(0.0, |sum, graph| Some(sum + call(graph, true)?));
-        let written: usize = kind.alone.copies.iter().map(written).sum();
+        let written = kind.traffic().written;
         kind.times = match (together, alone) {
             (Some(together), Some(alone)) => Some(Times {
                 together,
                 alone,
-                memcpy: memcpy(written),
+                memcpy: memcpy(usize::try_from(written).unwrap_or(0)),
             }),
             _ => None,
         };
@@ -49,14 +49,6 @@ pub(super) fn measure(survey: &mut Survey) {
     if told {
         progress(format_args!("\r{:40}\r", ""));
     }
-}
-
-/// The bytes that a graph hands out.
-fn written(graph: &Graph) -> usize {
-    let outputs = graph.outputs().iter();
-    outputs
-        .map(|output| graph.output_type(output).byte_size())
-        .sum()
 }
 
 /// Nanoseconds of one call; none if it cannot be made.

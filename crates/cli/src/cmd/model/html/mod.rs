@@ -5,11 +5,11 @@ mod strip;
 
 use std::fmt::Write;
 
-use restride_import::Role;
+use restride_import::{OpenSize, Role};
 
 use super::File;
 use super::survey::{Kind, Survey};
-use super::text::{bytes_shown, time_shown};
+use super::text::{bytes_shown, plural, time_shown};
 use crate::cmd::report::page::{Page, escape};
 use crate::source::printable;
 
@@ -63,20 +63,23 @@ pub(super) fn page(survey: &Survey, file: &File) -> String {
         page.paragraph("No node of this model moves data.");
     }
     let most = survey.kinds.iter().map(cost).max().unwrap_or(1).max(1);
-    for (at, kind) in survey.kinds.iter().enumerate() {
+    for (at, kind) in survey.busy() {
         group(&mut page, survey, at, kind, most);
+    }
+    if let Some((groups, operators)) = survey.idle() {
+        let more = match survey.busy().next() {
+            Some(_) => "more group",
+            None => "group",
+        };
+        let groups = plural(groups, more);
+        page.paragraph(&format!(
+            "{groups} hand on the same bytes under another shape, at no cost: {operators}."
+        ));
     }
     if !survey.hidden.is_empty() {
         page.section("hidden", "What cannot be told ahead");
-        let hidden = survey.hidden.iter();
-        page.list(hidden.map(|(id, why)| {
-            let label = survey.model.node(*id).label();
-            if why.starts_with(&label) {
-                why.clone()
-            } else {
-                format!("{label}: {why}")
-            }
-        }));
+        page.list(survey.causes());
+        page.paragraph(survey.remedy());
     }
     page.finish()
 }
@@ -94,7 +97,13 @@ fn heading(page: &mut Page, survey: &Survey) {
             .ty
             .as_ref()
             .map_or_else(|_| "not known".into(), ToString::to_string);
-        format!("{}: {ty}", tensor.name)
+        let open = survey.model.open.iter();
+        let taken = open.filter(|open| open.input == tensor.name && !open.given);
+        let taken: Vec<String> = taken.map(OpenSize::taken).collect();
+        match taken.is_empty() {
+            true => format!("{}: {ty}", tensor.name),
+            false => format!("{}: {ty} with {}", tensor.name, taken.join(", ")),
+        }
     });
     let inputs: Vec<String> = inputs.collect();
     page.paragraph(&format!("{}. {}", model.format, inputs.join(", ")));
@@ -186,17 +195,32 @@ fn group(page: &mut Page, survey: &Survey, at: usize, kind: &Kind, most: u128) {
     };
     let time = kind.times.map_or_else(String::new, |it| {
         let all = |time: f64| time_shown(time * times as f64);
-        format!("; {} for {} node by node", all(it.together), all(it.alone))
+        match moved {
+            0 => format!("; {} node by node", all(it.alone)),
+            _ => format!(
+                "; {}, {} node by node, memcpy {}",
+                all(it.together),
+                all(it.alone),
+                all(it.memcpy)
+            ),
+        }
     });
+    let bytes = match moved == alone {
+        true => bytes_shown(moved * times),
+        false => format!(
+            "{}, {} node by node",
+            bytes_shown(moved * times),
+            bytes_shown(alone * times)
+        ),
+    };
     let _ = writeln!(
         page,
-        "<details id=\"g{n}\"><summary><span class=\"n\">{n}</span>{bar}<span class=\"what\">{many}{what}<small>{types}</small></span>\
-         <span class=\"bytes\">{moved} for {alone}<small>{passes}{time}</small></span></summary><div>",
+        "<details id=\"g{n}\"><summary><span class=\"n\">{n}</span>{bar}<span class=\"what\">{many}{what}<small>{types}, {place}</small></span>\
+         <span class=\"bytes\">{bytes}<small>{passes}{time}</small></span></summary><div>",
         n = at + 1,
         what = escape(&kind.what),
         types = escape(&kind.types()),
-        moved = bytes_shown(moved * times),
-        alone = bytes_shown(alone * times),
+        place = escape(&kind.place(&survey.model)),
     );
     page.markup(&flow::picture(survey, kind));
     match &kind.explanation {

@@ -124,10 +124,10 @@ fn labels(columns: &[Column], step: f64, base: f64, most: u128) -> Vec<(usize, S
     labels
 }
 
-/// A column for each group in the order of the model.
+/// A column for each group that costs something, in the order of the model.
 fn columns(survey: &Survey) -> Vec<Column> {
     let mut all: Vec<(usize, Column)> = Vec::new();
-    for (at, kind) in survey.kinds.iter().enumerate() {
+    for (at, kind) in survey.busy() {
         all.extend(kind.members.iter().map(|member| {
             let first = member.group.nodes.first().map_or(0, |id| id.index());
             let column = Column {
