@@ -1,6 +1,7 @@
 //! Values in normal form: the rules that see their base, and the one chain of their layout.
 
 use super::{Base, BaseId, Engine, Result, Source, Value};
+use crate::ir::MAX_AXES;
 use crate::rules;
 use restride_graph::MAX_RANK;
 use restride_layout::{Axes, Break, Chain, Layout, Piece, View};
@@ -67,7 +68,7 @@ impl Engine<'_> {
 
 /// The one chain of views that gives a layout over a dense source of this shape.
 ///
-/// Where the axes of the source stand in the way, or cut it into more axes than a tensor has, they
+/// Where the axes of the source stand in the way, or cut it into more axes than a value may have, they
 /// are joined first.
 pub(crate) fn chain_of(layout: &Layout, source: &[i64]) -> std::result::Result<Chain, Break> {
     let direct = layout.reify(source);
@@ -88,15 +89,20 @@ pub(crate) fn chain_of(layout: &Layout, source: &[i64]) -> std::result::Result<C
     }
 }
 
-/// Whether no step has more axes than a tensor may have.
+/// Whether a chain of views of so few digits has no step with more axes than a value may have:
+/// every digit, and what lies between two of them, may need an axis, and so do the axes of size 1
+/// of both ends.
+pub(crate) fn is_short(piece: &Piece) -> bool {
+    3 * piece.digits().len() <= MAX_AXES - 2 * MAX_RANK
+}
+
+/// Whether no step has more axes than a value may have.
 fn fits(chain: &Chain, layout: &Layout) -> bool {
-    // Every digit, and what lies between two of them, may need an axis.
-    let few = |piece: &Piece| piece.digits().len() <= MAX_RANK / 3;
     let axes = |step: &View| match step {
         View::Slice(spans) => spans.len(),
         View::Permute(perm) => perm.len(),
         View::Collapse { groups } => groups.len(),
         View::Expand { sizes, .. } | View::Broadcast { sizes } => sizes.len(),
     };
-    layout.piece().is_none_or(few) || chain.iter().all(|step| axes(step) <= MAX_RANK)
+    layout.piece().is_none_or(is_short) || chain.iter().all(|step| axes(step) <= MAX_AXES)
 }

@@ -2,7 +2,6 @@
 
 use super::{BaseId, Engine, Result, Source, Value};
 use crate::rules;
-use restride_graph::MAX_RANK;
 use restride_layout::{Axes, Break, Layout, Piece, Sizes, Span, View};
 use smallvec::SmallVec;
 
@@ -28,7 +27,7 @@ impl Engine<'_> {
     ///
     /// Two ends of a repeated axis may make one layout of digits that no chain of views gives.
     /// Only steps that cut an axis of several digits can do so, so only they are looked at, and
-    /// layouts of so many digits that their chain may need more axes than a tensor has.
+    /// layouts of so many digits that their chain may need more axes than a value may have.
     pub(crate) fn compose(
         &self,
         base: BaseId,
@@ -44,7 +43,7 @@ impl Engine<'_> {
             View::Permute(_) | View::Collapse { .. } | View::Broadcast { .. } => false,
         };
         let several = |piece: &Piece| piece.axes().any(|axis| axis.digits.len() > 1);
-        let many = piece.digits().len() > MAX_RANK / 3;
+        let many = !super::settle::is_short(piece);
         if many || cuts && layout.piece().is_some_and(several) {
             super::chain_of(&composed, &self.ty(base).shape)?;
         }

@@ -1,8 +1,8 @@
 //! The smart constructors: the only way to make a [`Canonical`].
 
 use super::{
-    Axes, Canonical, Check, Coordinate, Gather, Index, Input, IrError, Node, NodeId, Output, Span,
-    Type,
+    Axes, Canonical, Check, Coordinate, Gather, Index, Input, IrError, MAX_AXES, Node, NodeId,
+    Output, Span, Type,
 };
 use restride_graph::{ElementType, MAX_RANK, Shape, Strided};
 use smallvec::SmallVec;
@@ -61,7 +61,7 @@ impl Builder {
         shape: &[i64],
         layout: Option<Strided>,
     ) -> Result<NodeId, IrError> {
-        check_layout(layout.as_ref(), shape.len())?;
+        check_end("input", layout.as_ref(), shape.len())?;
         let ordinal = self.graph.inputs.len() as u32;
         let node = self.push(
             "input",
@@ -122,7 +122,7 @@ impl Builder {
         let ty = self.operand(x)?;
         let rank = ty.rank();
         check_count("permute", perm.len(), rank)?;
-        let mut seen = 0u64;
+        let mut seen = 0u128;
         for (position, &axis) in perm.iter().enumerate() {
             if usize::from(axis) >= rank || seen & (1 << axis) != 0 {
                 return Err(IrError::Permutation {
@@ -201,7 +201,7 @@ impl Builder {
         let element = ty.element;
         check_count("gather", coordinates.len(), ty.rank())?;
         let mut sizes = OutputSizes::default();
-        let mut direct = 0u64;
+        let mut direct = 0u128;
         let mut has_index = false;
         for (axis, (coordinate, &size)) in coordinates.iter().zip(&ty.shape).enumerate() {
             match coordinate {
@@ -248,7 +248,7 @@ impl Builder {
                 found: index.outputs.len(),
             });
         }
-        let mut seen = 0u64;
+        let mut seen = 0u128;
         for (&output, &extent) in index.outputs.iter().zip(&ty.shape) {
             sizes.meet(axis, output, extent)?;
             if seen & (1 << output) != 0 {
@@ -328,7 +328,7 @@ impl Builder {
 
     /// One more output.
     pub fn output(&mut self, node: NodeId, layout: Option<Strided>) -> Result<(), IrError> {
-        check_layout(layout.as_ref(), self.operand(node)?.rank())?;
+        check_end("output", layout.as_ref(), self.operand(node)?.rank())?;
         self.graph.outputs.push(Output { node, layout });
         Ok(())
     }
@@ -364,8 +364,8 @@ struct OutputSizes(SmallVec<[Option<i64>; 8]>);
 impl OutputSizes {
     fn meet(&mut self, axis: usize, output: u8, size: i64) -> Result<(), IrError> {
         let at = usize::from(output);
-        if at >= MAX_RANK {
-            let why = "no tensor has so many axes";
+        if at >= MAX_AXES {
+            let why = "no value has so many axes";
             return Err(IrError::GatherAxis { axis, output, why });
         }
         if at >= self.0.len() {
@@ -448,7 +448,9 @@ fn check_index_type(op: &'static str, element: ElementType) -> Result<(), IrErro
     }
 }
 
-fn check_layout(layout: Option<&Strided>, rank: usize) -> Result<(), IrError> {
+/// An input or an output is a tensor.
+fn check_end(op: &'static str, layout: Option<&Strided>, rank: usize) -> Result<(), IrError> {
+    check_rank(op, rank, MAX_RANK)?;
     match layout {
         Some(layout) if layout.strides.len() != rank => Err(IrError::LayoutRank {
             found: layout.strides.len(),
@@ -458,15 +460,16 @@ fn check_layout(layout: Option<&Strided>, rank: usize) -> Result<(), IrError> {
     }
 }
 
+fn check_rank(op: &'static str, rank: usize, limit: usize) -> Result<(), IrError> {
+    match rank > limit {
+        true => Err(IrError::Rank { op, rank, limit }),
+        false => Ok(()),
+    }
+}
+
 /// The bound of tensor types: the sizes that are not zero multiply to at most `isize::MAX` bytes.
 fn check_shape(op: &'static str, element: ElementType, shape: &[i64]) -> Result<(), IrError> {
-    if shape.len() > MAX_RANK {
-        return Err(IrError::Rank {
-            op,
-            rank: shape.len(),
-            limit: MAX_RANK,
-        });
-    }
+    check_rank(op, shape.len(), MAX_AXES)?;
     let mut bytes = element.width() as i64;
     for (axis, &size) in shape.iter().enumerate() {
         if size < 0 {

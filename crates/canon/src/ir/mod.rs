@@ -25,6 +25,10 @@
 mod build;
 mod error;
 
+/// The most axes that a value may have. Views on the way from one tensor to another may need
+/// more than a tensor may have: a repeated axis is two until they are joined.
+pub const MAX_AXES: usize = 4 * restride_graph::MAX_RANK;
+
 pub use build::Builder;
 pub use error::IrError;
 

@@ -1,8 +1,10 @@
 //! Parsing, see [`crate::text`] for the grammar.
 
-use crate::ir::{Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span, Type};
+use crate::ir::{
+    Builder, Canonical, Check, Coordinate, Index, MAX_AXES, NodeId, Policy, Span, Type,
+};
 use crate::scalar;
-use restride_graph::{ElementType, MAX_RANK, Shape, Strided};
+use restride_graph::{ElementType, Shape, Strided};
 use restride_text::{Cursor, Diagnostic, closest};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -153,7 +155,7 @@ impl<'a> Parser<'a> {
     }
 
     fn axis(&mut self) -> Result<u8, Diagnostic> {
-        let last = MAX_RANK as i128 - 1;
+        let last = MAX_AXES as i128 - 1;
         Ok(self.cursor.int_in(0, last)?.text as u8)
     }
 
@@ -161,12 +163,12 @@ impl<'a> Parser<'a> {
         let name = self.cursor.name()?;
         let number = name.text.strip_prefix('o').and_then(|n| n.parse().ok());
         number
-            .filter(|&n: &u8| usize::from(n) < MAX_RANK)
+            .filter(|&n: &u8| usize::from(n) < MAX_AXES)
             .ok_or_else(|| Diagnostic::new(name.span, "expected an output axis such as o0"))
     }
 
     fn axes(&mut self) -> Result<SmallVec<[u8; 8]>, Diagnostic> {
-        let list = self.cursor.int_list(MAX_RANK)?;
+        let list = self.cursor.int_list(MAX_AXES)?;
         // An axis beyond any rank is refused by the constructor.
         Ok(list
             .iter()
@@ -178,9 +180,9 @@ impl<'a> Parser<'a> {
         let mut groups = SmallVec::new();
         let mut next = 0;
         let mut cursor = self.cursor.clone();
-        cursor.list("[", "]", MAX_RANK, |cursor| {
+        cursor.list("[", "]", MAX_AXES, |cursor| {
             let span = cursor.span();
-            let axes = cursor.int_list(MAX_RANK)?;
+            let axes = cursor.int_list(MAX_AXES)?;
             let expected = (next..).take(axes.len());
             if !axes.iter().copied().eq(expected) {
                 let message = format!("groups name the axes in order; expected {next} here");
@@ -196,7 +198,7 @@ impl<'a> Parser<'a> {
 
     fn spans(&mut self) -> Result<SmallVec<[Span; 4]>, Diagnostic> {
         let mut spans = SmallVec::new();
-        self.cursor.list("[", "]", MAX_RANK, |cursor| {
+        self.cursor.list("[", "]", MAX_AXES, |cursor| {
             let start = cursor.int()?.text;
             cursor.expect(":")?;
             let len = cursor.int()?.text;
@@ -279,7 +281,7 @@ impl<'a> Parser<'a> {
         if !self.cursor.eat_name("strides") {
             return Ok(None);
         }
-        let strides = self.cursor.int_list(MAX_RANK)?;
+        let strides = self.cursor.int_list(MAX_AXES)?;
         let offset = match self.cursor.eat_name("offset") {
             true => self.cursor.int()?.text,
             false => 0,
@@ -293,7 +295,7 @@ impl<'a> Parser<'a> {
             .text
             .parse()
             .map_err(|error| Diagnostic::new(name.span, format!("{error}")))?;
-        let shape: Shape = self.cursor.int_list(MAX_RANK)?;
+        let shape: Shape = self.cursor.int_list(MAX_AXES)?;
         Ok(Type { element, shape })
     }
 
