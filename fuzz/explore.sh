@@ -10,7 +10,7 @@ targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
     targets=(graph_text canonical_text loops_text golden_lines workload_file ladder layouts kernels)
 fi
-limits=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1)
+limits=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=64 -print_final_stats=1)
 echo '| target | minutes | executions | a second | edges reached, of | inputs kept | MB | crashes |'
 echo '|---|---|---|---|---|---|---|---|'
 for target in "${targets[@]}"; do

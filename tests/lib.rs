@@ -3,6 +3,8 @@
 pub mod answer;
 #[path = "fuzz/bodies.rs"]
 pub mod fuzz;
+pub mod memory;
+pub mod structured;
 
 /// The functions of a text that holds several, each from its `func` to the next.
 #[must_use]

@@ -99,22 +99,22 @@ fn random_graphs_are_never_suspected() {
     let times: u64 = times.and_then(|n| n.parse().ok()).unwrap_or(1);
     let engines = verifying();
     let (mut operators, mut widths) = (BTreeSet::new(), BTreeSet::new());
-    let mut graphs = 0u64;
+    let (mut graphs, mut suspected) = (0u64, Vec::new());
     for seed in 0..3 {
         for number in 0..1000 * times {
             let graph = case(seed, number, Kind::of_number(number), 8).graph;
-            let engine = &engines[(graphs % engines.len() as u64) as usize];
+            // Kinds of graphs come in turn, too: each meets every engine.
+            let turn = graphs + graphs / engines.len() as u64;
+            let engine = &engines[(turn % engines.len() as u64) as usize];
             graphs += 1;
-            let before = engine.stats();
+            let of = |stats: restride::Stats| (stats.violations, stats.not_understood);
+            let before = of(engine.stats());
             if let Err(error) = engine.compile(&graph) {
                 panic!("seed {seed}, number {number}: {error}\n{graph}");
             }
-            let after = engine.stats();
-            assert_eq!(
-                (before.violations, before.not_understood),
-                (after.violations, after.not_understood),
-                "seed {seed}, number {number}\n{graph}"
-            );
+            if of(engine.stats()) != before {
+                suspected.push((seed, number, graph.to_string()));
+            }
             for value in graph.values() {
                 operators.insert(graph.op(value).name());
                 widths.insert(graph.ty(value).element().width());
@@ -125,7 +125,13 @@ fn random_graphs_are_never_suspected() {
         engines.iter().map(|engine| count(&engine.stats())).sum()
     };
     let (proved, unproved) = (sum(|s| s.proved), sum(|s| s.unproved));
-    println!("{graphs} graphs: {proved} proved, {unproved} over the limit");
+    let (wrong, unknown) = (sum(|s| s.violations), sum(|s| s.not_understood));
+    println!(
+        "{graphs} graphs on {} engines: {proved} proved, {unproved} over the limit, {wrong} wrong, \
+         {unknown} not understood",
+        engines.len()
+    );
+    assert!(suspected.is_empty(), "{:?}", suspected.first());
     assert!(proved > graphs * 9 / 10 && unproved * 100 < graphs);
     assert_eq!(widths, BTreeSet::from([1, 2, 4, 8, 16]));
     assert!(operators.len() >= 25, "{operators:?}");

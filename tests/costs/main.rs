@@ -14,10 +14,7 @@
 //! against a bound only where one is given.
 
 mod child;
-mod families;
-mod genome;
 mod memory;
-mod operators;
 mod search;
 mod stages;
 mod table;

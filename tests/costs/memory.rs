@@ -1,54 +1,11 @@
-//! An allocator that knows how much is in use, and how much was at most.
+//! What some work takes of memory and of the processor.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-struct Counting;
+use restride_tests::memory::{Counting, counted};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-fn more(bytes: usize) {
-    let held = HELD.fetch_add(bytes, Relaxed) + bytes;
-    MOST.fetch_max(held, Relaxed);
-}
-
-fn less(bytes: usize) {
-    HELD.fetch_sub(bytes, Relaxed);
-}
-
-// SAFETY: all is done by the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        more(layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        more(layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        less(layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(at, layout) };
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both blocks may be there for a moment.
-        more(size);
-        less(layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
 
 /// What some work took of memory and of the processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,12 +23,9 @@ const LONG: Duration = Duration::from_millis(40);
 /// Does some work and measures it, several times if it is short and `again` says so. The shortest
 /// time is the one that others disturbed least.
 pub(crate) fn measured<T>(again: bool, mut work: impl FnMut() -> T) -> (T, Spent) {
-    let before = HELD.load(Relaxed);
-    MOST.store(before, Relaxed);
     let (busy, begun) = (processor_time(), Instant::now());
-    let done = work();
-    let elapsed = begun.elapsed();
-    let bytes = MOST.load(Relaxed).saturating_sub(before) as u64;
+    let (done, memory) = counted(&mut work);
+    let (elapsed, bytes) = (begun.elapsed(), memory.most);
     let mut time = elapsed.as_nanos() as u64;
     if elapsed > LONG {
         time = time.min(processor_time() - busy);

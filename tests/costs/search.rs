@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 
 use restride::Budget;
 use restride_testkit::generate::Random;
+use restride_tests::structured::{FAMILIES, Genome};
 
 use crate::child::costs;
-use crate::families::FAMILIES;
-use crate::genome::Genome;
 use crate::stages::Costs;
 
 /// The longest text.

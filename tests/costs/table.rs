@@ -1,9 +1,9 @@
 //! Families of texts, doubled and doubled again: what each stage takes, and how that grows.
 
 use restride::Budget;
+use restride_tests::structured::FAMILIES;
 
 use crate::child::costs;
-use crate::families::FAMILIES;
 use crate::stages::{Costs, STAGES};
 
 /// How often a family's first number is taken.

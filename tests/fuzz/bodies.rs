@@ -3,15 +3,22 @@
 use std::sync::LazyLock;
 
 use crate::answer::Answer;
+use crate::structured::Genome;
 use restride::{
-    Code, Config, Engine, InputShape, Machine, Memory, Program, Template, TensorMut, TensorRef,
+    Budget, Code, CompileError, Config, Engine, InputShape, Machine, Memory, Program, Template,
+    TensorMut, TensorRef,
 };
 use restride_graph::Graph;
-use restride_testkit::fuzz::{Bytes, Target, drawn};
+use restride_testkit::fuzz::{Bytes, Target, drawn, is_small};
+use restride_testkit::generate::{Case, Random, Recipe};
 use restride_testkit::ladder::write;
 
 /// The bodies here.
-pub const TARGETS: [Target; 2] = [("native", native), ("engine", engine)];
+pub const TARGETS: [Target; 3] = [
+    ("native", native),
+    ("structured", structured),
+    ("engine", engine),
+];
 
 /// Engines for [`native`]: as they come, for tiny caches, and as views are copied.
 static ENGINES: LazyLock<[Engine; 2]> = LazyLock::new(|| {
@@ -36,6 +43,77 @@ pub fn native(data: &[u8]) {
         if let Err(difference) = answer.is_that_of(&program, None) {
             panic!("\n{}", write(&case, &format!("native: {difference}")));
         }
+    }
+}
+
+/// What a structured graph may cost, and the most bytes of its text: enough for hundreds of pieces.
+const BUDGET: Budget = Budget {
+    work: 20_000_000,
+    bytes: 5_600_000,
+};
+const TEXT: usize = 2000;
+
+/// Engines for [`structured`]: one that checks its code, and one that makes none.
+static BOTH: LazyLock<[Engine; 2]> = LazyLock::new(|| {
+    [Code::Native, Code::Generic].map(|code| {
+        Engine::new(Config {
+            code,
+            budget: BUDGET,
+            copy_views: true,
+            cache_entries: 64,
+            verify: Some(1 << 20),
+            ..Config::default()
+        })
+    })
+});
+
+/// Graphs that ask for more than they look like: machine code and the generic executor run or refuse
+/// the same ones, to the same bytes, and the checker suspects no code.
+pub fn structured(data: &[u8]) {
+    let mut bytes = Bytes::new(data);
+    let mut random = Random::new(bytes.word());
+    let mut genome = Genome::random(&mut random);
+    while !bytes.is_empty() {
+        let mut random = Random::new(bytes.word());
+        genome = genome.changed(&Genome::random(&mut random), &mut random);
+    }
+    let Some(text) = genome.text(TEXT) else {
+        return;
+    };
+    let graph = Graph::parse(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let before = BOTH[0].stats();
+    let programs = BOTH.each_ref().map(|engine| engine.compile(&graph));
+    let after = BOTH[0].stats();
+    assert_eq!(
+        (before.violations, before.not_understood),
+        (after.violations, after.not_understood),
+        "{text}"
+    );
+    match programs {
+        [Err(one), Err(other)] => {
+            assert_eq!(one.to_string(), other.to_string(), "{text}");
+            let is_large = one.to_string().contains(" bytes together");
+            assert!(
+                is_large || matches!(one, CompileError::TooCostly(_)),
+                "{one}\n{text}"
+            );
+        }
+        [Ok(native), Ok(generic)] if is_small(&graph) => {
+            let inputs = (0..graph.inputs().len() as u32).map(Recipe::Labels);
+            let case = Case {
+                inputs: inputs.collect(),
+                refused: Vec::new(),
+                graph,
+            };
+            let answer = Answer::of(&case).expect("inputs");
+            for program in [native, generic] {
+                if let Err(difference) = answer.is_that_of(&program, None) {
+                    panic!("{}: {difference}\n{text}", program.summary().native);
+                }
+            }
+        }
+        [Ok(_), Ok(_)] => {}
+        [native, generic] => panic!("{:?} but {:?}\n{text}", native.err(), generic.err()),
     }
 }
 

@@ -2,6 +2,8 @@
 //! then seeds with a few changes, then random bytes. libFuzzer runs the same bodies for longer
 //! (`fuzz/` at the top of the repository).
 //!
+//! What a run takes of memory is counted, and bounded by the size of what it is given.
+//!
 //! `RESTRIDE_FUZZ_RUNS=N` runs N times as many, `RESTRIDE_FUZZ_SEED=N` others;
 //! `RESTRIDE_FUZZ_LAST=FILE` keeps the bytes of the run at hand in a file, for when it aborts.
 
@@ -11,6 +13,11 @@ use std::time::Instant;
 
 use restride_testkit::fuzz::{Target, mutate};
 use restride_testkit::generate::Random;
+use restride_tests::memory::{Counting, Memory, counted};
+use restride_tests::structured::FAMILIES;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 fn number(variable: &str, usual: u64) -> u64 {
     let set = std::env::var(variable).ok();
@@ -34,29 +41,76 @@ fn corpus(folder: &str, target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     paths.into_iter().map(read).collect()
 }
 
-/// Runs a body; what it panics on is printed as a file for the folder of regressions.
-fn run((name, body): Target, data: &[u8], what: &dyn std::fmt::Display) {
+/// What a run of a body may take: bytes in use at once, and bytes asked for in all. The latter stand
+/// for work: they are the same on every machine, and no stage does much without asking for memory.
+/// Each byte that a body is given may take 100 bytes more, and 1,000 in all.
+#[derive(Clone, Copy)]
+struct Bounds {
+    most: u64,
+    asked: u64,
+}
+
+/// So many kilobytes at once, and in all.
+const fn kilobytes(most: u64, asked: u64) -> Bounds {
+    Bounds {
+        most: 1000 * most,
+        asked: 1000 * asked,
+    }
+}
+
+/// What a compile may take with the default budget.
+const COMPILE: Bounds = kilobytes(64_000, 250_000);
+
+/// The checker follows 8 MB of buffers and knows of each byte where it is from.
+const CHECKED: Bounds = kilobytes(128_000, 250_000);
+
+/// Runs a body and says what it takes, or what is wrong.
+fn run((_, body): Target, bounds: Bounds, data: &[u8]) -> Result<Memory, String> {
     if let Some(last) = std::env::var_os("RESTRIDE_FUZZ_LAST") {
         std::fs::write(last, data).expect("a writable file");
     }
-    if catch_unwind(AssertUnwindSafe(|| body(data))).is_err() {
+    let (done, memory) = counted(|| catch_unwind(AssertUnwindSafe(|| body(data))));
+    if done.is_err() {
+        return Err("panicked".to_owned());
+    }
+    let given = data.len() as u64;
+    for (bytes, bound, what) in [
+        (memory.most, bounds.most + 100 * given, "at once"),
+        (memory.asked, bounds.asked + 1000 * given, "in all"),
+    ] {
+        if bytes > bound {
+            return Err(format!("{bytes} bytes {what} for {given} bytes"));
+        }
+    }
+    Ok(memory)
+}
+
+/// Runs a body; what it fails on is printed as a file for the folder of regressions.
+fn must_run(target: Target, bounds: Bounds, data: &[u8], from: &dyn std::fmt::Display) -> Memory {
+    run(target, bounds, data).unwrap_or_else(|wrong| {
         let shown = match std::str::from_utf8(data) {
             Ok(text) => text.to_owned(),
             Err(_) => data.iter().map(|byte| format!("\\x{byte:02x}")).collect(),
         };
-        panic!("{what}: to be kept in fuzz/regressions/{name}/:\n----\n{shown}\n----");
-    }
+        let name = target.0;
+        panic!("{from}: {wrong}: to be kept in fuzz/regressions/{name}/:\n----\n{shown}\n----")
+    })
 }
 
-fn explore(target: Target, runs: u64) {
+fn explore(target: Target, bounds: Bounds, runs: u64) {
     let name = target.0;
     let runs = runs * number("RESTRIDE_FUZZ_RUNS", 1);
     let mut random = Random::new(number("RESTRIDE_FUZZ_SEED", 1) ^ (name.len() as u64) << 32);
     let start = Instant::now();
     let mut seeds = corpus("seeds", name);
     seeds.extend(corpus("regressions", name));
+    let mut worst = Memory::default();
+    let mut keep = |memory: Memory| {
+        worst.most = worst.most.max(memory.most);
+        worst.asked = worst.asked.max(memory.asked);
+    };
     for (path, data) in &seeds {
-        run(target, data, &path.display());
+        keep(must_run(target, bounds, data, &path.display()));
     }
     for number in 0..runs {
         let data = if seeds.is_empty() {
@@ -64,18 +118,25 @@ fn explore(target: Target, runs: u64) {
         } else {
             mutate(&seeds[random.below(seeds.len())].1, &mut random)
         };
-        run(target, &data, &format_args!("run {number}"));
+        keep(must_run(
+            target,
+            bounds,
+            &data,
+            &format_args!("run {number}"),
+        ));
     }
     let seconds = start.elapsed().as_secs_f64();
     let rate = (seeds.len() as f64 + runs as f64) / seconds;
     println!(
-        "{name}: {} seeds, {runs} runs, {seconds:.1} s, {rate:.0}/s",
-        seeds.len()
+        "{name}: {} seeds, {runs} runs, {seconds:.1} s, {rate:.0}/s, at most {} kB at once, {} kB in all",
+        seeds.len(),
+        worst.most / 1000,
+        worst.asked / 1000
     );
 }
 
 macro_rules! targets {
-    ($($name:ident $runs:expr;)*) => {
+    ($($name:ident $runs:literal $bounds:expr;)*) => {
         /// Every target there is has a loop here.
         #[test]
         fn all_targets_run() {
@@ -87,22 +148,74 @@ macro_rules! targets {
         fn $name() {
             let all = restride_testkit::fuzz::TARGETS.iter().chain(&restride_tests::fuzz::TARGETS);
             let target = all.copied().find(|target| target.0 == stringify!($name));
-            explore(target.expect("a target"), $runs);
+            explore(target.expect("a target"), $bounds, $runs);
         })*
     };
 }
 
 targets! {
-    graph_text 5_000;
-    canonical_text 10_000;
-    loops_text 3_000;
-    golden_lines 2_000;
-    workload_file 1_000;
-    onnx_file 3_000;
-    openvino_file 2_000;
-    ladder 1_000;
-    layouts 10_000;
-    kernels 3_000;
-    native 1_000;
-    engine 300;
+    graph_text 5_000 COMPILE;
+    canonical_text 10_000 COMPILE;
+    loops_text 3_000 kilobytes(8_000, 32_000);
+    golden_lines 2_000 COMPILE;
+    workload_file 1_000 kilobytes(1_000, 4_000);
+    onnx_file 3_000 COMPILE;
+    openvino_file 2_000 COMPILE;
+    ladder 1_000 kilobytes(8_000, 64_000);
+    layouts 10_000 kilobytes(1_000, 4_000);
+    kernels 3_000 kilobytes(16_000, 64_000);
+    native 1_000 kilobytes(16_000, 64_000);
+    structured 500 CHECKED;
+    engine 300 kilobytes(2_000, 8_000);
+}
+
+/// Texts that ask for far more than they look like, as large as a text may be, within the bounds of
+/// a compile.
+#[test]
+fn texts_that_ask_for_much() {
+    let bombs = Path::new(env!("CARGO_MANIFEST_DIR")).join("bombs");
+    let mut texts: Vec<(String, String)> = std::fs::read_dir(bombs)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "mv"))
+        .map(|path| {
+            (
+                path.display().to_string(),
+                std::fs::read_to_string(&path).expect("a text"),
+            )
+        })
+        .collect();
+    for family in FAMILIES {
+        let fits = |n: &usize| (family.text)(*n).len() <= 10_000;
+        let sizes = (0..16).map(|k| family.first << k).take_while(fits);
+        if let Some(number) = sizes.last() {
+            texts.push((family.name.to_owned(), (family.text)(number)));
+        }
+    }
+    let body = restride_testkit::fuzz::graph_text;
+    for (from, text) in texts {
+        must_run(("graph_text", body), COMPILE, text.as_bytes(), &from);
+    }
+}
+
+/// A body that takes too much is found, whichever way it does.
+#[test]
+fn bounds_can_be_exceeded() {
+    fn holds(data: &[u8]) {
+        drop(std::hint::black_box(vec![0u8; 101_000 + data.len()]));
+    }
+    fn asks(data: &[u8]) {
+        (0..20).for_each(|_| holds(data));
+    }
+    fn panics(data: &[u8]) {
+        assert!(data.is_empty());
+    }
+    let given = [0; 1000];
+    let with = |body, bounds| run(("body", body), bounds, &given).map(|memory| memory.most);
+    assert_eq!(with(asks, kilobytes(2, 1040)), Ok(102_000));
+    let wrong = "102000 bytes at once for 1000 bytes";
+    assert_eq!(with(holds, kilobytes(1, 1040)), Err(wrong.to_owned()));
+    let wrong = "2040000 bytes in all for 1000 bytes";
+    assert_eq!(with(asks, kilobytes(2, 1039)), Err(wrong.to_owned()));
+    assert_eq!(with(panics, COMPILE), Err("panicked".to_owned()));
 }

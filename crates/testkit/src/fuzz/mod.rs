@@ -84,7 +84,8 @@ pub fn agree(case: &Case, rungs: &[&dyn Rung]) {
 }
 
 /// Whether every value of a graph is small.
-fn is_small(graph: &Graph) -> bool {
+#[must_use]
+pub fn is_small(graph: &Graph) -> bool {
     let values = graph.values().all(|v| graph.ty(v).byte_size() <= SMALL);
     let reach = |ty: restride_graph::TensorType| ty.required_elements() <= SMALL;
     values

@@ -3,9 +3,8 @@
 use restride_graph::Graph;
 use restride_import::{ImportError, Model, Options, onnx, openvino};
 
-use super::{SMALL, agree, is_small};
-use crate::generate::{Case, Recipe};
-use crate::rungs::rungs;
+use super::SMALL;
+use super::texts::runs;
 
 /// The most groups of a model that are run.
 const GROUPS: usize = 4;
@@ -45,14 +44,6 @@ fn holds(read: Result<Model, ImportError>) {
             Graph::parse(&printed).is_ok_and(|again| again == graph),
             "{printed}"
         );
-        if is_small(&graph) {
-            let labels = (0..graph.inputs().len() as u32).map(Recipe::Labels);
-            let case = Case {
-                inputs: labels.collect(),
-                refused: Vec::new(),
-                graph,
-            };
-            agree(&case, &rungs());
-        }
+        runs(graph);
     }
 }

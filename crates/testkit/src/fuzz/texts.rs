@@ -1,13 +1,13 @@
 //! Hostile graph texts and canonical texts.
 
-use restride_budget::Meter;
+use restride_budget::{Budget, Meter};
 use restride_canon::interp::{self, RunError};
 use restride_canon::ir::Canonical;
-use restride_canon::{canonicalise, text};
+use restride_canon::{CanonError, canonicalise, text};
 use restride_graph::Graph;
 use restride_loops::verify;
-use restride_lower::plan::{PlanOptions, eval, plan};
-use restride_lower::{Machine, schedule};
+use restride_lower::plan::{PlanError, PlanOptions, eval, plan};
+use restride_lower::{LowerError, Machine, schedule};
 
 use super::{SMALL, agree, is_small};
 use crate::generate::{Case, Recipe};
@@ -26,48 +26,55 @@ pub fn graph_text(data: &[u8]) {
         Graph::parse(&printed).is_ok_and(|again| again == graph),
         "{printed}"
     );
-    if is_small(&graph) {
-        let inputs = (0..graph.inputs().len() as u32)
-            .map(Recipe::Labels)
-            .collect();
-        let refused = Vec::new();
-        agree(
-            &Case {
-                graph,
-                inputs,
-                refused,
-            },
-            &rungs(),
-        );
-    } else {
-        compiles(&graph);
-    }
+    runs(graph);
 }
 
-/// Every stage answers; a kernel that the scheduler made is refused for its size only.
-fn compiles(graph: &Graph) {
-    let Ok(canonical) = canonicalise(graph, &Meter::new(restride_budget::Budget::default()), None)
-    else {
+/// What a graph may cost that every rung compiles.
+const LITTLE: Budget = Budget {
+    work: 20_000_000,
+    bytes: 5_600_000,
+};
+
+/// All rungs agree on a graph that is small and costs little; of others, every stage answers.
+pub(super) fn runs(graph: Graph) {
+    if !is_small(&graph) || costs_more(&graph, LITTLE) {
+        costs_more(&graph, Budget::default());
         return;
+    }
+    let inputs = (0..graph.inputs().len() as u32).map(Recipe::Labels);
+    let case = Case {
+        inputs: inputs.collect(),
+        refused: Vec::new(),
+        graph,
     };
-    let Ok(plan) = plan(
-        &canonical,
-        PlanOptions::default(),
-        &Meter::new(restride_budget::Budget::default()),
-    ) else {
-        return;
+    agree(&case, &rungs());
+}
+
+/// Whether compiling a graph exceeds a budget. A kernel that the scheduler made is refused for its
+/// size only.
+fn costs_more(graph: &Graph, budget: Budget) -> bool {
+    let meter = Meter::new(budget);
+    let canonical = match canonicalise(graph, &meter, None) {
+        Ok(canonical) => canonical,
+        Err(error) => return matches!(error, CanonError::TooCostly(_)),
     };
-    let Ok(scheduled) = schedule(
-        &plan,
-        &Machine::default(),
-        &Meter::new(restride_budget::Budget::default()),
-    ) else {
-        return;
+    let plan = match plan(&canonical, PlanOptions::default(), &meter) {
+        Ok(plan) => plan,
+        Err(error) => return matches!(error, PlanError::TooCostly(_)),
     };
-    if let Err(rejected) = verify(scheduled.kernel) {
+    let kernel = match schedule(&plan, &Machine::default(), &meter) {
+        Ok(scheduled) => scheduled.kernel,
+        Err(error) => return matches!(error, LowerError::TooCostly(_)),
+    };
+    meter.things(kernel.statements(), 3000, 2000);
+    if meter.check().is_err() {
+        return true;
+    }
+    if let Err(rejected) = verify(kernel) {
         let rejected = rejected.to_string();
         assert!(rejected.contains(" bytes together"), "{rejected}\n{graph}");
     }
+    false
 }
 
 /// A text of the canonical IR.
@@ -86,7 +93,7 @@ pub fn canonical_text(data: &[u8]) {
     let Ok(plan) = plan(
         &graph,
         PlanOptions { views: false },
-        &Meter::new(restride_budget::Budget::default()),
+        &Meter::new(Budget::default()),
     ) else {
         return;
     };

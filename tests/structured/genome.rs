@@ -4,7 +4,7 @@
 use restride_graph::{ElementType, Graph, TensorType, ValueId};
 use restride_testkit::generate::Random;
 
-use crate::operators::{KINDS, Made, Numbers};
+use super::operators::{KINDS, Made, Numbers};
 
 /// Sizes of axes that something depends on.
 const SIZES: [i64; 20] = [
@@ -28,7 +28,7 @@ struct Gene {
 
 /// A graph.
 #[derive(Clone, Debug)]
-pub(crate) struct Genome {
+pub struct Genome {
     element: u32,
     inputs: Vec<Vec<u32>>,
     genes: Vec<Gene>,
@@ -62,7 +62,7 @@ fn changed_count(count: u16, random: &mut Random) -> u16 {
         1 => count / 2,
         2 => count.saturating_add(1),
         3 => count.saturating_sub(1),
-        _ => crate::genome::count(random),
+        _ => self::count(random),
     }
     .clamp(1, 4096)
 }
@@ -95,7 +95,9 @@ impl Gene {
 }
 
 impl Genome {
-    pub(crate) fn random(random: &mut Random) -> Self {
+    /// A graph of a few sorts of statements.
+    #[must_use]
+    pub fn random(random: &mut Random) -> Self {
         let rank = random.below(8);
         let shape = |random: &mut Random| (0..rank).map(|_| number(random)).collect();
         let inputs = (0..1 + random.below(2)).map(|_| shape(random)).collect();
@@ -111,7 +113,8 @@ impl Genome {
     }
 
     /// The same with a few things changed, one of which may be taken from another.
-    pub(crate) fn changed(&self, other: &Self, random: &mut Random) -> Self {
+    #[must_use]
+    pub fn changed(&self, other: &Self, random: &mut Random) -> Self {
         let mut it = self.clone();
         for _ in 0..1 + random.below(4) {
             it.change(other, random);
@@ -186,7 +189,8 @@ impl Genome {
     }
 
     /// The text it stands for, if that has at most so many bytes.
-    pub(crate) fn text(&self, most: usize) -> Option<String> {
+    #[must_use]
+    pub fn text(&self, most: usize) -> Option<String> {
         let mut made = Made {
             graph: Graph::new("f"),
             values: Vec::new(),

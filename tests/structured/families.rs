@@ -3,14 +3,17 @@
 use std::fmt::Write;
 
 /// A family: its name, the number to begin with, and its text for a number.
-pub(crate) struct Family {
-    pub(crate) name: &'static str,
-    pub(crate) first: usize,
-    pub(crate) text: fn(usize) -> String,
+pub struct Family {
+    /// What the texts are.
+    pub name: &'static str,
+    /// The number to begin with.
+    pub first: usize,
+    /// The text for a number.
+    pub text: fn(usize) -> String,
 }
 
 /// All families.
-pub(crate) const FAMILIES: [Family; 30] = [
+pub const FAMILIES: [Family; 30] = [
     family("outputs of 64 pieces", 8, |n| {
         let roll = "%0 = roll %x shift [1, 1, 1, 1, 1, 1] axes [0, 1, 2, 3, 4, 5]";
         body("%x: u8[3, 3, 3, 3, 3, 3]", roll, &vec!["%0"; n].join(","))
