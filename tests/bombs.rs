@@ -5,7 +5,7 @@
 //! runs, with and without machine code, to the same bytes.
 
 use restride::{
-    Budget, Code, Config, Engine, Graph, Machine, Output, Program, TensorMut, TensorRef,
+    Budget, Code, Config, Engine, Graph, Machine, Output, Program, TensorMut, TensorRef, ViewPolicy,
 };
 use restride_budget::Meter;
 use restride_lower::plan::{PlanOptions, plan};
@@ -40,7 +40,7 @@ fn spent(graph: &Graph) -> String {
 fn engine(code: Code) -> Engine {
     Engine::new(Config {
         code,
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     })
 }

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use restride::{
     Code, Config, ElementType, Engine, Graph, Options, Output, RunError, Stages, TensorMut,
-    TensorRef, TensorType,
+    TensorRef, TensorType, ViewPolicy,
 };
 use restride_graph::oracle::{self, OracleError, Tensor};
 use restride_text::Source;
@@ -88,7 +88,7 @@ fn buffer(text: &str, ty: &TensorType, name: &str) -> Vec<u8> {
 fn run(graph: &Graph, code: Code, buffers: &[Vec<u8>]) -> Result<Vec<Tensor>, RunError> {
     let config = Config {
         code,
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     };
     let program = Engine::new(config).compile(graph).expect("it compiles");

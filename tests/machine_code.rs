@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use restride::{Config, Engine, Features, Machine, Options, Stages};
+use restride::{Config, Engine, Features, Machine, Options, Stages, ViewPolicy};
 use restride_check::{Limits, Report, Subject, check};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::Verified;
@@ -81,7 +81,7 @@ fn verifying() -> Vec<Engine> {
         Engine::new(Config {
             features,
             machine,
-            copy_views: true,
+            views: ViewPolicy::Copy,
             verify: Some(1 << 22),
             ..Config::default()
         })

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use restride::{Budget, Graph, Machine};
+use restride::{Budget, Graph, Machine, ViewPolicy};
 use restride_budget::{Meter, Stage};
 use restride_canon::canonicalise;
 use restride_exec::{CpuLevel, Executable, Patterns};
@@ -117,7 +117,15 @@ impl Run {
     fn all(&mut self, text: &str) -> Result<(), String> {
         let graph = self.stage(|_| Graph::parse(text))?;
         let canonical = self.stage(|meter| canonicalise(&graph, meter, None))?;
-        let plan = self.stage(|meter| plan(&canonical, PlanOptions { views: false }, meter))?;
+        let plan = self.stage(|meter| {
+            plan(
+                &canonical,
+                PlanOptions {
+                    views: ViewPolicy::Copy,
+                },
+                meter,
+            )
+        })?;
         let kernel = self
             .stage(|meter| schedule(&plan, &Machine::default(), meter))?
             .kernel;

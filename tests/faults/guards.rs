@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::guarded::{Against, Guarded};
 use crate::support::BEFORE;
-use restride::{Code, Config, Engine, Machine, TensorMut, TensorRef};
+use restride::{Code, Config, Engine, Machine, TensorMut, TensorRef, ViewPolicy};
 use restride_graph::oracle;
 use restride_testkit::generate::{Kind, case};
 
@@ -36,7 +36,7 @@ fn random_graphs_stay_inside_of_their_buffers() {
         Engine::new(Config {
             code,
             machine,
-            copy_views: true,
+            views: ViewPolicy::Copy,
             cache_entries: 64,
             ..Config::default()
         })

@@ -2,7 +2,7 @@
 
 use crate::children::{Ending, child, ending, forbid, limit, refuse_exec_gain};
 use crate::support::{graph, iota, run};
-use restride::{Code, Config, Engine, Graph, Memory};
+use restride::{Code, Config, Engine, Graph, Memory, ViewPolicy};
 use std::io::Write as _;
 
 fn turned(rows: u8, columns: u8) -> Graph {
@@ -15,7 +15,7 @@ fn engine(memory: Memory, code: Code) -> Engine {
     Engine::new(Config {
         memory,
         code,
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     })
 }

@@ -6,14 +6,14 @@ use crate::counted::{Kind, held, refusing, requests};
 use crate::support::{BEFORE, graph, indices, iota, run};
 use restride::{
     Code, Config, Engine, InputShape, Memory, ParallelFor, Program, RunError, Template, TensorMut,
-    TensorRef,
+    TensorRef, ViewPolicy,
 };
 
 fn engine(memory: Memory, code: Code) -> Engine {
     Engine::new(Config {
         memory,
         code,
-        copy_views: true,
+        views: ViewPolicy::Copy,
         calls_to_settle: Some(0),
         ..Config::default()
     })

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use crate::children::child;
 use crate::guarded::{Against, Guarded};
 use crate::support::{engines, graph, iota, run};
-use restride::{Code, Config, Engine, InputShape, RunError, Template, TensorMut, TensorRef};
+use restride::{
+    Code, Config, Engine, InputShape, RunError, Template, TensorMut, TensorRef, ViewPolicy,
+};
 
 fn node() -> Template {
     let text = "func @f(%x: u8[2, 3]) { %y = transpose %x perm [1, 0] return %y }";
@@ -30,7 +32,7 @@ fn small_cache(code: Code) -> Engine {
         cache_entries: 16,
         cache_bytes: 1 << 16,
         calls_to_settle: Some(0),
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     })
 }

@@ -6,7 +6,7 @@ use crate::answer::Answer;
 use crate::structured::Genome;
 use restride::{
     Budget, Code, CompileError, Config, Engine, InputShape, Machine, Memory, Program, Template,
-    TensorMut, TensorRef,
+    TensorMut, TensorRef, ViewPolicy,
 };
 use restride_graph::Graph;
 use restride_testkit::fuzz::{Bytes, Target, drawn, is_small};
@@ -25,7 +25,7 @@ static ENGINES: LazyLock<[Engine; 2]> = LazyLock::new(|| {
     [Machine::default(), Machine::cramped()].map(|machine| {
         Engine::new(Config {
             machine,
-            copy_views: true,
+            views: ViewPolicy::Copy,
             cache_entries: 64,
             ..Config::default()
         })
@@ -59,7 +59,7 @@ static BOTH: LazyLock<[Engine; 2]> = LazyLock::new(|| {
         Engine::new(Config {
             code,
             budget: BUDGET,
-            copy_views: true,
+            views: ViewPolicy::Copy,
             cache_entries: 64,
             verify: Some(1 << 20),
             ..Config::default()
@@ -129,7 +129,7 @@ pub fn engine(data: &[u8]) {
         cache_entries: entries,
         cache_bytes: 1 << (10 + bytes.below(10)),
         calls_to_settle: Some(bytes.below(5) as u32).filter(|n| *n < 4),
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     };
     let cache_bytes = config.cache_bytes;

@@ -3,7 +3,7 @@
 //! Kernels are compiled for AVX2 whatever the machine has, so that the counts do not depend on it
 //! and a tool that knows no AVX-512 can follow.
 
-use restride::{Config, Engine, Features, Graph, Program, TensorMut, TensorRef};
+use restride::{Config, Engine, Features, Graph, Program, TensorMut, TensorRef, ViewPolicy};
 
 /// The tool counts from here to its return.
 #[inline(never)]
@@ -16,7 +16,7 @@ fn counted(program: &Program, inputs: &[TensorRef<'_>], output: &mut [u8]) -> bo
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Config {
         features: Features::Avx2,
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     };
     let engine = Engine::new(config);

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use restride::{Code, Config, Engine, InputShape, Machine, Memory, ParallelFor, Program, Template};
+use restride::{
+    Code, Config, Engine, InputShape, Machine, Memory, ParallelFor, Program, Template, ViewPolicy,
+};
 use restride_graph::{Graph, TensorType};
 use restride_testkit::generate::{Kind, Random, case};
 use restride_tests::answer::Answer;
@@ -221,7 +223,7 @@ fn engine(random: &mut Random) -> Engine {
         cache_bytes: 1 << (12 + random.below(9)),
         calls_to_settle: Some(random.below(5) as u32).filter(|n| *n < 4),
         verify: random.percent(10).then_some(1 << 16),
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     })
 }

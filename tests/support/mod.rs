@@ -1,7 +1,9 @@
 //! What the tests of bad input and of faults share: a graph by its text, run everywhere.
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
-use restride::{Code, Config, Engine, Graph, Output, Program, RunError, TensorMut, TensorRef};
+use restride::{
+    Code, Config, Engine, Graph, Output, Program, RunError, TensorMut, TensorRef, ViewPolicy,
+};
 use restride_graph::oracle::{self, Tensor};
 
 /// What outputs hold before a call; nothing a test expects.
@@ -13,7 +15,7 @@ pub(crate) fn engines() -> Vec<Engine> {
         .map(|code| {
             Engine::new(Config {
                 code,
-                copy_views: true,
+                views: ViewPolicy::Copy,
                 ..Config::default()
             })
         })

@@ -52,7 +52,7 @@ fn desugared(graph: &Graph, mut engine: Engine<'_>) -> Result<(Canonical, bool),
     for output in graph.outputs() {
         engine.turn_to(output.value);
         let value = desugar::operand(&values, output.value)?;
-        engine.output(value, output.layout.as_ref())?;
+        engine.output(value, output.layout.as_ref(), output.views)?;
     }
     engine.finish()
 }

@@ -70,7 +70,8 @@ fn once<'t>(
     }
     for output in graph.outputs() {
         engine.turn_to(ValueId::from_u32(output.node.index() as u32));
-        engine.output(&values[output.node.index()], output.layout.as_ref())?;
+        let value = &values[output.node.index()];
+        engine.output(value, output.layout.as_ref(), output.views)?;
     }
     engine.finish()
 }

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use restride_exec::{CpuLevel, Executable, Patterns};
+use restride_graph::ViewPolicy;
 use restride_graph::oracle::{self, OracleError, Tensor};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::{Fault, Verified, interpret};
@@ -45,7 +46,7 @@ pub(crate) fn execute(
             other => Failure::Internal(format!("oracle: {other}")),
         });
     }
-    let (kernel, plan) = program.kernel(true)?;
+    let (kernel, plan) = program.kernel(ViewPolicy::Copy)?;
     let checks = plan.map_or_else(Vec::new, |plan| plan.checks);
     let buffers = input_buffers(signature, inputs)?;
     let refused = |code, position, value| refusal(program, &checks, code, position, value);

@@ -2,6 +2,7 @@
 
 use restride_canon::ir::Canonical;
 use restride_canon::trace::Rewrite;
+use restride_graph::ViewPolicy;
 use restride_lower::Traffic;
 use restride_lower::plan::Answer;
 use serde_json::{Value, json};
@@ -38,13 +39,13 @@ pub(crate) struct Step {
 
 impl Explanation {
     /// Explains a program that is not a kernel yet.
-    pub(crate) fn of(program: &Program, copy_views: bool) -> Result<Self, Failure> {
+    pub(crate) fn of(program: &Program, views: ViewPolicy) -> Result<Self, Failure> {
         let Some((canonical, rewrites)) = program.canonical()? else {
             return Err(Failure::Usage(
                 "a kernel has nothing left to explain; `restride check` proves it".into(),
             ));
         };
-        let lowered = lower(&canonical, copy_views)?;
+        let lowered = lower(&canonical, views)?;
         let traffic = Traffic::of(&lowered.plan, &lowered.decisions);
         let answers = answers(&lowered.plan, program);
         let rewrites = rewrites

@@ -3,7 +3,7 @@
 use restride_canon::CanonError;
 use restride_canon::ir::Canonical;
 use restride_canon::trace::{Rewrite, Trace};
-use restride_graph::Graph;
+use restride_graph::{Graph, ViewPolicy};
 use restride_loops::{Verified, verify};
 use restride_lower::plan::{Plan, PlanError, PlanOptions, plan};
 use restride_lower::{Decision, LowerError, Machine, schedule};
@@ -102,13 +102,13 @@ impl Program {
     }
 
     /// The loops of it, proved, and the plan that they were made from unless somebody wrote them.
-    /// Outputs that are views are written too if `copy_views`.
-    pub(crate) fn kernel(&self, copy_views: bool) -> Result<(Verified, Option<Plan>), Failure> {
+    /// Outputs that are views are written too if `views`.
+    pub(crate) fn kernel(&self, views: ViewPolicy) -> Result<(Verified, Option<Plan>), Failure> {
         match self {
             Self::Kernel(kernel) => Ok((kernel.verified()?, None)),
             Self::Graph(_) | Self::Canonical(_) => match self.canonical()? {
                 Some((canonical, _)) => {
-                    let lowered = lower(&canonical, copy_views)?;
+                    let lowered = lower(&canonical, views)?;
                     Ok((lowered.kernel, Some(lowered.plan)))
                 }
                 None => Err(Failure::Internal("a graph has no canonical form".into())),
@@ -153,8 +153,8 @@ fn beginning(start: &Cursor<'_>) -> Option<Diagnostic> {
 }
 
 /// The plan of a canonical graph.
-pub(crate) fn planned(canonical: &Canonical, copy_views: bool) -> Result<Plan, Failure> {
-    let options = PlanOptions { views: !copy_views };
+pub(crate) fn planned(canonical: &Canonical, views: ViewPolicy) -> Result<Plan, Failure> {
+    let options = PlanOptions { views };
     plan(canonical, options, &budget::meter()).map_err(|error| match error {
         PlanError::TooCostly(spent) => budget::refused(spent),
         error => Failure::Internal(format!("planning: {error}")),
@@ -162,8 +162,8 @@ pub(crate) fn planned(canonical: &Canonical, copy_views: bool) -> Result<Plan, F
 }
 
 /// The plan and the loops of a canonical graph.
-pub(crate) fn lower(canonical: &Canonical, copy_views: bool) -> Result<Lowered, Failure> {
-    let plan = planned(canonical, copy_views)?;
+pub(crate) fn lower(canonical: &Canonical, views: ViewPolicy) -> Result<Lowered, Failure> {
+    let plan = planned(canonical, views)?;
     let machine = Machine::default();
     let scheduled = schedule(&plan, &machine, &budget::meter()).map_err(|error| match error {
         LowerError::TooCostly(spent) => budget::refused(spent),

@@ -1,6 +1,6 @@
 //! Views as answers: one flag for all commands, and what is said where an output needs no code.
 
-use restride_graph::Graph;
+use restride_graph::{Graph, ViewPolicy};
 use restride_lower::plan::{Answer, Plan};
 
 use crate::stages::Program;
@@ -11,6 +11,16 @@ pub(crate) struct Views {
     /// Write every output, also one that a view of an input would answer
     #[arg(long)]
     pub(crate) copy_views: bool,
+}
+
+impl Views {
+    /// For all outputs.
+    pub(crate) fn policy(self) -> ViewPolicy {
+        match self.copy_views {
+            true => ViewPolicy::Copy,
+            false => ViewPolicy::Any,
+        }
+    }
 }
 
 /// For each output that is a view, which one it is, and that a copy can be had.

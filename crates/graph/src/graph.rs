@@ -61,6 +61,37 @@ pub struct Output {
     pub value: ValueId,
     /// Its layout in the caller's buffer; `None` is dense row-major.
     pub layout: Option<Strided>,
+    /// Which views may answer it, if the engine is content with them too. One with a layout is written.
+    pub views: ViewPolicy,
+}
+
+/// Whether an output may be answered by a view of an input instead of being written. Of two, the
+/// greater is the stricter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ViewPolicy {
+    /// By any view, whatever its offset and strides.
+    #[default]
+    Any,
+    /// By one that is all of an input, dense and in order: the same buffer under another shape.
+    /// For hosts whose tensors have no strides.
+    Dense,
+    /// By none: it is written.
+    Copy,
+}
+
+impl ViewPolicy {
+    /// All of them.
+    pub const ALL: [ViewPolicy; 3] = [Self::Any, Self::Dense, Self::Copy];
+
+    /// What the text form says after an output.
+    #[must_use]
+    pub const fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Any => None,
+            Self::Dense => Some("dense"),
+            Self::Copy => Some("copy"),
+        }
+    }
 }
 
 impl Graph {
@@ -117,15 +148,43 @@ impl Graph {
 
     /// Hands a value out, dense.
     pub fn output(&mut self, value: ValueId) -> Result<(), GraphError> {
-        self.add_output(value, None)
+        self.add_output(value, None, ViewPolicy::Any)
+    }
+
+    /// Hands a value out, dense if it is written, answered by a view only where this policy and the
+    /// engine's allow it.
+    ///
+    /// ```
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, ViewPolicy};
+    ///
+    /// let mut g = Graph::new("split");
+    /// let x = g.input("x", ElementType::F32, [4, 6])?;
+    /// let flat = g.reshape(x, [24]).finish()?;
+    /// g.output_as(flat, ViewPolicy::Dense)?;
+    /// assert!(g.to_string().ends_with("return %1 dense\n}\n"));
+    /// # Ok::<(), restride::GraphError>(())
+    /// ```
+    pub fn output_as(&mut self, value: ValueId, views: ViewPolicy) -> Result<(), GraphError> {
+        self.add_output(value, None, views)
     }
 
     /// Hands a value out into a buffer laid out like this; its elements may not share addresses.
     pub fn strided_output(&mut self, value: ValueId, layout: Strided) -> Result<(), GraphError> {
-        self.add_output(value, Some(layout))
+        self.add_output(value, Some(layout), ViewPolicy::Any)
     }
 
-    fn add_output(&mut self, value: ValueId, layout: Option<Strided>) -> Result<(), GraphError> {
+    /// Hands a value out as another output is, of this graph or of another.
+    pub fn output_like(&mut self, value: ValueId, output: &Output) -> Result<(), GraphError> {
+        self.add_output(value, output.layout.clone(), output.views)
+    }
+
+    fn add_output(
+        &mut self,
+        value: ValueId,
+        layout: Option<Strided>,
+        views: ViewPolicy,
+    ) -> Result<(), GraphError> {
         let at = Place::Operand(self.outputs.len());
         let refuse = |problem: Problem| GraphError::new("return", at, problem);
         let Some(stored) = self.values.get(value.index()) else {
@@ -143,7 +202,11 @@ impl Graph {
                 .and_then(|ty| ty.check_injective())
                 .map_err(|error| refuse(error.into()))?;
         }
-        self.outputs.push(Output { value, layout });
+        self.outputs.push(Output {
+            value,
+            layout,
+            views,
+        });
         Ok(())
     }
 

@@ -102,7 +102,7 @@ pub use builder::{
 pub use constant::{Constant, ConstantError};
 pub use element::{ElementType, UnknownElement};
 pub use error::{Count, GraphError, Place, Problem, Refusal};
-pub use graph::{Graph, MAX_VALUES, Output};
+pub use graph::{Graph, MAX_VALUES, Output, ViewPolicy};
 pub use op::{
     BroadcastMode, ChannelAxis, DepthOrder, IndexRule, Ints, Op, Operands, OutOfRange, PadMode,
     ReshapeDialect, SliceDialect, StridedSliceDialect, StridedSliceSpec,

@@ -3,7 +3,7 @@
 use restride_budget::Meter;
 use restride_canon::interp::{self, RunError};
 use restride_canon::ir::{Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span};
-use restride_graph::{ElementType, Strided};
+use restride_graph::{ElementType, Strided, ViewPolicy};
 use restride_loops::{Order, interpret_chunked, verify};
 use restride_lower::plan::{Answer, Destination, EvalError, Plan, PlanOptions, eval, plan};
 use restride_lower::{Machine, schedule};
@@ -489,7 +489,7 @@ fn random_graphs_agree_with_the_interpreter() {
             m.builder.output(x, layout).expect("an output");
         }
         let options = PlanOptions {
-            views: !m.rng.one_in(4),
+            views: m.rng.pick(&ViewPolicy::ALL),
         };
         let (graph, buffers) = m.finish();
         let what = format!("seed {seed}");

@@ -4,7 +4,8 @@
 //! `cargo bench -p restride --bench latency`
 
 use restride::{
-    Config, ElementType, Engine, Graph, InputShape, Options, Stages, Template, TensorMut, TensorRef,
+    Config, ElementType, Engine, Graph, InputShape, Options, Stages, Template, TensorMut,
+    TensorRef, ViewPolicy,
 };
 use restride_budget::Meter;
 use std::hint::black_box;
@@ -59,7 +60,7 @@ fn chain(ops: usize) -> Graph {
 
 fn calls() {
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     });
     let mut g = Graph::new("copy 64 bytes");

@@ -1,6 +1,6 @@
 //! Every stage prints: the graph, its canonical form, the plan, the loops, the machine code.
 
-use restride::{Config, Engine, Graph, Options, Stages};
+use restride::{Config, Engine, Graph, Options, Stages, ViewPolicy};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let graph = Graph::parse(
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     });
     let program = engine.compile(&graph)?;

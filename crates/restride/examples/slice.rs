@@ -1,6 +1,6 @@
 //! The first thing to try: `x[::-1, 1:7:2]`, compiled and run.
 
-use restride::{Config, ElementType, Engine, Graph, TensorMut, TensorRef};
+use restride::{Config, ElementType, Engine, Graph, TensorMut, TensorRef, ViewPolicy};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Bit i of a mask stands for axis i: the begin and the end of axis 0 are not used.
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A slice is a view: an engine says so unless it is asked for copies.
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     });
     let program = engine.compile(&g)?;

@@ -6,7 +6,9 @@
 //! threads specialise, run, evict and drop at random and counts wrong bytes. Memory is read from
 //! `/proc`, so the numbers are there on Linux only.
 
-use restride::{Config, ElementType, Engine, Graph, InputShape, Template, TensorMut, TensorRef};
+use restride::{
+    Config, ElementType, Engine, Graph, InputShape, Template, TensorMut, TensorRef, ViewPolicy,
+};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -65,7 +67,7 @@ fn held() -> (u64, usize) {
 fn shapes(count: u64) -> Result<(), Box<dyn std::error::Error>> {
     // Machine code for every shape of ten nodes.
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         calls_to_settle: Some(0),
         ..Config::default()
     });
@@ -102,7 +104,7 @@ fn shapes(count: u64) -> Result<(), Box<dyn std::error::Error>> {
 
 fn threads(duration: Duration) -> Result<(), Box<dyn std::error::Error>> {
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         cache_entries: 64,
         cache_bytes: 1 << 20,
         ..Config::default()

@@ -1,6 +1,6 @@
 //! An output may be a part of a larger buffer: a key-value cache is appended to in place.
 
-use restride::{Config, ElementType, Engine, Graph, Strided, TensorMut, TensorRef};
+use restride::{Config, ElementType, Engine, Graph, Strided, TensorMut, TensorRef, ViewPolicy};
 use std::mem::MaybeUninit;
 
 const HEADS: usize = 3;
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let y = g.transpose(x, [1, 0])?;
     g.output(y)?;
     let copying = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     });
     let mut fresh = [MaybeUninit::<u8>::uninit(); 6];

@@ -1,6 +1,8 @@
 //! Shapes that change from call to call: one template, a program per shape, a bounded cache.
 
-use restride::{Config, ElementType, Engine, Graph, InputShape, Template, TensorMut, TensorRef};
+use restride::{
+    Config, ElementType, Engine, Graph, InputShape, Template, TensorMut, TensorRef, ViewPolicy,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut g = Graph::new("last two columns, turned");
@@ -11,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let node = Template::new(g);
 
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         cache_entries: 64,
         ..Config::default()
     });

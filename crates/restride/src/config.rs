@@ -1,6 +1,7 @@
 //! What an engine is made with.
 
 use restride_budget::Budget;
+use restride_graph::ViewPolicy;
 use restride_jit::Features;
 use restride_lower::Machine;
 
@@ -88,8 +89,9 @@ pub struct Config {
     /// ([`Stats::not_understood`](crate::Stats::not_understood)); code that is wrong is not used
     /// ([`Stats::violations`](crate::Stats::violations)). x86-64 only (off).
     pub verify: Option<u64>,
-    /// Write every output, also those that are views of an input (no).
-    pub copy_views: bool,
+    /// Which views of an input may answer an output (any). A graph may be stricter about some of its
+    /// outputs: [`Graph::output_as`](restride_graph::Graph::output_as).
+    pub views: ViewPolicy,
     /// Move boxes in this form wherever it fits; for measuring. See [`Options::form`](crate::Options::form).
     pub form: Option<restride_loops::Form>,
 }
@@ -108,7 +110,7 @@ impl Default for Config {
             scratch_bytes: 64 << 20,
             scratch_limit: None,
             verify: None,
-            copy_views: false,
+            views: ViewPolicy::Any,
             form: None,
         }
     }

@@ -13,6 +13,7 @@ use restride_graph::Graph;
 use restride_jit::{Generation, PerProcess, watch_forks};
 use restride_loops::Verified;
 use std::convert::Infallible;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -39,17 +40,29 @@ struct Inner {
 struct Share {
     jit: Arc<Jit>,
     programs: Cache<Program>,
+    /// What graphs are hashed with, twice: two that differ have the same key once in 2^128 times,
+    /// and nobody can choose them.
+    secrets: [RandomState; 2],
     /// Those that are alive, so that equal ones share their code.
     kernels: Registry<RunnableKernel>,
+}
+
+impl Share {
+    /// What a program costs under a key.
+    fn bytes(key: &[i64]) -> impl Fn(&Program) -> usize {
+        // Tables are at most half empty, and the first entry of each makes room for four.
+        let entry = 2 * size_of_val(key) + 384;
+        move |program| program.bytes() + entry
+    }
 }
 
 /// What an engine has done and holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Specialisations answered from the cache.
+    /// Specialisations and compiles answered from the cache.
     pub hits: u64,
-    /// Specialisations that had to be compiled.
+    /// Those that had to be compiled.
     pub misses: u64,
     /// Programs dropped to stay within the bounds.
     pub evictions: u64,
@@ -86,7 +99,7 @@ impl Engine {
     #[must_use]
     pub fn new(config: Config) -> Self {
         let options = Options {
-            copy_views: config.copy_views,
+            views: config.views,
             budget: config.budget,
             machine: config.machine.clone(),
             form: config.form,
@@ -124,6 +137,7 @@ impl Engine {
             Ok::<_, Infallible>(Share {
                 jit: Arc::new(Jit::new(config.features, config.memory, config.verify)),
                 programs: Cache::new(config.cache_entries, config.cache_bytes),
+                secrets: [RandomState::new(), RandomState::new()],
                 kernels: Registry::new(),
             })
         });
@@ -147,9 +161,26 @@ impl Engine {
         &self.inner.config
     }
 
-    /// Compiles a graph for the shapes it has. Equal kernels share their code.
+    /// Compiles a graph for the shapes it has: a lookup if an equal one has been compiled and is still
+    /// in the cache. Equal kernels share their code.
     pub fn compile(&self, graph: &Graph) -> Result<Program, CompileError> {
-        self.program(graph, self.inner.config.code)
+        let share = self.share();
+        let [high, low] = share
+            .secrets
+            .each_ref()
+            .map(|secret| secret.hash_one(graph));
+        // No template has the number 0.
+        let key = [0, high as i64, low as i64];
+        match share.programs.get(&key) {
+            Some(program) => {
+                self.improve(&program.inner.kernel, self.inner.config.code);
+                Ok(program)
+            }
+            None => {
+                let make = || self.program(graph, self.inner.config.code);
+                share.programs.get_or_make(&key, make, Share::bytes(&key))
+            }
+        }
     }
 
     /// Gives a program machine code now, if it has none and gains by it, whatever
@@ -218,9 +249,7 @@ impl Engine {
             }
             Ok(program)
         };
-        // Tables of the cache are at most half empty, and the first entry of each makes room for four.
-        let bytes = |program: &Program| program.bytes() + 2 * size_of_val(key) + 384;
-        share.programs.get_or_make(key, make, bytes)
+        share.programs.get_or_make(key, make, Share::bytes(key))
     }
 
     /// A kernel and what runs it: the one that is alive if there is an equal one. Where two threads

@@ -111,7 +111,9 @@ pub(crate) mod inject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, ElementType, Engine, Graph, InputShape, Template, TensorMut, TensorRef};
+    use crate::{
+        Config, ElementType, Engine, Graph, InputShape, Template, TensorMut, TensorRef, ViewPolicy,
+    };
 
     fn turned() -> Graph {
         let mut g = Graph::new("t");
@@ -123,7 +125,7 @@ mod tests {
 
     fn engine() -> Engine {
         Engine::new(Config {
-            copy_views: true,
+            views: ViewPolicy::Copy,
             ..Config::default()
         })
     }

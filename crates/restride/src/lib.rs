@@ -8,7 +8,7 @@
 //! # From a graph to bytes
 //!
 //! ```
-//! use restride::{Config, ElementType, Engine, Graph, TensorMut, TensorRef};
+//! use restride::{Config, ElementType, Engine, Graph, TensorMut, TensorRef, ViewPolicy};
 //!
 //! // x[::-1, 1:7:2]
 //! let mut g = Graph::new("demo");
@@ -18,7 +18,7 @@
 //! g.output(y)?;
 //!
 //! // A slice is a view: asked for copies, the engine writes it all the same.
-//! let engine = Engine::new(Config { copy_views: true, ..Config::default() });
+//! let engine = Engine::new(Config { views: ViewPolicy::Copy, ..Config::default() });
 //! let program = engine.compile(&g)?;
 //! let x: Vec<f32> = (0..32).map(|n| n as f32).collect();
 //! let mut y = [0f32; 12];
@@ -31,7 +31,9 @@
 //!
 //! [`Program::outputs`] says for each output whether it is a [`Output::View`] of an input (where
 //! it lies in that input's buffer) or [`Output::Computed`], and then why. Only computed outputs
-//! are passed to [`Program::run`]. [`Config::copy_views`] asks for copies instead.
+//! are passed to [`Program::run`]. [`Config::views`], or
+//! [`Graph::output_as`] for one of them, asks for copies instead, or for views only where they are
+//! a whole input under another shape.
 //!
 //! ```
 //! use restride::{ElementType, Engine, Graph, Output};
@@ -159,7 +161,7 @@ pub use error::{Argument, CompileError, RunError, Wrong};
 pub use parallel::Rayon;
 pub use parallel::{ParallelFor, Sequential};
 pub use pipeline::{Options, Stages};
-pub use program::{Output, Program, Summary};
+pub use program::{Answer, Output, Program, Summary};
 pub use restride_budget::{Budget, Stage, TooCostly};
 pub use restride_canon::CanonError;
 pub use restride_exec::PrepareError;
@@ -168,14 +170,14 @@ pub use restride_graph::{
     ConstantError, Count, DepthOrder, Diagnostics, ElementType, GatherBuilder, GatherNdBuilder,
     Graph, GraphError, IndexRule, Ints, Op, OutOfRange, PadBuilder, PadMode, Place, Problem,
     ReshapeBuilder, ReshapeDialect, Shape, SliceBuilder, SliceDialect, Source, SplitBuilder,
-    Strided, StridedSliceBuilder, StridedSliceDialect, TensorType, TypeError, ValueId,
+    Strided, StridedSliceBuilder, StridedSliceDialect, TensorType, TypeError, ValueId, ViewPolicy,
 };
 pub use restride_jit::{Features, JitError, Listing};
 pub use restride_loops::{Form, Kernel, Role, Verified};
 pub use restride_lower::plan::PlanError;
 pub use restride_lower::{LowerError, Machine, Traffic};
-pub use template::{InputShape, Template};
-pub use tensor::{Element, TensorMut, TensorRef};
+pub use template::{InputShape, Numbers, Template};
+pub use tensor::{Element, OutputBuffer, TensorMut, TensorRef};
 
 /// The Rust of the README and of the guide runs as tests of this crate.
 #[cfg(doctest)]

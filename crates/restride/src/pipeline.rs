@@ -3,7 +3,7 @@
 use crate::CompileError;
 use restride_budget::{Budget, Meter, Stage};
 use restride_canon::ir::Canonical;
-use restride_graph::Graph;
+use restride_graph::{Graph, ViewPolicy};
 use restride_loops::{Form, Stmt, Verified, verify};
 use restride_lower::plan::{Plan, PlanOptions, plan};
 use restride_lower::{Decision, Machine, schedule};
@@ -37,8 +37,8 @@ pub struct Stages {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Write every output, also those that are views of an input.
-    pub copy_views: bool,
+    /// Which views of an input may answer an output, if the graph is content with them too.
+    pub views: ViewPolicy,
     /// What it may cost.
     pub budget: Budget,
     /// The machine to schedule for.
@@ -53,7 +53,7 @@ impl Options {
     #[must_use]
     pub fn copying() -> Self {
         Self {
-            copy_views: true,
+            views: ViewPolicy::Copy,
             ..Self::default()
         }
     }
@@ -67,7 +67,7 @@ impl Stages {
         let plan = plan(
             &canonical,
             PlanOptions {
-                views: !options.copy_views,
+                views: options.views,
             },
             &meter,
         )?;

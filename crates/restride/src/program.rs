@@ -7,7 +7,10 @@ use crate::error::Wrong;
 use crate::guard::{Point, guarded, point};
 use crate::pool::ALIGN;
 use crate::scratch::{Region, Scratch};
-use crate::{Argument, CompileError, Engine, ParallelFor, RunError, Stages, TensorMut, TensorRef};
+use crate::{
+    Argument, CompileError, Engine, OutputBuffer, ParallelFor, RunError, Stages, TensorMut,
+    TensorRef,
+};
 use restride_graph::{ElementType, Graph, Strided, TensorType};
 use restride_loops::{Buffer, Role, Verified};
 use restride_lower::{Decision, LowerError, Traffic, plan};
@@ -35,6 +38,18 @@ pub enum Output {
         ty: TensorType,
         /// What keeps it from being a view.
         why: Cow<'static, str>,
+    },
+}
+
+/// How [`Program::run_with`] has answered an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<B> {
+    /// It was written here.
+    Written(B),
+    /// It lies in an input, where [`Output::View`] says.
+    View {
+        /// Which input.
+        input: usize,
     },
 }
 
@@ -371,6 +386,51 @@ impl Program {
         self.inner.fill(&mut table, inputs, outputs, scratch)?;
         // SAFETY: the table was just filled, and the arguments are borrowed meanwhile.
         unsafe { self.inner.run(&table) }
+    }
+
+    /// Runs, and answers every output of the graph in its order: as written to memory that the host
+    /// was asked for, or as the view that it is. The host is asked, for each output that is computed,
+    /// for a buffer that has room for the type, its layout included; that may fail in its own way.
+    ///
+    /// ```
+    /// use restride::{Answer, ElementType, Engine, Graph, RunError, TensorRef, ViewPolicy};
+    ///
+    /// let mut g = Graph::new("heads");
+    /// let x = g.input("x", ElementType::F32, [2, 6])?;
+    /// let flat = g.reshape(x, [12]).finish()?;
+    /// let turned = g.transpose(x, [1, 0])?;
+    /// g.output_as(flat, ViewPolicy::Dense)?;
+    /// g.output_as(turned, ViewPolicy::Dense)?;
+    /// let program = Engine::default().compile(&g)?;
+    ///
+    /// let x: Vec<f32> = (0..12).map(|n| n as f32).collect();
+    /// let answers = program.run_with(&[TensorRef::new(&x)], |_output, ty| {
+    ///     Ok::<_, RunError>(vec![0f32; ty.required_elements()])
+    /// })?;
+    /// let [Answer::View { input: 0 }, Answer::Written(turned)] = &answers[..] else { panic!() };
+    /// assert_eq!(turned[..4], [0.0, 6.0, 1.0, 7.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_with<B: OutputBuffer, E: From<RunError>>(
+        &self,
+        inputs: &[TensorRef<'_>],
+        mut buffer: impl FnMut(usize, &TensorType) -> Result<B, E>,
+    ) -> Result<Vec<Answer<B>>, E> {
+        let outputs = self.outputs().iter().enumerate();
+        let mut answers = outputs
+            .map(|(at, output)| match output {
+                Output::View { input, .. } => Ok(Answer::View { input: *input }),
+                Output::Computed { ty, .. } => buffer(at, ty).map(Answer::Written),
+            })
+            .collect::<Result<Vec<_>, E>>()?;
+        let written = answers.iter_mut().filter_map(|answer| match answer {
+            Answer::Written(buffer) => Some(buffer.tensor()),
+            Answer::View { .. } => None,
+        });
+        let mut written: SmallVec<[TensorMut<'_>; 4]> = written.collect();
+        self.run(inputs, &mut written)?;
+        drop(written);
+        Ok(answers)
     }
 
     /// As [`Program::run`], with the work shared out by the caller's threads.

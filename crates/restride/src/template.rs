@@ -1,7 +1,7 @@
 //! Graphs whose input shapes are only known when they run.
 
 use crate::CompileError;
-use restride_graph::{Graph, Op, Strided, TensorType};
+use restride_graph::{Graph, Op, Shape, Strided, TensorType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,30 +24,142 @@ pub(crate) struct Inner {
 }
 
 /// The shape, and if it is not dense the layout, of one input.
-#[derive(Clone, Copy, Debug)]
+///
+/// ```
+/// use restride::InputShape;
+///
+/// // As the host has it: every second row, from the second on, of a matrix of eight columns.
+/// let (sizes, strides): (&[usize], &[isize]) = (&[4, 8], &[16, 1]);
+/// let shape = InputShape::of(sizes).with_strides(8, strides);
+/// assert_eq!(format!("{shape:?}"), format!("{:?}", InputShape::strided(&[4, 8], 8, &[16, 1])));
+/// ```
+#[derive(Clone, Copy)]
 pub struct InputShape<'a> {
-    /// Size of each axis.
-    pub shape: &'a [i64],
+    shape: Numbers<'a>,
     /// Offset and strides in elements; `None` is dense row-major.
-    pub layout: Option<(i64, &'a [i64])>,
+    layout: Option<(i64, Numbers<'a>)>,
+}
+
+/// A list of sizes or strides, in whichever type the host keeps them.
+#[derive(Clone, Copy)]
+pub enum Numbers<'a> {
+    /// As restride has them.
+    I64(&'a [i64]),
+    /// As most libraries have sizes, and some have strides.
+    Usize(&'a [usize]),
+    /// As others have strides.
+    Isize(&'a [isize]),
+}
+
+impl Numbers<'_> {
+    fn len(self) -> usize {
+        match self {
+            Self::I64(list) => list.len(),
+            Self::Usize(list) => list.len(),
+            Self::Isize(list) => list.len(),
+        }
+    }
+
+    /// Adds them to a list. What no address reaches becomes the largest number, which is refused
+    /// like others that are too large.
+    #[inline]
+    fn append_to<const N: usize>(self, list: &mut SmallVec<[i64; N]>)
+    where
+        [i64; N]: smallvec::Array<Item = i64>,
+    {
+        match self {
+            Self::I64(numbers) => list.extend_from_slice(numbers),
+            Self::Usize(numbers) => {
+                let large = |n: &usize| i64::try_from(*n).unwrap_or(i64::MAX);
+                list.extend(numbers.iter().map(large));
+            }
+            Self::Isize(numbers) => list.extend(numbers.iter().map(|n| *n as i64)),
+        }
+    }
+
+    fn list(self) -> Shape {
+        let mut list = Shape::new();
+        self.append_to(&mut list);
+        list
+    }
+}
+
+impl<'a> From<&'a [i64]> for Numbers<'a> {
+    fn from(list: &'a [i64]) -> Self {
+        Self::I64(list)
+    }
+}
+
+impl<'a> From<&'a [usize]> for Numbers<'a> {
+    fn from(list: &'a [usize]) -> Self {
+        Self::Usize(list)
+    }
+}
+
+impl<'a> From<&'a [isize]> for Numbers<'a> {
+    fn from(list: &'a [isize]) -> Self {
+        Self::Isize(list)
+    }
+}
+
+impl std::fmt::Debug for Numbers<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.list().fmt(f)
+    }
+}
+
+impl std::fmt::Debug for InputShape<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.shape.fmt(f)?;
+        match &self.layout {
+            None => Ok(()),
+            Some((offset, strides)) => write!(f, " strides {strides:?} offset {offset}"),
+        }
+    }
 }
 
 impl<'a> InputShape<'a> {
+    /// A dense input, with its sizes in any of the types of [`Numbers`].
+    #[must_use]
+    pub fn of(shape: impl Into<Numbers<'a>>) -> Self {
+        Self {
+            shape: shape.into(),
+            layout: None,
+        }
+    }
+
+    /// The same, lying in a larger buffer: this many elements from its start, with these strides.
+    #[must_use]
+    pub fn with_strides(self, offset: usize, strides: impl Into<Numbers<'a>>) -> Self {
+        let offset = i64::try_from(offset).unwrap_or(i64::MAX);
+        Self {
+            layout: Some((offset, strides.into())),
+            ..self
+        }
+    }
+
     /// A dense input.
     #[must_use]
     pub fn dense(shape: &'a [i64]) -> Self {
-        Self {
-            shape,
-            layout: None,
-        }
+        Self::of(shape)
     }
 
     /// An input that lies in a larger buffer.
     #[must_use]
     pub fn strided(shape: &'a [i64], offset: i64, strides: &'a [i64]) -> Self {
         Self {
-            shape,
-            layout: Some((offset, strides)),
+            shape: Numbers::I64(shape),
+            layout: Some((offset, Numbers::I64(strides))),
+        }
+    }
+
+    /// The shape and layout of a type.
+    #[must_use]
+    pub fn of_type(ty: &'a TensorType) -> Self {
+        let layout = ty.layout();
+        Self {
+            shape: Numbers::I64(ty.shape()),
+            layout: layout.map(|at| (at.offset, Numbers::I64(&at.strides))),
         }
     }
 }
@@ -75,13 +187,13 @@ impl Template {
         key.push(self.inner.id as i64);
         for input in inputs {
             key.push(input.shape.len() as i64);
-            key.extend_from_slice(input.shape);
+            input.shape.append_to(&mut key);
             match input.layout {
                 None => key.push(-1),
                 Some((offset, strides)) => {
                     key.push(strides.len() as i64);
                     key.push(offset);
-                    key.extend_from_slice(strides);
+                    strides.append_to(&mut key);
                 }
             }
         }
@@ -122,10 +234,7 @@ impl Template {
             }
         }
         for output in old.outputs() {
-            match &output.layout {
-                None => new.output(output.value)?,
-                Some(layout) => new.strided_output(output.value, layout.clone())?,
-            }
+            new.output_like(output.value, output)?;
         }
         Ok(new)
     }
@@ -135,12 +244,12 @@ fn input_type(
     element: restride_graph::ElementType,
     input: &InputShape<'_>,
 ) -> Result<TensorType, restride_graph::TypeError> {
-    let ty = TensorType::dense(element, input.shape)?;
+    let ty = TensorType::dense(element, input.shape.list())?;
     match input.layout {
         None => Ok(ty),
         Some((offset, strides)) => ty.with_layout(Strided {
             offset,
-            strides: strides.iter().copied().collect(),
+            strides: strides.list(),
         }),
     }
 }

@@ -207,3 +207,61 @@ impl<'a> TensorMut<'a> {
         }
     }
 }
+
+/// Memory of a host's own for an output: what [`Program::run_with`](crate::Program::run_with) is given.
+///
+/// ```
+/// use restride::{ElementType, OutputBuffer, TensorMut};
+///
+/// /// A host's tensor.
+/// struct Tensor {
+///     element: ElementType,
+///     bytes: Box<[u8]>,
+/// }
+///
+/// impl OutputBuffer for Tensor {
+///     fn tensor(&mut self) -> TensorMut<'_> {
+///         TensorMut::of(self.element, &mut self.bytes)
+///     }
+/// }
+/// ```
+pub trait OutputBuffer {
+    /// Where the elements go.
+    fn tensor(&mut self) -> TensorMut<'_>;
+}
+
+impl<T: Element> OutputBuffer for Vec<T> {
+    fn tensor(&mut self) -> TensorMut<'_> {
+        TensorMut::new(self)
+    }
+}
+
+impl<T: Element> OutputBuffer for Box<[T]> {
+    fn tensor(&mut self) -> TensorMut<'_> {
+        TensorMut::new(self)
+    }
+}
+
+impl<T: Element> OutputBuffer for &mut [T] {
+    fn tensor(&mut self) -> TensorMut<'_> {
+        TensorMut::new(self)
+    }
+}
+
+impl<T: Element> OutputBuffer for Box<[MaybeUninit<T>]> {
+    fn tensor(&mut self) -> TensorMut<'_> {
+        TensorMut::uninit(self)
+    }
+}
+
+impl<T: Element> OutputBuffer for &mut [MaybeUninit<T>] {
+    fn tensor(&mut self) -> TensorMut<'_> {
+        TensorMut::uninit(self)
+    }
+}
+
+impl OutputBuffer for TensorMut<'_> {
+    fn tensor(&mut self) -> TensorMut<'_> {
+        self.reborrow()
+    }
+}

@@ -4,6 +4,7 @@ use crate::guard::inject::Held;
 use crate::{
     Code, Config, ElementType, Engine, Graph, InputShape, Program, Template, TensorMut, TensorRef,
 };
+use restride_graph::ViewPolicy;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -20,7 +21,7 @@ fn turned(rows: i64, columns: i64) -> Graph {
 fn engine(code: Code) -> Engine {
     Engine::new(Config {
         code,
-        copy_views: true,
+        views: ViewPolicy::Copy,
         calls_to_settle: Some(3),
         ..Config::default()
     })

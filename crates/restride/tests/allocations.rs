@@ -4,7 +4,7 @@
 
 use restride::{
     Code, Config, ElementType, Engine, Graph, IndexRule, InputShape, Program, RunError, Template,
-    TensorMut, TensorRef,
+    TensorMut, TensorRef, ViewPolicy,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -79,7 +79,7 @@ fn a_specialisation_that_is_known_and_its_call_allocate_nothing() {
 #[test]
 fn a_computed_call_allocates_nothing() {
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     });
     let mut g = Graph::new("t");
@@ -235,7 +235,7 @@ fn the_cache_holds_no_more_than_it_says() {
         let engine = Engine::new(Config {
             code,
             calls_to_settle,
-            copy_views: true,
+            views: ViewPolicy::Copy,
             ..Config::default()
         });
         let weigh = |node: &Template, settle: bool| {
@@ -244,6 +244,7 @@ fn the_cache_holds_no_more_than_it_says() {
             let inputs: Vec<_> = inputs.map(InputShape::dense).collect();
             // The compiler keeps some memory by what it compiled last, which is not the cache's.
             engine.settle(&engine.compile(node.graph()).unwrap());
+            engine.clear();
             let (before, said) = (live(), engine.stats().bytes);
             let program = engine.specialise(node, &inputs).unwrap();
             if settle {

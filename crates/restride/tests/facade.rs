@@ -2,7 +2,8 @@
 
 use restride::{
     Argument, Code, Config, ElementType, Engine, Graph, IndexRule, InputShape, Memory, OutOfRange,
-    Output, ParallelFor, RunError, Strided, Template, TensorMut, TensorRef, TensorType, Wrong,
+    Output, ParallelFor, RunError, Strided, Template, TensorMut, TensorRef, TensorType, ViewPolicy,
+    Wrong,
 };
 use std::mem::MaybeUninit;
 
@@ -24,7 +25,7 @@ fn engines() -> Vec<Engine> {
             let config = Config {
                 code,
                 memory,
-                copy_views: true,
+                views: ViewPolicy::Copy,
                 ..Config::default()
             };
             engines.push(Engine::new(config));
@@ -147,7 +148,7 @@ fn axes_of_size_1_have_the_strides_of_a_dense_tensor() -> Outcome {
 #[test]
 fn calls_are_checked() -> Outcome {
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     });
     let program = engine.compile(&transposed(3, 4))?;
@@ -317,7 +318,7 @@ fn outputs_may_lie_in_a_larger_buffer() -> Outcome {
 fn shapes_get_machine_code_when_they_have_been_asked_for_often_enough() -> Outcome {
     let config = Config {
         calls_to_settle: Some(3),
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     };
     let engine = Engine::new(config);
@@ -348,7 +349,7 @@ fn shapes_get_machine_code_when_they_have_been_asked_for_often_enough() -> Outco
 #[test]
 fn machine_code_comes_when_it_has_paid_and_not_before() -> Outcome {
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     });
     let node = Template::new(transposed(2, 3));
@@ -366,7 +367,7 @@ fn machine_code_comes_when_it_has_paid_and_not_before() -> Outcome {
     // What takes its time in one leaf gains nothing.
     assert_eq!(asks([2_000, 3_000], 5_000)?, 5_000);
     let at_once = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         calls_to_settle: Some(0),
         ..Config::default()
     });
@@ -405,7 +406,7 @@ fn strided_inputs_of_a_template() -> Outcome {
 #[test]
 fn equal_kernels_share_their_code() -> Outcome {
     let engine = Engine::new(Config {
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..Config::default()
     });
     let first = engine.compile(&transposed(64, 32))?;
@@ -515,7 +516,7 @@ fn machine_code_is_followed_where_asked() -> Outcome {
     for (steps, proved, unproved) in [(None, 0, 0), (Some(1 << 20), 1, 0), (Some(3), 0, 1)] {
         let engine = Engine::new(Config {
             verify: steps,
-            copy_views: true,
+            views: ViewPolicy::Copy,
             ..Config::default()
         });
         let program = engine.compile(&transposed(5, 7))?;

@@ -1,6 +1,6 @@
 //! What a host says of its machine decides how fast programs are, and nothing else.
 
-use restride::{Code, Config, Engine, Graph, Machine, TensorMut, TensorRef};
+use restride::{Code, Config, Engine, Graph, Machine, TensorMut, TensorRef, ViewPolicy};
 
 #[test]
 fn a_machine_that_cannot_be_makes_nothing_wrong() {
@@ -42,7 +42,7 @@ fn a_machine_that_cannot_be_makes_nothing_wrong() {
             let engine = Engine::new(Config {
                 machine: machine.clone(),
                 code: Code::Generic,
-                copy_views: true,
+                views: ViewPolicy::Copy,
                 ..Config::default()
             });
             let program = engine

@@ -71,9 +71,10 @@ impl Engine<'_> {
                 columns: demand.columns,
             })?;
         }
-        for (value, layout, on) in &outputs {
-            let node = printer.root(value, *on)?;
-            printer.builder.output(node, layout.clone())?;
+        for output in &outputs {
+            let node = printer.root(&output.value, output.on)?;
+            let builder = &mut printer.builder;
+            builder.output_as(node, output.layout.clone(), output.views)?;
         }
         Ok((printer.finished()?, cuts))
     }

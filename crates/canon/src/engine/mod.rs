@@ -33,7 +33,7 @@ use crate::trace::{Measure, Rewrite, Rule, Trace};
 use base::Held;
 use memo::Memo;
 use restride_budget::{Budget, Meter};
-use restride_graph::{Strided, ValueId};
+use restride_graph::{Strided, ValueId, ViewPolicy};
 use std::collections::HashSet;
 
 pub(crate) type Result<T> = std::result::Result<T, CanonError>;
@@ -47,6 +47,15 @@ pub(crate) const MAX_PARTS: usize = 64;
 /// How many rewrites a graph may have for each of its values.
 const FUEL_PER_VALUE: u64 = 256;
 
+/// An output, before it is printed.
+struct PendingOutput {
+    value: Value,
+    layout: Option<Strided>,
+    views: ViewPolicy,
+    /// The value of the spelled graph that it is.
+    on: ValueId,
+}
+
 /// The state of one canonicalisation.
 pub(crate) struct Engine<'t> {
     bases: Vec<Held>,
@@ -55,7 +64,7 @@ pub(crate) struct Engine<'t> {
     checks: Vec<(Value, Demand)>,
     /// What is demanded already: index tensor, limit, wrap.
     demanded: HashSet<(Value, i64, bool)>,
-    outputs: Vec<(Value, Option<Strided>, ValueId)>,
+    outputs: Vec<PendingOutput>,
     trace: Option<&'t mut dyn Trace>,
     /// What the compile may spend.
     pub(crate) meter: &'t Meter,
@@ -152,10 +161,20 @@ impl<'t> Engine<'t> {
     }
 
     /// One more output.
-    pub(crate) fn output(&mut self, value: &Value, layout: Option<&Strided>) -> Result<()> {
+    pub(crate) fn output(
+        &mut self,
+        value: &Value,
+        layout: Option<&Strided>,
+        views: ViewPolicy,
+    ) -> Result<()> {
         self.meter.things(1, 400, 300);
         let value = self.normal(value.clone())?;
-        self.outputs.push((value, layout.cloned(), self.on));
+        self.outputs.push(PendingOutput {
+            value,
+            layout: layout.cloned(),
+            views,
+            on: self.on,
+        });
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::{
     Axes, Canonical, Check, Coordinate, Gather, Index, Input, IrError, MAX_AXES, Node, NodeId,
     Output, Span, Type,
 };
-use restride_graph::{ElementType, MAX_RANK, Shape, Strided};
+use restride_graph::{ElementType, MAX_RANK, Shape, Strided, ViewPolicy};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -328,8 +328,22 @@ impl Builder {
 
     /// One more output.
     pub fn output(&mut self, node: NodeId, layout: Option<Strided>) -> Result<(), IrError> {
+        self.output_as(node, layout, ViewPolicy::Any)
+    }
+
+    /// One more output, of which the graph says whether a view may answer it.
+    pub fn output_as(
+        &mut self,
+        node: NodeId,
+        layout: Option<Strided>,
+        views: ViewPolicy,
+    ) -> Result<(), IrError> {
         check_end("output", layout.as_ref(), self.operand(node)?.rank())?;
-        self.graph.outputs.push(Output { node, layout });
+        self.graph.outputs.push(Output {
+            node,
+            layout,
+            views,
+        });
         Ok(())
     }
 

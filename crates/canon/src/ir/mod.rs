@@ -34,7 +34,7 @@ pub use error::IrError;
 
 pub use restride_layout::Span;
 
-use restride_graph::{ElementType, Shape, Strided};
+use restride_graph::{ElementType, Shape, Strided, ViewPolicy};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -236,6 +236,8 @@ pub struct Output {
     pub node: NodeId,
     /// Where its elements go in the caller's buffer; absent means dense row-major.
     pub layout: Option<Strided>,
+    /// Which views may answer it.
+    pub views: ViewPolicy,
 }
 
 /// An index tensor that must be wholly in range before anything is written.

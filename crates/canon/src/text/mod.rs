@@ -19,7 +19,7 @@
 //! coordinate = "o"N                                 -- output axis N
 //!         | value "(" "o"N, ... ")" ["wrap"] ["clamp"]   -- an index read at these output axes
 //! check   = "check" value "limit" integer ["wrap"] "op" integer ["column" integer "of" integer]
-//! output  = "output" value [layout]
+//! output  = "output" value [layout | "dense" | "copy"]
 //! layout  = "strides" "[" integer, ... "]" ["offset" integer]
 //! type    = element "[" size, ... "]"
 //! ```

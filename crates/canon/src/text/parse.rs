@@ -4,7 +4,7 @@ use crate::ir::{
     Builder, Canonical, Check, Coordinate, Index, MAX_AXES, NodeId, Policy, Span, Type,
 };
 use crate::scalar;
-use restride_graph::{ElementType, Shape, Strided};
+use restride_graph::{ElementType, Shape, Strided, ViewPolicy};
 use restride_text::{Cursor, Diagnostic, closest};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -331,8 +331,16 @@ impl<'a> Parser<'a> {
         let start = self.cursor.expect_name("output")?;
         let node = self.operand()?;
         let layout = self.layout()?;
+        let mut said = |views: &ViewPolicy| {
+            let word = views.word().filter(|_| layout.is_none());
+            word.is_some_and(|word| self.cursor.eat_name(word))
+        };
+        let views = ViewPolicy::ALL
+            .into_iter()
+            .find(&mut said)
+            .unwrap_or_default();
         let span = self.cursor.span_since(start);
-        let made = self.builder.output(node, layout);
+        let made = self.builder.output_as(node, layout, views);
         made.map_err(|error| Diagnostic::new(span, error.to_string()))
     }
 }

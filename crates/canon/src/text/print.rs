@@ -19,6 +19,9 @@ impl Display for Canonical {
         for output in self.outputs() {
             write!(f, "  output {}", output.node)?;
             write_layout(f, output.layout.as_ref())?;
+            if let Some(word) = output.views.word() {
+                write!(f, " {word}")?;
+            }
             writeln!(f)?;
         }
         write!(f, "}}")

@@ -1,5 +1,6 @@
 //! `restride check`: is this text right, and if it is loops, are they proved?
 
+use restride_graph::ViewPolicy;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -84,7 +85,7 @@ fn check(file: &str) -> Result<String, Failure> {
     let kernel = match &program {
         Program::Kernel(kernel) => kernel.verified()?,
         Program::Graph(_) | Program::Canonical(_) => match program.canonical()? {
-            Some((canonical, _)) => lower(&canonical, false)?.kernel,
+            Some((canonical, _)) => lower(&canonical, ViewPolicy::Any)?.kernel,
             None => return Err(Failure::Internal("a graph has no canonical form".into())),
         },
     };

@@ -39,7 +39,7 @@ pub(crate) enum Emit {
 /// Compiles and prints.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let program = Program::open(&args.file)?;
-    let (kernel, plan) = program.kernel(args.views.copy_views)?;
+    let (kernel, plan) = program.kernel(args.views.policy())?;
     let mut out = io::stdout().lock();
     // A comment in the language of what follows it.
     let comment = match args.emit {

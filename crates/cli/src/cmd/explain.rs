@@ -28,7 +28,7 @@ pub(crate) struct Args {
 
 /// Explains.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let explanation = Explanation::of(&Program::open(&args.file)?, args.views.copy_views)?;
+    let explanation = Explanation::of(&Program::open(&args.file)?, args.views.policy())?;
     let mut out = io::stdout().lock();
     let calls = calls(&explanation.lowered.kernel);
     if args.json {

@@ -1,5 +1,6 @@
 //! `restride opt`: text in, text out, one stage at a time.
 
+use restride_graph::ViewPolicy;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -52,7 +53,7 @@ struct After {
 /// Prints the stage that was asked for.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let program = Program::open(&args.file)?;
-    let stages = stages(&program, args.pass, args.views.copy_views)?;
+    let stages = stages(&program, args.pass, args.views.policy())?;
     let mut out = io::stdout().lock();
     if let Some((last, earlier)) = stages.split_last() {
         if args.print_after_all {
@@ -79,7 +80,7 @@ impl After {
 }
 
 /// Every stage from the program's own to `last`.
-fn stages(program: &Program, last: Pass, copy_views: bool) -> Result<Vec<After>, Failure> {
+fn stages(program: &Program, last: Pass, views: ViewPolicy) -> Result<Vec<After>, Failure> {
     let mut stages = vec![After {
         pass: Pass::Parse,
         text: program.text(),
@@ -112,14 +113,14 @@ fn stages(program: &Program, last: Pass, copy_views: bool) -> Result<Vec<After>,
             notes: trace.iter().map(ToString::to_string).collect(),
         });
         if last == Pass::Plan {
-            let plan = planned(&canonical, copy_views)?;
+            let plan = planned(&canonical, views)?;
             stages.push(After {
                 pass: Pass::Plan,
                 text: plan.to_string(),
                 notes: Vec::new(),
             });
         } else if last == Pass::Lower {
-            let lowered = lower(&canonical, copy_views)?;
+            let lowered = lower(&canonical, views)?;
             stages.push(After {
                 pass: Pass::Plan,
                 text: lowered.plan.to_string(),

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         ));
     }
     let program = Program::open(&args.file)?;
-    let (kernel, plan) = program.kernel(args.views.copy_views)?;
+    let (kernel, plan) = program.kernel(args.views.policy())?;
     let mut out = io::stdout().lock();
     let views = plan.map_or_else(Vec::new, |plan| notes(&plan, &program, "proves"));
     if !args.json {

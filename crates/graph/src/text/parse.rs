@@ -15,7 +15,8 @@ use super::operator::{operator, split_part};
 use super::scope::{Label, Scope, name_of};
 use super::signature::{Reads, SIGNATURES};
 use crate::{
-    Graph, GraphError, MAX_VALUES, Op, Operands, Place, Problem, TensorType, ValueId, resolve,
+    Graph, GraphError, MAX_VALUES, Op, Operands, Place, Problem, TensorType, ValueId, ViewPolicy,
+    resolve,
 };
 
 impl Graph {
@@ -159,6 +160,10 @@ impl<'a> Parser<'a> {
     fn output(&mut self) -> Result<(), Diagnostic> {
         let label = self.cursor.value()?;
         let layout = data::layout(&mut self.cursor)?;
+        let views = match layout {
+            Some(_) => ViewPolicy::Any,
+            None => data::views(&mut self.cursor),
+        };
         let span = self.cursor.span_since(label.span);
         let value = match self.scope.lookup(label, &self.graph) {
             Ok(Some(value)) => value,
@@ -170,7 +175,7 @@ impl<'a> Parser<'a> {
         };
         let added = match layout {
             Some(layout) => self.graph.strided_output(value, layout),
-            None => self.graph.output(value),
+            None => self.graph.output_as(value, views),
         };
         if let Err(error) = added {
             self.errors.push(Diagnostic::new(span, error.to_string()));

@@ -47,6 +47,9 @@ impl Display for Graph {
             if let Some(layout) = &output.layout {
                 write!(f, " {layout}")?;
             }
+            if let Some(word) = output.views.word() {
+                write!(f, " {word}")?;
+            }
         }
         f.write_str("\n}\n")
     }

@@ -9,20 +9,15 @@ use super::value::{Reads, Value, is_strided};
 use super::{Destination, IndexCheck, Plan, PlanConstant, Source, Stage};
 use restride_budget::{Meter, Stage as Spender, TooCostly};
 use restride_canon::ir::{Canonical, Check, Node, NodeId, Type};
+use restride_graph::ViewPolicy;
 use restride_layout::{Axes, Break, Cover, Sizes, View};
 use smallvec::SmallVec;
 
 /// What a plan may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PlanOptions {
-    /// Whether an output may be answered by a view of an input instead of being written.
-    pub views: bool,
-}
-
-impl Default for PlanOptions {
-    fn default() -> Self {
-        PlanOptions { views: true }
-    }
+    /// Which views may answer an output, if the graph is content with them too.
+    pub views: ViewPolicy,
 }
 
 /// Why there is no plan.

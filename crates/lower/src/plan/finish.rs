@@ -4,7 +4,7 @@ use super::compose::{Composer, PlanOptions};
 use super::value::{Reads, Value, obstacle, single};
 use super::{Answer, Body, Destination, IndexColumn, Piece, PieceDigit, Source, Stage};
 use restride_canon::ir::Output;
-use restride_graph::{Shape, Strided};
+use restride_graph::{Shape, Strided, ViewPolicy};
 use restride_layout::{Break, Piece as Map};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -22,8 +22,9 @@ impl Composer<'_> {
         let in_order = self.in_order(output.node)?;
         let own = self.composed(output.node);
         let own = own.filter(|own| own.parts().len() <= in_order.parts().len());
-        let answer = match not_a_view(own, output, options) {
-            Ok(view) => view,
+        let policy = output.views.max(options.views);
+        let answer = match self.answered_by_view(own, output, policy) {
+            Ok((input, layout)) => Answer::View { input, layout },
             Err(why) => {
                 self.spend(in_order);
                 let pieces = match &output.layout {
@@ -47,21 +48,47 @@ impl Composer<'_> {
         self.plan.outputs.push((element, shape, layout));
         Ok(())
     }
+
+    /// The view that answers an output, or why none does.
+    fn answered_by_view(
+        &self,
+        value: Option<&Value>,
+        output: &Output,
+        policy: ViewPolicy,
+    ) -> Result<(u32, Strided), Cow<'static, str>> {
+        if policy == ViewPolicy::Copy {
+            return Err("a copy is asked for".into());
+        }
+        if output.layout.is_some() {
+            return Err("the caller says where it lies".into());
+        }
+        let (input, layout) = as_view(value)?;
+        if policy == ViewPolicy::Dense {
+            let (held, to_be) = (self.graph.inputs(), self.graph.ty(output.node));
+            let node = held.get(input as usize).map(|input| input.node);
+            let all = node.is_some_and(|node| self.graph.ty(node).count() == to_be.count());
+            if !(all && layout.offset == 0 && is_row_major(&layout.strides, &to_be.shape)) {
+                return Err("it is not all of an input in order".into());
+            }
+        }
+        Ok((input, layout))
+    }
 }
 
-/// The view that an output is, or why it is none. It has no value where its operand, in another
+/// Whether elements of a shape lie one after the other. Strides of single places say nothing.
+fn is_row_major(strides: &[i64], shape: &[i64]) -> bool {
+    let mut span = 1;
+    let sizes = strides.iter().zip(shape).rev();
+    sizes.filter(|(_, size)| **size != 1).all(|(stride, size)| {
+        let fits = *stride == span;
+        span = span.saturating_mul(*size);
+        fits
+    })
+}
+
+/// The view that a value is, or why it is none. There is no value where its operand, in another
 /// shape, says the same with fewer pieces.
-fn not_a_view(
-    value: Option<&Value>,
-    output: &Output,
-    options: PlanOptions,
-) -> Result<Answer, Cow<'static, str>> {
-    if !options.views {
-        return Err("a copy is asked for".into());
-    }
-    if output.layout.is_some() {
-        return Err("the caller says where it lies".into());
-    }
+fn as_view(value: Option<&Value>) -> Result<(u32, Strided), Cow<'static, str>> {
     let Some(value) = value else {
         return Err("its sizes do not divide the digits".into());
     };
@@ -85,8 +112,7 @@ fn not_a_view(
         strides.push(stride);
     }
     let offset = piece.offset(0);
-    let layout = Strided { offset, strides };
-    Ok(Answer::View { input, layout })
+    Ok((input, Strided { offset, strides }))
 }
 
 /// The pieces of a stage that writes a value, dense or where a layout says.

@@ -4,7 +4,7 @@ use restride_budget::{Budget, Meter};
 use restride_canon::interp::{self, RunError};
 use restride_canon::ir::Canonical;
 use restride_canon::{CanonError, canonicalise, text};
-use restride_graph::Graph;
+use restride_graph::{Graph, ViewPolicy};
 use restride_loops::verify;
 use restride_lower::plan::{PlanError, PlanOptions, eval, plan};
 use restride_lower::{LowerError, Machine, schedule};
@@ -92,7 +92,9 @@ pub fn canonical_text(data: &[u8]) {
     );
     let Ok(plan) = plan(
         &graph,
-        PlanOptions { views: false },
+        PlanOptions {
+            views: ViewPolicy::Copy,
+        },
         &Meter::new(Budget::default()),
     ) else {
         return;

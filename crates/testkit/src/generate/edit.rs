@@ -54,10 +54,7 @@ pub fn inputs_first(graph: &Graph) -> Result<(Graph, Vec<ValueId>), GraphError> 
     }
     for output in graph.outputs() {
         let value = names[output.value.index()];
-        match &output.layout {
-            None => out.output(value)?,
-            Some(layout) => out.strided_output(value, layout.clone())?,
-        }
+        out.output_like(value, output)?;
     }
     Ok((out, names))
 }

@@ -21,7 +21,7 @@ pub use edit::{inputs_first, renamed};
 pub use random::Random;
 
 use restride_graph::oracle::{Tensor, TensorError};
-use restride_graph::{Graph, Op, PadMode, TensorType, ValueId};
+use restride_graph::{Graph, Op, PadMode, TensorType, ValueId, ViewPolicy};
 
 /// What sort of graph a case is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -399,7 +399,11 @@ impl Draw {
                 self.graph.strided_output(value, layout).is_ok()
             };
             if !strided {
-                let _ = self.graph.output(value);
+                let views = match self.random.percent(80) {
+                    true => ViewPolicy::Any,
+                    false => self.random.pick(&ViewPolicy::ALL),
+                };
+                let _ = self.graph.output_as(value, views);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Making a failing case small: outputs, operators, layouts and extents are left out as long as
 //! the same rung still disagrees.
 
-use restride_graph::{Graph, Op, Strided, TensorType, ValueId};
+use restride_graph::{Graph, Op, Output, TensorType, ValueId};
 
 use super::check::{Disagreement, check};
 use crate::generate::{Case, Recipe, renamed};
@@ -45,7 +45,7 @@ fn step(
 struct Edit<'c> {
     case: &'c Case,
     types: Vec<TensorType>,
-    outputs: Vec<(ValueId, Option<Strided>)>,
+    outputs: Vec<Output>,
     /// A value and the earlier value that takes its place.
     replace: Option<(ValueId, ValueId)>,
     /// A value and another operator to make it.
@@ -56,7 +56,6 @@ struct Edit<'c> {
 impl<'c> Edit<'c> {
     fn new(case: &'c Case) -> Edit<'c> {
         let graph = &case.graph;
-        let outputs = graph.outputs().iter();
         Edit {
             case,
             types: graph
@@ -64,9 +63,7 @@ impl<'c> Edit<'c> {
                 .iter()
                 .map(|&input| graph.ty(input).clone())
                 .collect(),
-            outputs: outputs
-                .map(|output| (output.value, output.layout.clone()))
-                .collect(),
+            outputs: graph.outputs().to_vec(),
             replace: None,
             instead: None,
             recipes: case.inputs.clone(),
@@ -85,8 +82,8 @@ impl<'c> Edit<'c> {
             Some(_) | None => renamed(old.op(value), stands_for),
         };
         let mut live = vec![false; old.len()];
-        for (value, _) in &self.outputs {
-            live[stands_for(*value).index()] = true;
+        for output in &self.outputs {
+            live[stands_for(output.value).index()] = true;
         }
         for value in old.values().rev() {
             if live[value.index()] {
@@ -120,12 +117,9 @@ impl<'c> Edit<'c> {
             let op = renamed(&op, |operand| names[operand.index()].unwrap_or(operand));
             names[value.index()] = Some(graph.push(op).ok()?);
         }
-        for (value, layout) in self.outputs {
-            let value = names[stands_for(value).index()]?;
-            match layout {
-                None => graph.output(value).ok()?,
-                Some(layout) => graph.strided_output(value, layout).ok()?,
-            }
+        for output in self.outputs {
+            let value = names[stands_for(output.value).index()]?;
+            graph.output_like(value, &output).ok()?;
         }
         Some(Case {
             graph,
@@ -152,12 +146,13 @@ fn candidates(case: &Case) -> impl Iterator<Item = Case> + '_ {
         // What the last operator reads, instead of what it makes.
         for operand in graph.op(output.value).operands() {
             let mut earlier = fresh();
-            earlier.outputs[k] = (operand, None);
+            earlier.outputs[k].value = operand;
+            earlier.outputs[k].layout = None;
             edits.push(earlier);
         }
         if output.layout.is_some() {
             let mut dense = fresh();
-            dense.outputs[k].1 = None;
+            dense.outputs[k].layout = None;
             edits.push(dense);
         }
     }
@@ -167,8 +162,8 @@ fn candidates(case: &Case) -> impl Iterator<Item = Case> + '_ {
             skipped.replace = Some((value, operand));
             // Outputs laid out for the old shape.
             for output in &mut skipped.outputs {
-                if output.0 == value {
-                    output.1 = None;
+                if output.value == value {
+                    output.layout = None;
                 }
             }
             edits.push(skipped);

@@ -6,7 +6,9 @@
 )]
 
 use super::subject::{Bound, Facts, Prepared, Subject, View};
-use restride::{Call, Code, Config, Engine, Form, Output, Program, TensorMut, TensorRef};
+use restride::{
+    Call, Code, Config, Engine, Form, Output, Program, TensorMut, TensorRef, ViewPolicy,
+};
 use restride_testkit::workloads::{Workload, to_graph};
 use std::time::{Duration, Instant};
 
@@ -29,9 +31,9 @@ struct Compiler {
 
 impl Compiler {
     fn new(code: Code, form: Option<Form>) -> Self {
-        let engine = |copy_views| {
+        let engine = |views| {
             Engine::new(Config {
-                copy_views,
+                views,
                 code,
                 form,
                 budget: crate::budget::chosen(),
@@ -39,8 +41,8 @@ impl Compiler {
             })
         };
         Self {
-            copying: engine(true),
-            viewing: engine(false),
+            copying: engine(ViewPolicy::Copy),
+            viewing: engine(ViewPolicy::Any),
         }
     }
 }

@@ -30,6 +30,7 @@ use crate::source::{Input, printable};
 use crate::views::Views;
 use outcome::{Effort, Outcome};
 use restride::Code;
+use restride_graph::ViewPolicy;
 use restride_testkit::workloads::{Workload, read};
 use std::fs::File;
 use std::io::{self, Write};
@@ -168,7 +169,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
         let options = first::Options {
             vary: &args.vary,
             filter: &args.filter,
-            copy_views: args.views.copy_views,
+            views: args.views.policy(),
             code,
         };
         return first::run(input.as_ref(), &options, &mut io::stdout().lock());
@@ -206,7 +207,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
             }
             let options = program::Options {
                 sources: &args.input,
-                copy_views: args.views.copy_views,
+                views: args.views.policy(),
                 code,
             };
             let measured = program::run(&input, &options, &effort, &mut out)?;
@@ -217,7 +218,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
         }
         Given::Workloads(workloads, refused) => (workloads, refused),
     };
-    if !args.input.is_empty() || args.views.copy_views {
+    if !args.input.is_empty() || args.views.policy() != ViewPolicy::Any {
         let message = "--input and --copy-views are for programs: workloads state both themselves";
         return Err(Failure::Usage(message.into()));
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use restride::{Code, Config, Engine, Output, Program, TensorMut, TensorRef};
+use restride::{Code, Config, Engine, Output, Program, TensorMut, TensorRef, ViewPolicy};
 use restride_graph::oracle::{self, OracleError, Tensor};
 use restride_lower::Traffic;
 
@@ -27,7 +27,7 @@ pub(super) struct Options<'a> {
     /// Where inputs come from.
     pub(super) sources: &'a [String],
     /// Whether what could be a view is written.
-    pub(super) copy_views: bool,
+    pub(super) views: ViewPolicy,
     /// How code is made.
     pub(super) code: Code,
 }
@@ -63,11 +63,11 @@ pub(super) fn run(
     let Some((canonical, _)) = program.canonical()? else {
         return Err(Failure::Internal("a graph has no canonical form".into()));
     };
-    let lowered = lower(&canonical, options.copy_views)?;
+    let lowered = lower(&canonical, options.views)?;
     let traffic = Traffic::of(&lowered.plan, &lowered.decisions);
     let views = notes(&lowered.plan, &program, "times");
     let engine = Engine::new(Config {
-        copy_views: options.copy_views,
+        views: options.views,
         code: options.code,
         budget: crate::budget::chosen(),
         ..Config::default()

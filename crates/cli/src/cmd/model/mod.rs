@@ -119,7 +119,7 @@ fn numbers<'a>(text: &'a str, what: &str) -> Result<(&'a str, Vec<i64>), Failure
 /// Looks at the model and says what it found.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let model = args.file.open()?;
-    let mut survey = Survey::of(model, args.views.copy_views)?;
+    let mut survey = Survey::of(model, args.views.policy())?;
     if !args.no_times {
         times::measure(&mut survey);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use restride_graph::{Graph, TensorType};
+use restride_graph::{Graph, TensorType, ViewPolicy};
 use restride_import::{Group, Model, Node, NodeId, Program as Imported, Role, Unknown};
 use restride_lower::Traffic;
 use restride_lower::plan::Answer;
@@ -18,7 +18,7 @@ pub(super) struct Survey {
     pub(super) kinds: Vec<Kind>,
     /// Nodes of movement that cannot be told ahead, each with the reason.
     pub(super) hidden: Vec<(NodeId, Unknown)>,
-    pub(super) copy_views: bool,
+    pub(super) views: ViewPolicy,
 }
 
 /// Groups that are one program, but for names.
@@ -80,7 +80,7 @@ const MOST_NAME: usize = 44;
 
 impl Survey {
     /// Compiles every group of a model.
-    pub(super) fn of(model: Model, copy_views: bool) -> Result<Self, Failure> {
+    pub(super) fn of(model: Model, views: ViewPolicy) -> Result<Self, Failure> {
         let mut kinds: Vec<Kind> = Vec::new();
         let mut known: HashMap<(String, String), usize> = HashMap::new();
         for group in model.groups() {
@@ -95,7 +95,7 @@ impl Survey {
                 continue;
             }
             known.insert((what.clone(), spelled), kinds.len());
-            kinds.push(Kind::of(&model, member, what, copy_views));
+            kinds.push(Kind::of(&model, member, what, views));
         }
         let hidden = model.numbered().filter_map(|(id, node)| match &node.role {
             Role::Hidden(why) => Some((id, why.clone())),
@@ -106,7 +106,7 @@ impl Survey {
             model,
             kinds,
             hidden,
-            copy_views,
+            views,
         })
     }
 
@@ -198,11 +198,11 @@ impl Survey {
 }
 
 impl Kind {
-    fn of(model: &Model, member: Member, what: String, copy_views: bool) -> Self {
+    fn of(model: &Model, member: Member, what: String, views: ViewPolicy) -> Self {
         let alone = Alone::of(model, &member.group);
         let program = Program::Graph(member.program.graph.clone());
         let explanation =
-            Explanation::of(&program, copy_views).map_err(|error| error.message().to_owned());
+            Explanation::of(&program, views).map_err(|error| error.message().to_owned());
         let answers = explanation
             .as_ref()
             .map(|it| it.lowered.plan.answers.as_slice());
@@ -300,7 +300,7 @@ impl Alone {
                 continue;
             };
             let stages = Program::Graph(program.graph.clone());
-            if let Ok(explanation) = Explanation::of(&stages, true) {
+            if let Ok(explanation) = Explanation::of(&stages, ViewPolicy::Copy) {
                 alone.moved += explanation.traffic.moved();
                 alone.lines += explanation.traffic.lines_read + explanation.traffic.lines_written;
                 alone.copies.push(program.graph);

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use restride_graph::ViewPolicy;
 use restride_import::{OpenSize, Role};
 
 use super::File;
@@ -33,7 +34,7 @@ pub(super) fn write(survey: &Survey, file: &File, out: &mut impl Write) -> io::R
     rows.extend(idle(survey, timed));
     rows.push(total(survey, timed));
     table(&rows, out)?;
-    if !survey.copy_views && survey.kinds.iter().any(|kind| kind.views > 0) {
+    if survey.views != ViewPolicy::Copy && survey.kinds.iter().any(|kind| kind.views > 0) {
         writeln!(
             out,
             "\nA view costs nothing where what reads it takes strides; with --copy-views it counts as a copy."

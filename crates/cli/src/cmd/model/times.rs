@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-use restride_graph::Graph;
+use restride_graph::{Graph, ViewPolicy};
 
 use super::survey::{Survey, Times};
 use crate::cmd::bench::clock;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) fn measure(survey: &mut Survey) {
     let begin = Instant::now();
     let count = survey.kinds.len();
-    let copy_views = survey.copy_views;
+    let views = survey.views;
     let talks = stderr().is_terminal();
     let mut told = false;
     for (at, kind) in survey.kinds.iter_mut().enumerate() {
@@ -33,9 +33,9 @@ pub(super) fn measure(survey: &mut Survey) {
             progress(format_args!("\rtiming {} of {count} ...", at + 1));
             told = true;
         }
-        let together = call(&kind.first().program.graph, copy_views);
+        let together = call(&kind.first().program.graph, views);
         let mut copies = kind.alone.copies.iter();
-        let alone = copies.try_fold(0.0, |sum, graph| Some(sum + call(graph, true)?));
+        let alone = copies.try_fold(0.0, |sum, graph| Some(sum + call(graph, ViewPolicy::Copy)?));
         let written = kind.traffic().written;
         kind.times = match (together, alone) {
             (Some(together), Some(alone)) => Some(Times {
@@ -52,9 +52,9 @@ pub(super) fn measure(survey: &mut Survey) {
 }
 
 /// Nanoseconds of one call; none if it cannot be made.
-fn call(graph: &Graph, copy_views: bool) -> Option<f64> {
+fn call(graph: &Graph, views: ViewPolicy) -> Option<f64> {
     let program = Program::Graph(graph.clone());
-    let (kernel, _) = program.kernel(copy_views).ok()?;
+    let (kernel, _) = program.kernel(views).ok()?;
     if kernel.buffers.is_empty() {
         return Some(0.0);
     }

@@ -47,14 +47,14 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = Input::open(&args.file)?;
     let program = Program::parse(&input)?;
-    let copy_views = args.views.copy_views;
+    let views = args.views.policy();
     let explanation = match &program {
         Program::Kernel(_) => None,
-        Program::Graph(_) | Program::Canonical(_) => Some(Explanation::of(&program, copy_views)?),
+        Program::Graph(_) | Program::Canonical(_) => Some(Explanation::of(&program, views)?),
     };
     let kernel = match &explanation {
         Some(explanation) => explanation.lowered.kernel.clone(),
-        None => program.kernel(copy_views)?.0,
+        None => program.kernel(views)?.0,
     };
     let signature = Signature::of(&program)?;
     let tensors = inputs(&signature, &input, &args.input, |_, slot| counting(slot))?;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let walk = walk::walk(&kernel, &buffers);
     memory(&mut page, &kernel, &walk);
     if let Some(explanation) = &explanation {
-        views(&mut page, explanation, &signature);
+        write_views(&mut page, explanation, &signature);
     }
     lines(&mut page, &kernel, &walk);
     match bind_with_contracts(&kernel, &signature, buffers) {
@@ -140,7 +140,7 @@ fn memory(page: &mut Page, kernel: &Verified, walk: &Walk) {
 }
 
 /// What is a view is drawn where it lies, in the order of its own elements.
-fn views(page: &mut Page, explanation: &Explanation, signature: &Signature) {
+fn write_views(page: &mut Page, explanation: &Explanation, signature: &Signature) {
     let answers = explanation.lowered.plan.answers.iter();
     for (at, (answer, output)) in answers.zip(&signature.outputs).enumerate() {
         let Answer::View { input, layout } = answer else {

@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use restride::{
-    Config, Engine, Machine, Output, ParallelFor, Program, RunError, TensorMut, TensorRef, Wrong,
+    Config, Engine, Machine, Output, ParallelFor, Program, RunError, TensorMut, TensorRef,
+    ViewPolicy, Wrong,
 };
 use restride_graph::TensorType;
 use restride_graph::oracle::Tensor;
@@ -16,7 +17,7 @@ static USUAL: LazyLock<Engine> = LazyLock::new(|| Engine::new(config()));
 static CRAMPED: LazyLock<Engine> = LazyLock::new(|| {
     Engine::new(Config {
         machine: Machine::cramped(),
-        copy_views: true,
+        views: ViewPolicy::Copy,
         ..config()
     })
 });

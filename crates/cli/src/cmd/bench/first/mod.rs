@@ -11,7 +11,7 @@ mod templates;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use restride::{Code, Config, Engine, Template, TensorMut, TensorRef};
+use restride::{Code, Config, Engine, Template, TensorMut, TensorRef, ViewPolicy};
 use restride_exec::{CpuLevel, Executable, Patterns};
 use restride_loops::verify;
 use restride_lower::plan::{PlanOptions, plan};
@@ -40,7 +40,7 @@ pub(super) struct Options<'a> {
     /// Only templates whose name contains this.
     pub(super) filter: &'a str,
     /// Whether what could be a view is written.
-    pub(super) copy_views: bool,
+    pub(super) views: ViewPolicy,
     /// How code is made.
     pub(super) code: Code,
 }
@@ -51,11 +51,15 @@ pub(super) fn run(
     options: &Options<'_>,
     out: &mut dyn Write,
 ) -> Result<usize, Failure> {
-    let (all, copy_views) = match input {
-        None => (templates::read("the built-in templates", STORED)?, true),
-        Some(input) if templates::is_file(input.text()) => {
-            (templates::read(input.name(), input.text())?, true)
-        }
+    let (all, views) = match input {
+        None => (
+            templates::read("the built-in templates", STORED)?,
+            ViewPolicy::Copy,
+        ),
+        Some(input) if templates::is_file(input.text()) => (
+            templates::read(input.name(), input.text())?,
+            ViewPolicy::Copy,
+        ),
         Some(input) => {
             if options.vary.is_empty() {
                 let message = "say which sizes vary, such as --vary s=17..517 for `x: f32[8,s]`";
@@ -66,7 +70,7 @@ pub(super) fn run(
                 text: input.text().into(),
                 variables: options.vary.to_vec(),
             };
-            (vec![one], options.copy_views)
+            (vec![one], options.views)
         }
     };
     let chosen = |it: &&Varied| it.name.contains(options.filter);
@@ -75,7 +79,7 @@ pub(super) fn run(
     writeln!(out, "{}", heading())?;
     for varied in all.iter().filter(chosen) {
         let samples = samples(varied)?;
-        match Row::measure(varied, &samples, copy_views, options.code) {
+        match Row::measure(varied, &samples, views, options.code) {
             Ok(row) => {
                 writeln!(out, "{}", row.line())?;
                 rows.push(row);
@@ -116,11 +120,11 @@ impl Row {
     fn measure(
         varied: &Varied,
         samples: &[Sample],
-        copy_views: bool,
+        views: ViewPolicy,
         code: Code,
     ) -> Result<Self, String> {
         let config = Config {
-            copy_views,
+            views,
             code,
             budget: budget::chosen(),
             ..Config::default()
@@ -180,7 +184,7 @@ impl Row {
                     laters += later;
                 }
             }
-            row.stages_of(sample, (copy_views, &patterns), &program)?;
+            row.stages_of(sample, (views, &patterns), &program)?;
         }
         row.over_later = (laters > 0.0).then(|| firsts / laters);
         Ok(row)
@@ -191,7 +195,7 @@ impl Row {
     fn stages_of(
         &mut self,
         sample: &Sample,
-        (copy_views, patterns): (bool, &Patterns),
+        (views, patterns): (ViewPolicy, &Patterns),
         program: &restride::Program,
     ) -> Result<(), String> {
         fn timed<T>(times: &mut Times, work: impl FnOnce() -> T) -> T {
@@ -205,7 +209,6 @@ impl Row {
         let it = timed(graph, || sample.graph.clone());
         let canonical = timed(canon, || restride_canon::canonicalise(&it, &meter, None));
         let canonical = canonical.map_err(|e| e.to_string())?;
-        let views = !copy_views;
         let made = timed(planned, || plan(&canonical, PlanOptions { views }, &meter));
         let made = made.map_err(|e| e.to_string())?;
         let scheduled = timed(loops, || schedule(&made, &Machine::default(), &meter));

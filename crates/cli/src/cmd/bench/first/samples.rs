@@ -54,12 +54,7 @@ impl Sample {
     /// The shapes of its inputs.
     pub(super) fn shapes(&self) -> Vec<InputShape<'_>> {
         let types = self.inputs.iter().map(|it| &it.ty);
-        types
-            .map(|ty| InputShape {
-                shape: ty.shape(),
-                layout: ty.layout().map(|at| (at.offset, at.strides.as_slice())),
-            })
-            .collect()
+        types.map(InputShape::of_type).collect()
     }
 
     /// The bytes of its largest input.

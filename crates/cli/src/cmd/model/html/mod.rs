@@ -5,6 +5,7 @@ mod strip;
 
 use std::fmt::Write;
 
+use restride_graph::ViewPolicy;
 use restride_import::{OpenSize, Role};
 
 use super::File;
@@ -53,7 +54,7 @@ pub(super) fn page(survey: &Survey, file: &File) -> String {
          moved node by node, and need not be<i class=\"key\" style=\"background:var(--free)\"></i>views alone, or nodes \
          that change no byte<i class=\"key\" style=\"background:var(--calm)\"></i>nodes that compute</p>\n",
     );
-    if !survey.copy_views {
+    if survey.views != ViewPolicy::Copy {
         page.paragraph(
             "A view costs nothing where what reads it takes strides; with --copy-views it counts as a copy.",
         );
