@@ -7,24 +7,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which crate may know which. An arrow that is not here is an error.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("budget", &[]),
     ("text", &[]),
     ("layout", &[]),
     ("graph", &["text"]),
     ("loops", &["text"]),
     ("partition", &[]),
+    ("process", &[]),
     ("import", &["graph", "partition"]),
     ("canon", &["budget", "graph", "layout", "text"]),
     ("leaves", &["loops"]),
     ("exec", &["leaves", "loops"]),
     ("lower", &["budget", "canon", "graph", "layout", "loops"]),
-    ("jit", &["leaves", "loops"]),
+    ("jit", &["leaves", "loops", "process"]),
     ("check", &["leaves", "loops"]),
     (
         "restride",
         &[
-            "budget", "canon", "check", "exec", "graph", "jit", "loops", "lower",
+            "budget", "canon", "check", "exec", "graph", "jit", "leaves", "loops", "lower",
+            "process",
         ],
     ),
     (

@@ -1,4 +1,4 @@
-//! Shares of processes: `crates/jit/src/process/shares.rs`.
+//! Shares of processes: `crates/process/src/shares.rs`.
 
 use crate::explore::schedules;
 use crate::process::{PerProcess, Process};

@@ -14,13 +14,14 @@ use smallvec::SmallVec;
 use target_lexicon::Triple;
 
 use crate::attach::Attachments;
-use crate::cpu::Features;
+use crate::cpu;
 use crate::emit::{Emitter, signature};
 use crate::error::JitError;
 use crate::isa::{self, Paranoia};
 use crate::kernel::NativeKernel;
 use crate::listing::Listing;
 use crate::memory::{CODE_ALIGN, CodeMemory, Installer};
+use restride_leaves::Features;
 
 /// What a compiler is made with.
 #[derive(Clone, Debug)]
@@ -192,7 +193,7 @@ impl Compiler {
             return Err(JitError::TooLarge { limit });
         }
         let (mut checks, mut left) = (0, limit);
-        let shuffles = self.features.shuffles(self.isa.triple().architecture);
+        let shuffles = cpu::shuffles(self.features, self.isa.triple().architecture);
         for stmts in &kernel.phases {
             self.context.clear();
             self.context.set_disasm(listing.is_some());

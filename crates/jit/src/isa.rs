@@ -4,8 +4,9 @@ use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use target_lexicon::{Architecture, Triple};
 
-use crate::cpu::Features;
+use crate::cpu;
 use crate::error::JitError;
+use restride_leaves::Features;
 
 /// Self-checks of the code generator, for tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub(crate) fn target(
     )?;
     let mut builder = isa::lookup(triple.clone()).map_err(|error| target(error.to_string()))?;
     if triple.architecture == Architecture::X86_64 {
-        for name in level.cranelift_flags() {
+        for name in cpu::cranelift_flags(level) {
             builder
                 .enable(name)
                 .map_err(|error| target(format!("{name}: {error}")))?;

@@ -20,14 +20,12 @@ mod isa;
 mod kernel;
 mod listing;
 mod memory;
-mod process;
 mod select;
 mod shape;
 mod sync;
 mod vectors;
 
 pub use compiler::{CompileOptions, Compiler};
-pub use cpu::Features;
 pub use error::{BadIndex, CodeMemoryError, JitError, RunError};
 pub use isa::Paranoia;
 pub use kernel::NativeKernel;
@@ -35,7 +33,10 @@ pub use listing::Listing;
 pub use memory::CodeMemory;
 #[cfg(target_os = "linux")]
 pub use memory::{ArenaOptions, ArenaStats, CodeArena};
-pub use process::{Generation, Identity, PerProcess, watch_forks};
+pub use restride_leaves::Features;
+
+#[cfg(target_os = "linux")]
+use restride_process as process;
 
 const _: () = {
     const fn shared<T: Send + Sync>() {}

@@ -5,4 +5,4 @@
 pub(crate) use std::sync::Arc;
 #[cfg(target_os = "linux")]
 pub(crate) use std::sync::atomic::AtomicUsize;
-pub(crate) use std::sync::atomic::{AtomicPtr, Ordering};
+pub(crate) use std::sync::atomic::Ordering;

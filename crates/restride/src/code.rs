@@ -1,7 +1,7 @@
 //! What runs a kernel: machine code, or the generic executor until there is some or for good.
 
+use crate::jit::NativeKernel;
 use restride_exec::{CallError, Executable, code_pays_after};
-use restride_jit::{BadIndex, NativeKernel};
 use restride_loops::{Buffer, Kernel, Role, Stmt, Verified};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,16 +39,6 @@ pub(crate) enum Failed {
     },
 }
 
-impl From<restride_jit::RunError> for Failed {
-    fn from(error: restride_jit::RunError) -> Self {
-        let restride_jit::RunError::Check { code, found } = error;
-        match found {
-            BadIndex::At { position, value } => Self::Check(code, Some((position, value))),
-            BadIndex::Changed => Self::Check(code, None),
-        }
-    }
-}
-
 impl From<CallError> for Failed {
     fn from(error: CallError) -> Self {
         match error {
@@ -61,7 +51,7 @@ impl From<CallError> for Failed {
 impl RunnableKernel {
     pub(crate) fn new(kernel: Verified, runner: Runner) -> Self {
         Self {
-            pays_after: code_pays_after(&kernel),
+            pays_after: code_pays_after(&kernel).filter(|_| cfg!(feature = "jit")),
             kernel,
             runner,
             later: OnceLock::new(),

@@ -2,7 +2,7 @@
 
 use restride_budget::Budget;
 use restride_graph::ViewPolicy;
-use restride_jit::Features;
+use restride_leaves::Features;
 use restride_lower::Machine;
 
 /// How the machine code of kernels is made and kept. Kernels that spend nearly all of their time in
@@ -10,7 +10,8 @@ use restride_lower::Machine;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Code {
-    /// Compile when a program is made, if that makes it faster; where executable memory is refused, run generically.
+    /// Compile when a program is made, if that makes it faster; where executable memory is refused,
+    /// and in a build without the feature `jit`, run generically.
     #[default]
     Native,
     /// Run generically at once, compile on a thread of the engine's own meanwhile. The only
@@ -88,6 +89,7 @@ pub struct Config {
     /// instruction that the checker does not understand
     /// ([`Stats::not_understood`](crate::Stats::not_understood)); code that is wrong is not used
     /// ([`Stats::violations`](crate::Stats::violations)). x86-64 only (off).
+    #[cfg(feature = "verify")]
     pub verify: Option<u64>,
     /// Which views of an input may answer an output (any). A graph may be stricter about some of its
     /// outputs: [`Graph::output_as`](restride_graph::Graph::output_as).
@@ -109,6 +111,7 @@ impl Default for Config {
             calls_to_settle: None,
             scratch_bytes: 64 << 20,
             scratch_limit: None,
+            #[cfg(feature = "verify")]
             verify: None,
             views: ViewPolicy::Any,
             form: None,

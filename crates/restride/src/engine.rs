@@ -8,14 +8,14 @@ use crate::registry::Registry;
 use crate::scratch::Scratch;
 use crate::template::{InputShape, Template};
 use crate::{CompileError, Config, Options, Program};
-use restride_exec::{Executable, code_pays_after};
+use restride_exec::{Executable, Patterns, code_pays_after};
 use restride_graph::Graph;
-use restride_jit::{Generation, PerProcess, watch_forks};
 use restride_loops::Verified;
+use restride_process::{Generation, PerProcess, watch_forks};
 use std::convert::Infallible;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Compiles and remembers. Cheap to clone; all clones share one cache. Two engines share nothing.
 ///
@@ -38,6 +38,8 @@ struct Inner {
 
 /// What an engine has in one process.
 struct Share {
+    /// What leaves are made from, by code and by generic runners alike.
+    patterns: Arc<Patterns>,
     jit: Arc<Jit>,
     programs: Cache<Program>,
     /// What graphs are hashed with, twice: two that differ have the same key once in 2^128 times,
@@ -54,6 +56,19 @@ impl Share {
         let entry = 2 * size_of_val(key) + 384;
         move |program| program.bytes() + entry
     }
+}
+
+/// Counts since the engine was made.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) compiled: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) first_tier: AtomicU64,
+    pub(crate) settled: AtomicU64,
+    pub(crate) proved: AtomicU64,
+    pub(crate) unproved: AtomicU64,
+    pub(crate) not_understood: AtomicU64,
+    pub(crate) violations: AtomicU64,
 }
 
 /// What an engine has done and holds.
@@ -79,11 +94,11 @@ pub struct Stats {
     /// How often that was asked for since: for those that were asked for often enough, and by
     /// [`Engine::settle`].
     pub settled: u64,
-    /// Kernels whose machine code was followed and proved, where [`Config::verify`] asks for it.
+    /// Kernels whose machine code was followed and proved, where `Config::verify` asks for it.
     pub proved: u64,
-    /// Kernels whose machine code was over the limit of [`Config::verify`].
+    /// Kernels whose machine code was over the limit of `Config::verify`.
     pub unproved: u64,
-    /// Kernels whose machine code did something that [`Config::verify`] has no model of. It is used,
+    /// Kernels whose machine code did something that `Config::verify` has no model of. It is used,
     /// as what is over the limit is.
     pub not_understood: u64,
     /// Kernels whose machine code was found to be wrong and refused.
@@ -134,8 +149,10 @@ impl Engine {
     fn begin(&self) -> &Share {
         let config = &self.inner.config;
         let begun = self.inner.shares.get_or_begin(|| {
+            let patterns = Arc::new(Patterns::new(config.features.leaves()));
             Ok::<_, Infallible>(Share {
-                jit: Arc::new(Jit::new(config.features, config.memory, config.verify)),
+                jit: Arc::new(Jit::new(config, Arc::clone(&patterns))),
+                patterns,
                 programs: Cache::new(config.cache_entries, config.cache_bytes),
                 secrets: [RandomState::new(), RandomState::new()],
                 kernels: Registry::new(),
@@ -272,7 +289,7 @@ impl Engine {
         };
         let runner = match native {
             Some(native) => Runner::Native(native),
-            None => Runner::Generic(Executable::new(&kernel, share.jit.patterns())?),
+            None => Runner::Generic(Executable::new(&kernel, &share.patterns)?),
         };
         let made = Arc::new(RunnableKernel::new(kernel.clone(), runner));
         let made = share.kernels.find_or_add(hash, made, same);
@@ -296,6 +313,7 @@ impl Engine {
 
     /// The machine code that this engine makes for a program, as text: the intermediate code and
     /// the assembly. Works for programs that run generically, too.
+    #[cfg(feature = "jit")]
     pub fn listing(&self, program: &Program) -> Result<restride_jit::Listing, CompileError> {
         Ok(self.share().jit.listing(&program.inner.kernel)?)
     }

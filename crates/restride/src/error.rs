@@ -49,6 +49,7 @@ pub enum CompileError {
     #[error("the kernel was refused: {0}")]
     Refused(String),
     /// Code was asked for as text and cannot be made on this machine.
+    #[cfg(feature = "jit")]
     #[error(transparent)]
     Code(#[from] restride_jit::JitError),
     /// Neither native code nor the generic executor could be made.

@@ -1,32 +1,20 @@
 //! The engine's code generators: one for every thread that needs one, and one behind them.
 
-use crate::code::RunnableKernel;
-use crate::config::Memory;
+use crate::code::{Failed, RunnableKernel};
+use crate::config::{Config, Memory};
+use crate::engine::Counts;
 use crate::guard::{Point, guarded, point};
 use crate::worker::Worker;
-use restride_check::{Limits, Subject, Unproved, check};
 use restride_exec::Patterns;
+pub(crate) use restride_jit::NativeKernel;
 use restride_jit::{
-    ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, Features, JitError, Listing,
-    NativeKernel,
+    ArenaOptions, BadIndex, CodeArena, CodeMemory, CompileOptions, Compiler, JitError, Listing,
 };
+use restride_leaves::Features;
 use restride_loops::Verified;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-
-/// Counts since the engine was made.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) compiled: AtomicU64,
-    pub(crate) refused: AtomicU64,
-    pub(crate) first_tier: AtomicU64,
-    pub(crate) settled: AtomicU64,
-    pub(crate) proved: AtomicU64,
-    pub(crate) unproved: AtomicU64,
-    pub(crate) not_understood: AtomicU64,
-    pub(crate) violations: AtomicU64,
-}
 
 /// Where code goes, and the arena to count its bytes if it is one.
 pub(crate) struct CodeSpace {
@@ -69,6 +57,7 @@ const LARGE: usize = 64 << 10;
 pub(crate) struct Jit {
     features: Features,
     space: CodeSpace,
+    #[cfg(feature = "verify")]
     verify: Option<u64>,
     patterns: Arc<Patterns>,
     /// Those that nobody uses. Not locked while code is made.
@@ -78,12 +67,13 @@ pub(crate) struct Jit {
 }
 
 impl Jit {
-    pub(crate) fn new(features: Features, memory: Memory, verify: Option<u64>) -> Self {
+    pub(crate) fn new(config: &Config, patterns: Arc<Patterns>) -> Self {
         Self {
-            patterns: Arc::new(Patterns::new(features.leaves())),
-            features,
-            space: CodeSpace::new(memory),
-            verify,
+            patterns,
+            features: config.features,
+            space: CodeSpace::new(config.memory),
+            #[cfg(feature = "verify")]
+            verify: config.verify,
             idle: Mutex::new(Vec::new()),
             worker: Worker::new(),
             counts: Counts::default(),
@@ -94,16 +84,13 @@ impl Jit {
         let mut options = CompileOptions::default();
         options.features = self.features;
         options.memory = self.space.memory.clone();
-        options.contracts = self.verify.is_some();
+        #[cfg(feature = "verify")]
+        {
+            options.contracts = self.verify.is_some();
+        }
         options.patterns = Some(Arc::clone(&self.patterns));
         options
     }
-
-    /// What leaves are made from, by code and by generic runners alike.
-    pub(crate) fn patterns(&self) -> &Patterns {
-        &self.patterns
-    }
-
     /// The code of a kernel as text.
     pub(crate) fn listing(&self, kernel: &RunnableKernel) -> Result<Listing, JitError> {
         Compiler::new(self.compile_options())?.listing(kernel.kernel())
@@ -150,8 +137,16 @@ impl Jit {
         kernel.improve(|| self.compile(kernel.kernel()));
     }
 
+    /// Whether machine code is not known to be wrong.
+    #[cfg(not(feature = "verify"))]
+    fn may_run(&self, _: &Verified, _: &NativeKernel) -> bool {
+        true
+    }
+
     /// Whether machine code is not known to be wrong. Only x86-64 code can be followed.
+    #[cfg(feature = "verify")]
     fn may_run(&self, kernel: &Verified, native: &NativeKernel) -> bool {
+        use restride_check::{Limits, Subject, Unproved, check};
         let Some(steps) = self.verify else {
             return true;
         };
@@ -199,5 +194,16 @@ impl Jit {
             .arena
             .as_ref()
             .map_or(0, |arena| arena.stats().live_bytes)
+    }
+}
+
+impl From<restride_jit::RunError> for Failed {
+    fn from(error: restride_jit::RunError) -> Self {
+        let restride_jit::RunError::Check { code, found } = error;
+        let at = match found {
+            BadIndex::At { position, value } => Some((position, value)),
+            BadIndex::Changed => None,
+        };
+        Self::Check(code, at)
     }
 }

@@ -136,6 +136,10 @@ mod config;
 mod engine;
 mod error;
 mod guard;
+#[cfg(feature = "jit")]
+mod jit;
+#[cfg(not(feature = "jit"))]
+#[path = "no_jit.rs"]
 mod jit;
 mod overlap;
 mod parallel;
@@ -149,8 +153,9 @@ mod scratch;
 mod sync;
 mod template;
 mod tensor;
-#[cfg(test)]
+#[cfg(all(test, feature = "jit"))]
 mod waiting_tests;
+#[cfg(feature = "jit")]
 mod worker;
 
 pub use call::Call;
@@ -172,7 +177,9 @@ pub use restride_graph::{
     ReshapeBuilder, ReshapeDialect, Shape, SliceBuilder, SliceDialect, Source, SplitBuilder,
     Strided, StridedSliceBuilder, StridedSliceDialect, TensorType, TypeError, ValueId, ViewPolicy,
 };
-pub use restride_jit::{Features, JitError, Listing};
+#[cfg(feature = "jit")]
+pub use restride_jit::{JitError, Listing};
+pub use restride_leaves::Features;
 pub use restride_loops::{Form, Kernel, Role, Verified};
 pub use restride_lower::plan::PlanError;
 pub use restride_lower::{LowerError, Machine, Traffic};

@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::pool::{Pool, Refused};
-use restride_jit::{Generation, PerProcess};
+use restride_process::{Generation, PerProcess};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Threads that run programs with scratch at the same time and find theirs again; more of them are

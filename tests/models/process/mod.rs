@@ -1,6 +1,6 @@
-//! As `crates/jit/src/process`, with processes that a model makes.
+//! As `crates/process`, with processes that a model makes.
 
-#[path = "../../../crates/jit/src/process/shares.rs"]
+#[path = "../../../crates/process/src/shares.rs"]
 mod shares;
 
 use crate::world;

@@ -37,7 +37,7 @@ impl Identity for Generation {
 /// which run no handlers, and in spite of process ids that are used again.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Process {
+pub struct Process {
     pid: i32,
     generation: Generation,
 }

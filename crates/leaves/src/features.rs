@@ -1,0 +1,72 @@
+//! How much of an x86-64 code may use.
+
+use crate::CpuLevel;
+
+/// A level of x86-64 that machine code is restricted to, and the leaves that go with it. Other
+/// architectures have one level only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Features {
+    /// What every x86-64 has.
+    Sse2,
+    /// SSE3, SSSE3 and SSE4.1.
+    Sse41,
+    /// AVX: three-operand forms.
+    Avx,
+    /// AVX2, BMI and FMA.
+    Avx2,
+    /// AVX-512 F, BW, DQ, VL and VBMI.
+    Avx512,
+}
+
+impl Features {
+    /// Every level, weakest first.
+    pub const ALL: [Self; 5] = [Self::Sse2, Self::Sse41, Self::Avx, Self::Avx2, Self::Avx512];
+
+    /// The strongest level of this machine.
+    #[must_use]
+    pub fn detect() -> Self {
+        Self::ALL
+            .into_iter()
+            .rev()
+            .find(|level| level.is_available())
+            .unwrap_or(Self::Sse2)
+    }
+
+    /// Whether this machine has the level.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        macro_rules! has {
+            ($($feature:tt)*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
+        }
+        match self {
+            Self::Sse2 => true,
+            Self::Sse41 => has!("sse3" "ssse3" "sse4.1"),
+            Self::Avx => Self::Sse41.is_available() && has!("sse4.2" "popcnt" "avx"),
+            Self::Avx2 => Self::Avx.is_available() && has!("avx2" "bmi1" "bmi2" "lzcnt" "fma"),
+            Self::Avx512 => {
+                Self::Avx2.is_available()
+                    && has!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi")
+            }
+        }
+    }
+
+    /// Whether this machine has the level.
+    #[cfg(not(target_arch = "x86_64"))]
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        self == Self::Sse2
+    }
+
+    /// The level of leaf moves that goes with it. Leaves wider than the inline code would make
+    /// the processor switch between its two vector states.
+    #[must_use]
+    pub fn leaves(self) -> CpuLevel {
+        match self {
+            Self::Sse2 | Self::Sse41 | Self::Avx => CpuLevel::Baseline,
+            Self::Avx2 => CpuLevel::Avx2,
+            Self::Avx512 => CpuLevel::Avx512,
+        }
+        .available()
+    }
+}
