@@ -46,7 +46,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
 ];
 
 /// The crates that have `unsafe` code: they touch raw memory. All others forbid it.
-const UNSAFE: [&str; 4] = ["leaves", "exec", "jit", "restride"];
+const UNSAFE: [&str; 5] = ["process", "leaves", "exec", "jit", "restride"];
 
 /// The longest a source file may be.
 const LINES: usize = 600;
