@@ -38,8 +38,8 @@ use std::collections::HashSet;
 
 pub(crate) type Result<T> = std::result::Result<T, CanonError>;
 
-/// How deep rules may nest.
-const MAX_DEPTH: u32 = 40;
+/// How deep rules may nest. Each takes two to four KiB of stack.
+const MAX_DEPTH: u32 = 8;
 
 /// The longest list of parts that flattening and sinking make.
 pub(crate) const MAX_PARTS: usize = 64;
