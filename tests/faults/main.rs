@@ -12,4 +12,5 @@ mod counted;
 mod guards;
 mod memory;
 mod nth;
+mod stack;
 mod threads;

@@ -8,7 +8,7 @@ use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use restride_leaves::Patterns;
+use restride_leaves::{Patterns, stack_left};
 use restride_loops::Verified;
 use smallvec::SmallVec;
 use target_lexicon::Triple;
@@ -22,6 +22,24 @@ use crate::kernel::NativeKernel;
 use crate::listing::Listing;
 use crate::memory::{CODE_ALIGN, CodeMemory, Installer};
 use restride_leaves::Features;
+
+/// The bytes of stack that making machine code needs; on a thread that has fewer left, it is
+/// refused. No kernel is known to take more than 73 KiB, and 350 without optimisation.
+pub const CODE_STACK: usize = if cfg!(debug_assertions) {
+    512 << 10
+} else {
+    96 << 10
+};
+
+fn enough_stack() -> Result<(), JitError> {
+    match stack_left() {
+        Some(left) if left < CODE_STACK => Err(JitError::StackTooSmall {
+            need: CODE_STACK,
+            left,
+        }),
+        Some(_) | None => Ok(()),
+    }
+}
 
 /// What a compiler is made with.
 #[derive(Clone, Debug)]
@@ -60,7 +78,8 @@ impl Default for CompileOptions {
 /// that is shared wants a lock around it.
 pub struct Compiler {
     isa: OwnedTargetIsa,
-    context: Context,
+    /// Too large to be moved about on a small stack.
+    context: Box<Context>,
     functions: FunctionBuilderContext,
     installer: Installer,
     features: Features,
@@ -80,6 +99,7 @@ pub(crate) struct Blob {
 impl Compiler {
     /// A compiler for this machine.
     pub fn new(options: CompileOptions) -> Result<Self, JitError> {
+        enough_stack()?;
         if !options.features.is_available() {
             let message = format!("this machine lacks {:?}", options.features);
             return Err(JitError::Target(message));
@@ -96,7 +116,7 @@ impl Compiler {
         Self {
             patterns: shared.unwrap_or_else(|| Arc::new(own)),
             isa,
-            context: Context::new(),
+            context: Box::new(Context::new()),
             functions: FunctionBuilderContext::new(),
             installer: Installer::new(options.memory),
             features: options.features,
@@ -160,11 +180,12 @@ impl Compiler {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, JitError>,
     ) -> Result<T, JitError> {
+        enough_stack()?;
         let result = catch_unwind(AssertUnwindSafe(|| work(self)));
         let failed = !matches!(result, Ok(Ok(_)));
         if failed {
             // Whatever was under construction is not to be seen by the next kernel.
-            self.context = Context::new();
+            *self.context = Context::new();
             self.functions = FunctionBuilderContext::new();
         }
         result.unwrap_or_else(|panic| {

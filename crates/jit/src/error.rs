@@ -10,6 +10,14 @@ pub enum JitError {
     /// The code generator has no backend for this machine, or lacks a needed feature of it.
     #[error("no code generator for this target: {0}")]
     Target(String),
+    /// The calling thread has too little stack left for the code generator.
+    #[error("making machine code needs {need} bytes of stack, {left} are left")]
+    StackTooSmall {
+        /// How many are needed.
+        need: usize,
+        /// How many there are.
+        left: usize,
+    },
     /// The operating system refused executable memory.
     #[error("executable memory: {0}")]
     CodeMemory(#[from] CodeMemoryError),

@@ -25,7 +25,7 @@ mod shape;
 mod sync;
 mod vectors;
 
-pub use compiler::{CompileOptions, Compiler};
+pub use compiler::{CODE_STACK, CompileOptions, Compiler};
 pub use error::{BadIndex, CodeMemoryError, JitError, RunError};
 pub use isa::Paranoia;
 pub use kernel::NativeKernel;

@@ -5,7 +5,7 @@ use std::any::Any;
 use restride_loops::{Dim, Form};
 
 use crate::error::PrepareError;
-use crate::level::{Body, Level, entry};
+use crate::level::{Body, Level, entry, entry_with_room};
 use crate::patterns::Patterns;
 use crate::shape::Shape;
 use crate::{fill, plan};
@@ -52,6 +52,21 @@ impl Leaf {
             bytes: size_of::<B::Params>() + B::elsewhere(&params),
             params: Box::new(params),
             name,
+        }
+    }
+
+    /// One that needs `ROOM` bytes of stack, and is `N` where fewer are left.
+    pub(crate) fn with_room<L: Level, B, N, const ROOM: usize>(
+        name: &'static str,
+        params: B::Params,
+    ) -> Leaf
+    where
+        B: Body,
+        N: Body<Params = B::Params>,
+    {
+        Leaf {
+            entry: entry_with_room::<L, B, N, ROOM>(),
+            ..Leaf::new::<L, B>(name, params)
         }
     }
 

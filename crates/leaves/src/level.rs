@@ -5,6 +5,7 @@
 
 use crate::cpu::CpuLevel;
 use crate::lanes::Lanes;
+use crate::stack::stack_left;
 
 /// A level at compile time.
 pub(crate) trait Level: 'static {
@@ -71,12 +72,14 @@ pub(crate) trait Body: 'static {
 /// The signature of a leaf.
 pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *const u8, *const u8);
 
+#[inline(never)]
 unsafe extern "C" fn at_baseline<B: Body>(dst: *mut u8, src: *const u8, params: *const u8) {
     // SAFETY: the caller's; `params` is a block of this body's type.
     unsafe { B::run(dst, src, &*params.cast::<B::Params>()) }
 }
 
 #[cfg(target_arch = "x86_64")]
+#[inline(never)]
 #[target_feature(enable = "avx2,ssse3")]
 unsafe extern "C" fn at_avx2<B: Body>(dst: *mut u8, src: *const u8, params: *const u8) {
     // SAFETY: as above.
@@ -84,6 +87,7 @@ unsafe extern "C" fn at_avx2<B: Body>(dst: *mut u8, src: *const u8, params: *con
 }
 
 #[cfg(target_arch = "x86_64")]
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 unsafe extern "C" fn at_avx512<B: Body>(dst: *mut u8, src: *const u8, params: *const u8) {
     // SAFETY: as above.
@@ -102,6 +106,34 @@ pub(crate) fn entry<L: Level, B: Body>() -> Entry {
         #[cfg(not(target_arch = "x86_64"))]
         CpuLevel::Avx2 | CpuLevel::Avx512 => at_baseline::<B>,
     }
+}
+
+/// As [`entry`] of `B`, which needs `ROOM` bytes of stack; on a thread that has fewer left, `N`
+/// does the same with less.
+pub(crate) fn entry_with_room<L: Level, B, N, const ROOM: usize>() -> Entry
+where
+    B: Body,
+    N: Body<Params = B::Params>,
+{
+    unsafe extern "C" fn choose<L: Level, B: Body, N: Body, const ROOM: usize>(
+        dst: *mut u8,
+        src: *const u8,
+        params: *const u8,
+    ) {
+        // A stack of which nothing is known is one of a coroutine, and may be small.
+        let enough = match stack_left() {
+            Some(left) => left >= ROOM,
+            None => cfg!(not(target_os = "linux")),
+        };
+        // Neither is inlined here: what it takes, it takes when it is called.
+        let chosen = match enough {
+            true => entry::<L, B>(),
+            false => entry::<L, N>(),
+        };
+        // SAFETY: the caller's.
+        unsafe { chosen(dst, src, params) }
+    }
+    choose::<L, B, N, ROOM>
 }
 
 /// Calls a function generic over a level with the level of a value.

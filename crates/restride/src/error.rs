@@ -42,6 +42,16 @@ pub enum CompileError {
     /// Scheduling gave up.
     #[error(transparent)]
     Schedule(restride_lower::LowerError),
+    /// The calling thread has too little stack left to compile on: see [`COMPILE_STACK`].
+    ///
+    /// [`COMPILE_STACK`]: crate::COMPILE_STACK
+    #[error("compiling needs {need} bytes of stack, {left} are left")]
+    StackTooSmall {
+        /// How many are needed.
+        need: usize,
+        /// How many there are.
+        left: usize,
+    },
     /// A stage panicked. Nothing of it is kept.
     #[error("the compiler has a defect: {0}")]
     Panicked(String),

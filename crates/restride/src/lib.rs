@@ -150,6 +150,7 @@ mod pool_tests;
 mod program;
 mod registry;
 mod scratch;
+mod stack;
 mod sync;
 mod template;
 mod tensor;
@@ -183,6 +184,9 @@ pub use restride_leaves::Features;
 pub use restride_loops::{Form, Kernel, Role, Verified};
 pub use restride_lower::plan::PlanError;
 pub use restride_lower::{LowerError, Machine, Traffic};
+#[cfg(feature = "jit")]
+pub use stack::CODE_STACK;
+pub use stack::{COMPILE_STACK, RUN_STACK};
 pub use template::{InputShape, Numbers, Template};
 pub use tensor::{Element, OutputBuffer, TensorMut, TensorRef};
 

@@ -62,6 +62,7 @@ impl Options {
 impl Stages {
     /// Takes a graph through every stage.
     pub fn of(graph: &Graph, options: &Options) -> Result<Self, CompileError> {
+        crate::stack::enough_to_compile()?;
         let meter = Meter::new(options.budget);
         let canonical = restride_canon::canonicalise(graph, &meter, None)?;
         let plan = plan(

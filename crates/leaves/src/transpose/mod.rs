@@ -130,8 +130,8 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
     if way == Way::Streamed && params.columns * width >= STREAMED {
         params.tile = (staged::STREAMED.0, staged::STREAMED.1 / width);
         return match panels {
-            true => Leaf::new::<L, Staged<V, K, true, true>>("streamed", params),
-            false => Leaf::new::<L, Staged<V, K, false, true>>("streamed", params),
+            true => staged::<L, V, K, true, true>("streamed", params),
+            false => staged::<L, V, K, false, true>("streamed", params),
         };
     }
     let squares = V::LANES > 1 && params.rows >= side;
@@ -149,7 +149,7 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
                 evenly(params.rows, rows, side),
                 evenly(params.columns, columns, 2 * K),
             );
-            Leaf::new::<L, Staged<V, K, true, false>>("staged", params)
+            staged::<L, V, K, true, false>("staged", params)
         }
         Way::Staged if K == 16 && squares => {
             // Few pages at a time.
@@ -165,6 +165,16 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
             false => Leaf::new::<L, Direct<V, K, false>>("transpose", params),
         },
     }
+}
+
+/// Through a stage on the stack, or straight where there is no room for one.
+fn staged<L: Level, V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool>(
+    name: &'static str,
+    params: TransposeParams,
+) -> Leaf {
+    Leaf::with_room::<L, Staged<V, K, PANELS, STREAM>, Direct<V, K, false>, { staged::ROOM }>(
+        name, params,
+    )
 }
 
 /// The size of a tile, at most so large, such that tiles of whole units overlap little.

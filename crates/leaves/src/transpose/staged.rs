@@ -24,6 +24,9 @@ pub(super) const STREAMED: (usize, usize) = (64, 8 * LINE);
 /// The bytes of a stage.
 const STAGE: usize = 48 << 10;
 
+/// What is needed of the stack: the stage, and as much again as anything else takes at most.
+pub(super) const ROOM: usize = STAGE + (16 << 10);
+
 #[repr(C, align(64))]
 struct Stage([MaybeUninit<u8>; STAGE]);
 
