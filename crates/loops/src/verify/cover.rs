@@ -1,7 +1,8 @@
 //! Every element of an output's image is written exactly once, nothing else of the output is, and
 //! no element of scratch is written twice: over all statements, iterations and phases.
 //!
-//! One write that has the image's normal form is the image. Else the writes are added up, see
+//! One write that has the image's normal form is the image, and so are a few that become one when
+//! neighbours are joined, see [`joined`]. Else the writes are added up, see
 //! [`fingerprint`](super::fingerprint): this takes time linear in their number however irregular
 //! they are, and refuses nothing that is right. Only when they do not add up are they looked at
 //! one by one, to say what is wrong; and so are those of scratch that is written in part.
@@ -10,7 +11,7 @@ use super::fingerprint::Point;
 use super::search::{Budget, Exhausted, meet, repeats};
 use super::strided::Strided;
 use super::walk::Write;
-use super::{Flaw, Reason};
+use super::{Flaw, Reason, joined};
 use crate::ir::{BufferId, Kernel, Role};
 
 /// The buffers of scratch whose every element is written, in order.
@@ -68,6 +69,9 @@ fn is_whole(writes: &[Write], image: &Strided, point: &mut Option<Point>) -> boo
         && only.set == *image
         && image.is_nested()
     {
+        return true;
+    }
+    if joined::is_image(writes.iter().map(|write| &write.set), image) {
         return true;
     }
     let point = point.get_or_insert_with(Point::random);

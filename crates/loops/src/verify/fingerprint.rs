@@ -17,6 +17,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
+use smallvec::{SmallVec, smallvec};
+
 use super::strided::Strided;
 
 /// `2^127 - 1`, a prime.
@@ -24,8 +26,8 @@ const PRIME: u128 = (1 << 127) - 1;
 
 /// A random point and what is often asked of it.
 pub(super) struct Point {
-    /// `x^(2^k)`.
-    squares: [u128; 63],
+    /// `x^(2^k)`, as far as they have been asked for.
+    squares: SmallVec<[u128; 32]>,
     /// The factor of an extent and a stride: pieces of one tensor share them.
     factors: HashMap<(i64, i64), u128>,
 }
@@ -38,18 +40,20 @@ impl Point {
     }
 
     fn at(x: u128) -> Point {
-        let mut squares = [x; 63];
-        for k in 1..squares.len() {
-            squares[k] = product(squares[k - 1], squares[k - 1]);
-        }
         Point {
-            squares,
+            squares: smallvec![x],
             factors: HashMap::new(),
         }
     }
 
     /// `x` to a power that is at least 0.
-    fn power(&self, exponent: i64) -> u128 {
+    fn power(&mut self, exponent: i64) -> u128 {
+        let last = exponent.max(1).ilog2() as usize;
+        while let Some(&square) = self.squares.last()
+            && self.squares.len() <= last
+        {
+            self.squares.push(product(square, square));
+        }
         let (mut left, mut value) = (exponent, 1);
         while left > 0 {
             value = product(value, self.squares[left.trailing_zeros() as usize]);

@@ -16,6 +16,7 @@ mod effort;
 mod error;
 mod fingerprint;
 mod forms;
+mod joined;
 mod scope;
 mod scratch;
 mod search;
