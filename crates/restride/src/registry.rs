@@ -2,13 +2,13 @@
 
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 use std::collections::HashMap;
-use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::hash::{BuildHasher as _, Hash, Hasher, RandomState};
 use std::sync::{Arc, Weak};
 
 /// Finds the thing with some content while anybody holds it.
 pub(crate) struct Registry<T> {
     /// Contents are what models choose, so nobody knows how they are hashed.
-    secret: RandomState,
+    secret: Mixed,
     alive: Mutex<Alive<T>>,
 }
 
@@ -18,10 +18,59 @@ struct Alive<T> {
     sweep_at: usize,
 }
 
+/// A hash of many small numbers, each multiplied into it. Whoever does not know the keys cannot
+/// choose contents with one hash; and those that have one all the same are compared.
+#[derive(Clone, Copy)]
+struct Mixed {
+    keys: [u64; 2],
+    state: u64,
+}
+
+impl Mixed {
+    fn random() -> Self {
+        let random = RandomState::new();
+        Self {
+            keys: [random.hash_one(0), random.hash_one(1) | 1],
+            state: random.hash_one(2),
+        }
+    }
+}
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.state
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        words
+            .iter()
+            .for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        rest.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        let product = u128::from(self.state ^ n ^ self.keys[0]) * u128::from(self.keys[1]);
+        self.state = (product as u64 ^ (product >> 64) as u64).wrapping_add(n);
+    }
+
+    fn write_u8(&mut self, n: u8) {
+        self.write_u64(n.into());
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(n.into());
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+}
+
 impl<T> Registry<T> {
     pub(crate) fn new() -> Self {
         Self {
-            secret: RandomState::new(),
+            secret: Mixed::random(),
             alive: Mutex::new(Alive {
                 by_hash: HashMap::new(),
                 sweep_at: 64,
@@ -35,7 +84,9 @@ impl<T> Registry<T> {
 
     /// What contents are found by.
     pub(crate) fn hash(&self, content: &impl Hash) -> u64 {
-        self.secret.hash_one(content)
+        let mut mixed = self.secret;
+        content.hash(&mut mixed);
+        mixed.finish()
     }
 
     /// The thing that is alive and the `same` as what is looked for.

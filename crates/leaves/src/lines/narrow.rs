@@ -7,6 +7,7 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use super::patterns::Pattern;
 use super::program::{Vector, cover, whole_vectors};
@@ -39,26 +40,30 @@ pub(crate) struct NarrowParams {
     nest: Nest,
     row: Row,
     middle: Middle,
-    unit: Vec<Op>,
+    unit: Arc<[Op]>,
 }
 
 /// A way to run a unit: its lines.
 pub(crate) struct Way {
-    unit: Vec<Op>,
+    unit: Arc<[Op]>,
     windows: usize,
 }
 
 impl search::Way for Way {
     type Op = Op;
     const SIZE: usize = LINE;
+    const LEAST: usize = line_cost(1);
 
-    fn ops(&self, pattern: &Pattern) -> Vec<Op> {
-        let mut ops = self.unit.clone();
-        for op in &mut ops {
-            op.dst = pattern.dst.put_back(op.dst);
-            op.src = op.src.map(|src| pattern.src.put_back(src));
+    fn ops(&self, pattern: &Pattern) -> (Arc<[Op]>, isize) {
+        if pattern.is_unit() {
+            return (Arc::clone(&self.unit), 0);
         }
-        ops
+        let put_back = |op: &Op| Op {
+            dst: pattern.dst.put_back(op.dst),
+            src: op.src.map(|src| pattern.src.put_back(src)),
+            ..op.clone()
+        };
+        (self.unit.iter().map(put_back).collect(), 0)
     }
 
     fn least(vectors: usize, windows: usize) -> Option<usize> {
@@ -81,7 +86,7 @@ impl search::Way for Way {
             most = most.max(windows.len());
         }
         let way = Way {
-            unit: ops,
+            unit: ops.into(),
             windows: most,
         };
         Some((way, cost))
@@ -89,7 +94,7 @@ impl search::Way for Way {
 }
 
 /// What a line costs, in about micro-operations.
-fn line_cost(windows: usize) -> usize {
+const fn line_cost(windows: usize) -> usize {
     4 + 5 * windows
 }
 
@@ -121,7 +126,7 @@ pub(crate) fn prepare(shape: &Shape, found: Found<Way>) -> Option<Leaf> {
         nest: Nest::new(shape.dst, shape.src, &cut.outer, shape.empty),
         row: Row::new(&cut),
         middle: Behind::new(&cut).after(cut.steps),
-        unit: way.ops(&pattern),
+        unit: way.ops(&pattern).0,
     };
     Some(match way.windows {
         1 => Leaf::new::<Avx2, Narrow<1>>("lines", params),
@@ -177,7 +182,7 @@ impl<const J: usize> Body for Narrow<J> {
         // SAFETY: the body is run at AVX2; units lie in the caller's box, and windows in the units.
         unsafe {
             let unit = |to: *mut u8, from: *const u8| {
-                for op in &params.unit {
+                for op in &*params.unit {
                     line::<J>(to, from, op);
                 }
             };

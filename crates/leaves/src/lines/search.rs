@@ -20,6 +20,9 @@ pub(super) trait Way: Sized {
     /// The bytes of its vectors.
     const SIZE: usize;
 
+    /// Fewer micro-operations no vector takes.
+    const LEAST: usize;
+
     /// The least that a unit of so many vectors can cost, in about micro-operations, if one of them
     /// takes so many windows; nothing if it cannot be run.
     fn least(vectors: usize, windows: usize) -> Option<usize>;
@@ -30,8 +33,9 @@ pub(super) trait Way: Sized {
     /// Its lines.
     type Op: Clone;
 
-    /// Those of the unit that stands for a pattern, for one that has the pattern.
-    fn ops(&self, pattern: &Pattern) -> Vec<Self::Op>;
+    /// Those of the unit that stands for a pattern, for one that has the pattern; and where their
+    /// first window lies, from which sources count. Shared where they are the same.
+    fn ops(&self, pattern: &Pattern) -> (Arc<[Self::Op]>, isize);
 }
 
 /// A cut and the way to run its unit.
@@ -44,6 +48,10 @@ pub(crate) struct Found<W> {
 
 /// The cut of least cost below a limit; of equals, the one that [`choices`] names first.
 pub(super) fn cheapest<W: Way>(shape: &Shape, limit: usize, known: &Known<W>) -> Option<Found<W>> {
+    let vectors = shape.bytes().div_ceil(W::SIZE);
+    if vectors.saturating_mul(W::LEAST) >= limit {
+        return None;
+    }
     let mut all: SmallVec<[(usize, usize, Choice<'_>); 16]> = SmallVec::new();
     choices(shape, |choice| {
         let least = least::<W>(&choice).map(|each| cost(&choice, each));

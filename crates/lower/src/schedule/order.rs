@@ -149,18 +149,30 @@ fn conflict(machine: &Machine, inner: &Dim, along: &Dim, width: i64) -> Option<i
 fn lines_in_a_set(machine: &Machine, apart: i64, width: i64) -> i64 {
     let rows = machine.per_line(width).max(UNDER_WAY);
     let sets = (machine.l1_way / machine.line).max(1) as usize;
-    let mut touched: SmallVec<[i64; 64]> = SmallVec::from_elem(0, sets);
+    let mut touched: SmallVec<[u16; 64]> = SmallVec::from_elem(0, sets);
+    let mut most = 0;
+    let mut touch = |set: usize| {
+        touched[set] += 1;
+        most = most.max(touched[set]);
+    };
     let two = apart % machine.line != 0;
     let (step, mut at) = (apart % machine.l1_way, 0);
     for _ in 0..rows {
-        let set = (at / machine.line) as usize % sets;
-        touched[set] += 1;
-        if two && sets > 1 {
-            touched[(set + 1) % sets] += 1;
+        let mut set = (at / machine.line) as usize;
+        // What is left of a way that is no number of lines is part of the first.
+        if set >= sets {
+            set -= sets;
         }
-        at = (at + step) % machine.l1_way;
+        touch(set);
+        if two && sets > 1 {
+            touch(if set + 1 < sets { set + 1 } else { 0 });
+        }
+        at += step;
+        if at >= machine.l1_way {
+            at -= machine.l1_way;
+        }
     }
-    touched.into_iter().max().unwrap_or(0)
+    most.into()
 }
 
 /// How many rows a transposition reads together at least.

@@ -6,6 +6,7 @@ mod peel;
 mod walk;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::Stores;
 use super::row::Row;
@@ -40,7 +41,7 @@ pub(crate) struct WideParams {
     /// Whether lines are stored past the caches; then all lines of all units of a row start lines
     /// of memory if one does.
     past: bool,
-    unit: Vec<Op>,
+    unit: Arc<[Op]>,
 }
 
 impl WideParams {
@@ -76,12 +77,7 @@ fn hull(shape: &Shape) -> Range<isize> {
 pub(crate) fn prepare(shape: &Shape, found: Found<Way>, stores: Stores) -> Option<Leaf> {
     let (way, pattern) = (found.way, found.pattern);
     let cut = turns::take(found.cut);
-    let mut unit = way.ops(&pattern);
-    // The first window is where the unit is.
-    let first = unit.first()?.src[0];
-    for src in unit.iter_mut().flat_map(|op| &mut op.src) {
-        *src -= first;
-    }
+    let (unit, first) = way.ops(&pattern);
     let windows = || unit.iter().flat_map(|op| &op.src[..op.windows]).copied();
     let (low, high) = (windows().min()?, windows().max()? + LINE as isize);
     let row = Row::new(&cut);

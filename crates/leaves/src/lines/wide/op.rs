@@ -1,5 +1,7 @@
 //! Lines of 64 bytes as they are run.
 
+use std::sync::Arc;
+
 use crate::cpu::CpuLevel;
 use crate::lines::patterns::Pattern;
 use crate::lines::program::{Starts, Vector, cover, vectors};
@@ -88,20 +90,32 @@ pub(super) enum Windows {
 /// A way to run a unit.
 pub(crate) struct Way {
     pub(super) windows: Windows,
-    ops: Vec<Op>,
+    /// Their sources count from the first window.
+    ops: Arc<[Op]>,
+    first: isize,
 }
 
 impl search::Way for Way {
     type Op = Op;
     const SIZE: usize = LINE;
+    const LEAST: usize = cost(0, 1, 1);
 
-    fn ops(&self, pattern: &Pattern) -> Vec<Op> {
-        let mut ops = self.ops.clone();
-        for op in &mut ops {
-            op.dst = pattern.dst.put_back(op.dst);
-            op.src = op.src.map(|src| pattern.src.put_back(src));
+    fn ops(&self, pattern: &Pattern) -> (Arc<[Op]>, isize) {
+        if pattern.is_unit() {
+            return (Arc::clone(&self.ops), self.first);
         }
-        ops
+        let first = pattern.src.put_back(self.first);
+        let put_back = |op: &Op| Op {
+            dst: pattern.dst.put_back(op.dst),
+            src: op.src.map(|src| {
+                pattern
+                    .src
+                    .put_back(src.wrapping_add(self.first))
+                    .wrapping_sub(first)
+            }),
+            ..op.clone()
+        };
+        (self.ops.iter().map(put_back).collect(), first)
     }
 
     fn least(vectors: usize, windows: usize) -> Option<usize> {
@@ -147,8 +161,17 @@ fn of(unit: &Unit) -> Option<(Way, usize)> {
         starts.clear();
         starts.push(all);
     }
-    let ops = ops(&lines, &starts);
-    Some((Way { windows, ops }, cost))
+    let mut ops = ops(&lines, &starts);
+    let first = ops.first()?.src[0];
+    for src in ops.iter_mut().flat_map(|op| &mut op.src) {
+        *src = src.wrapping_sub(first);
+    }
+    let way = Way {
+        windows,
+        ops: ops.into(),
+        first,
+    };
+    Some((way, cost))
 }
 
 /// Lines as they are run, with the windows of each, or of all.
@@ -207,8 +230,14 @@ fn joint(lines: &[Line]) -> Option<(Windows, Starts, usize)> {
 
 /// What a unit costs, in about micro-operations: the part of the machine that has most to do decides,
 /// and everything has to be issued. A store of a line takes as long as two loads.
-fn cost(loads: usize, permutations: usize, stores: usize) -> usize {
-    4 * loads.max(permutations).max(2 * stores) + loads + permutations + stores
+const fn cost(loads: usize, permutations: usize, stores: usize) -> usize {
+    let most = if loads > permutations {
+        loads
+    } else {
+        permutations
+    };
+    let most = if most > 2 * stores { most } else { 2 * stores };
+    4 * most + loads + permutations + stores
 }
 
 /// How many permutations and blends join so many windows.
