@@ -13,7 +13,8 @@ use super::search::Way;
 use super::unit::{LINE, Unit};
 use crate::shape::Step;
 
-/// So many programs are remembered; of two with the same place, the later.
+/// So many programs are remembered, each in one of two places. Those that were found again stay
+/// longer than others: a shape may have patterns of its own that never come again.
 const PLACES: usize = 128;
 
 /// The dimensions of a unit, and what large strides were replaced.
@@ -132,6 +133,8 @@ struct Entry<W> {
     run: usize,
     dims: Dims,
     made: Made<W>,
+    /// Whether it was found since a place was last looked for.
+    found: bool,
 }
 
 /// A program and what it costs; nothing for a unit that has none.
@@ -149,12 +152,19 @@ impl<W: Way> Known<W> {
     /// The program of a pattern.
     pub(super) fn program(&self, pattern: &Pattern) -> Made<W> {
         let place = pattern.place();
+        let places = [place, place ^ 1];
         let lock = || self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Some(entry)) = lock().get(place)
-            && entry.run == pattern.run
-            && entry.dims == pattern.dims
         {
-            return entry.made.clone();
+            let mut entries = lock();
+            for place in places {
+                if let Some(Some(entry)) = entries.get_mut(place)
+                    && entry.run == pattern.run
+                    && entry.dims == pattern.dims
+                {
+                    entry.found = true;
+                    return entry.made.clone();
+                }
+            }
         }
         let made = pattern.unit().and_then(|unit| W::of(&unit));
         let made = made.map(|(way, cost)| (Arc::new(way), cost));
@@ -162,13 +172,24 @@ impl<W: Way> Known<W> {
             run: pattern.run,
             dims: pattern.dims.clone(),
             made: made.clone(),
+            found: false,
         };
-        let mut places = lock();
-        if places.is_empty() {
-            places.resize_with(PLACES, || None);
+        let mut entries = lock();
+        if entries.is_empty() {
+            entries.resize_with(PLACES, || None);
         }
-        let old = places.get_mut(place).and_then(|it| it.replace(entry));
-        drop(places);
+        let is_free = |place: &usize| match &entries[*place] {
+            Some(entry) => !entry.found,
+            None => true,
+        };
+        let free = places.iter().copied().find(is_free);
+        if free.is_none() {
+            for place in places {
+                entries[place].iter_mut().for_each(|it| it.found = false);
+            }
+        }
+        let old = entries[free.unwrap_or(place)].replace(entry);
+        drop(entries);
         drop(old);
         made
     }

@@ -105,15 +105,19 @@ impl search::Way for Way {
             return (Arc::clone(&self.ops), self.first);
         }
         let first = pattern.src.put_back(self.first);
-        let put_back = |op: &Op| Op {
-            dst: pattern.dst.put_back(op.dst),
-            src: op.src.map(|src| {
-                pattern
-                    .src
-                    .put_back(src.wrapping_add(self.first))
-                    .wrapping_sub(first)
-            }),
-            ..op.clone()
+        let put_back = |op: &Op| {
+            let mut op = op.clone();
+            op.dst = pattern.dst.put_back(op.dst);
+            let mut windows = op.src.map(|_| 0);
+            for (window, src) in windows.iter_mut().zip(&op.src[..op.windows]) {
+                let src = pattern.src.put_back(src.wrapping_add(self.first));
+                *window = src.wrapping_sub(first);
+            }
+            // Windows that are not needed are the first once more.
+            let rest = windows[0];
+            windows[op.windows..].fill(rest);
+            op.src = windows;
+            op
         };
         (self.ops.iter().map(put_back).collect(), first)
     }
