@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::patterns::Pattern;
+use super::patterns::{Last, Lines, Pattern};
 use super::program::{Vector, cover, whole_vectors};
 use super::row::{Behind, Middle, Row};
 use super::search::{self, Found, Way as _};
@@ -47,6 +47,7 @@ pub(crate) struct NarrowParams {
 pub(crate) struct Way {
     unit: Arc<[Op]>,
     windows: usize,
+    last: Last<Op>,
 }
 
 impl search::Way for Way {
@@ -54,16 +55,17 @@ impl search::Way for Way {
     const SIZE: usize = LINE;
     const LEAST: usize = line_cost(1);
 
-    fn ops(&self, pattern: &Pattern) -> (Arc<[Op]>, isize) {
-        if pattern.is_unit() {
-            return (Arc::clone(&self.unit), 0);
-        }
+    fn ops(&self, pattern: &Pattern) -> Lines<Op> {
         let put_back = |op: &Op| Op {
             dst: pattern.dst.put_back(op.dst),
             src: op.src.map(|src| pattern.src.put_back(src)),
             ..op.clone()
         };
-        (self.unit.iter().map(put_back).collect(), 0)
+        let placed = || (self.unit.iter().map(put_back).collect(), 0);
+        match pattern.is_unit() {
+            true => (Arc::clone(&self.unit), 0),
+            false => self.last.or_make(pattern, placed),
+        }
     }
 
     fn least(vectors: usize, windows: usize) -> Option<usize> {
@@ -88,6 +90,7 @@ impl search::Way for Way {
         let way = Way {
             unit: ops.into(),
             windows: most,
+            last: Last::default(),
         };
         Some((way, cost))
     }

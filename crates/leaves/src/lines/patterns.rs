@@ -30,10 +30,11 @@ pub(super) struct Pattern {
 type Dims = SmallVec<[Step; 4]>;
 
 /// The large strides of one side, the smallest first.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct Far(SmallVec<[Replaced; 2]>);
 
 /// A stride, and what stands in its place.
+#[derive(Clone, Copy, PartialEq)]
 struct Replaced {
     stride: isize,
     by: isize,
@@ -121,6 +122,39 @@ impl Pattern {
         };
         let hash = words.fold(self.run as u64, mix);
         (hash >> 32) as usize % PLACES
+    }
+}
+
+/// Lines with their strides put back, those of the last unit that had the pattern: what is left of a
+/// box behind a loop mostly has the strides of what is in it.
+pub(super) struct Last<Op>(Mutex<Option<Placed<Op>>>);
+
+/// What was replaced in the destination and the source, and the lines.
+type Placed<Op> = (Far, Far, Lines<Op>);
+
+/// Lines, and where their first window lies, from which sources count.
+pub(super) type Lines<Op> = (Arc<[Op]>, isize);
+
+impl<Op> Default for Last<Op> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<Op> Last<Op> {
+    /// The lines for a pattern, made if the last had other strides. Nobody waits for anybody.
+    pub(super) fn or_make(&self, of: &Pattern, make: impl FnOnce() -> Lines<Op>) -> Lines<Op> {
+        let Ok(mut last) = self.0.try_lock() else {
+            return make();
+        };
+        match &*last {
+            Some((dst, src, lines)) if (dst, src) == (&of.dst, &of.src) => lines.clone(),
+            Some(_) | None => {
+                let lines = make();
+                *last = Some((of.dst.clone(), of.src.clone(), lines.clone()));
+                lines
+            }
+        }
     }
 }
 
@@ -243,6 +277,7 @@ mod tests {
 
     fn agrees<W: Way>(same: impl Fn(&[W::Op], &[W::Op]) -> bool) {
         let (mut replaced, mut made) = (0, 0);
+        let remembered = Known::default();
         for (run, dims) in units() {
             let pattern = Pattern::new(run, dims.iter().copied());
             let itself = Unit::of(run, &dims).and_then(|unit| W::of(&unit));
@@ -253,9 +288,15 @@ mod tests {
             };
             assert_eq!(less, cost, "{run} {dims:?}");
             let nothing = Pattern::new(run, std::iter::empty());
-            let (known, itself) = (known.ops(&pattern), itself.ops(&nothing));
-            let same = known.1 == itself.1 && same(&known.0, &itself.0);
-            assert!(same, "{run} {dims:?} by {:?}", pattern.dims);
+            let itself = itself.ops(&nothing);
+            let again = remembered
+                .program(&pattern)
+                .map(|(way, _): (Arc<W>, _)| way);
+            let again = again.expect("a program").ops(&pattern);
+            for known in [known.ops(&pattern), again] {
+                let same = known.1 == itself.1 && same(&known.0, &itself.0);
+                assert!(same, "{run} {dims:?} by {:?}", pattern.dims);
+            }
             made += 1;
             replaced += usize::from(pattern.dims.iter().ne(dims.iter()));
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::patterns::{Known, Pattern};
+use super::patterns::{Known, Lines, Pattern};
 use super::unit::{Choice, Cut, Unit, choices};
 use crate::shape::Shape;
 
@@ -35,7 +35,7 @@ pub(super) trait Way: Sized {
 
     /// Those of the unit that stands for a pattern, for one that has the pattern; and where their
     /// first window lies, from which sources count. Shared where they are the same.
-    fn ops(&self, pattern: &Pattern) -> (Arc<[Self::Op]>, isize);
+    fn ops(&self, pattern: &Pattern) -> Lines<Self::Op>;
 }
 
 /// A cut and the way to run its unit.

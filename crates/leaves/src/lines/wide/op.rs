@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cpu::CpuLevel;
-use crate::lines::patterns::Pattern;
+use crate::lines::patterns::{Last, Lines, Pattern};
 use crate::lines::program::{Starts, Vector, cover, vectors};
 use crate::lines::search;
 use crate::lines::unit::Unit;
@@ -93,6 +93,7 @@ pub(crate) struct Way {
     /// Their sources count from the first window.
     ops: Arc<[Op]>,
     first: isize,
+    last: Last<Op>,
 }
 
 impl search::Way for Way {
@@ -100,26 +101,11 @@ impl search::Way for Way {
     const SIZE: usize = LINE;
     const LEAST: usize = cost(0, 1, 1);
 
-    fn ops(&self, pattern: &Pattern) -> (Arc<[Op]>, isize) {
-        if pattern.is_unit() {
-            return (Arc::clone(&self.ops), self.first);
+    fn ops(&self, pattern: &Pattern) -> Lines<Op> {
+        match pattern.is_unit() {
+            true => (Arc::clone(&self.ops), self.first),
+            false => self.last.or_make(pattern, || self.placed(pattern)),
         }
-        let first = pattern.src.put_back(self.first);
-        let put_back = |op: &Op| {
-            let mut op = op.clone();
-            op.dst = pattern.dst.put_back(op.dst);
-            let mut windows = op.src.map(|_| 0);
-            for (window, src) in windows.iter_mut().zip(&op.src[..op.windows]) {
-                let src = pattern.src.put_back(src.wrapping_add(self.first));
-                *window = src.wrapping_sub(first);
-            }
-            // Windows that are not needed are the first once more.
-            let rest = windows[0];
-            windows[op.windows..].fill(rest);
-            op.src = windows;
-            op
-        };
-        (self.ops.iter().map(put_back).collect(), first)
     }
 
     fn least(vectors: usize, windows: usize) -> Option<usize> {
@@ -152,6 +138,28 @@ impl search::Way for Way {
     }
 }
 
+impl Way {
+    /// The lines with the strides of a pattern put back.
+    fn placed(&self, pattern: &Pattern) -> Lines<Op> {
+        let first = pattern.src.put_back(self.first);
+        let put_back = |op: &Op| {
+            let mut op = op.clone();
+            op.dst = pattern.dst.put_back(op.dst);
+            let mut windows = op.src.map(|_| 0);
+            for (window, src) in windows.iter_mut().zip(&op.src[..op.windows]) {
+                let src = pattern.src.put_back(src.wrapping_add(self.first));
+                *window = src.wrapping_sub(first);
+            }
+            // Windows that are not needed are the first once more.
+            let rest = windows[0];
+            windows[op.windows..].fill(rest);
+            op.src = windows;
+            op
+        };
+        (self.ops.iter().map(put_back).collect(), first)
+    }
+}
+
 #[inline(always)]
 fn of(unit: &Unit) -> Option<(Way, usize)> {
     let lines: Vec<Line> = vectors(unit);
@@ -174,6 +182,7 @@ fn of(unit: &Unit) -> Option<(Way, usize)> {
         windows,
         ops: ops.into(),
         first,
+        last: Last::default(),
     };
     Some((way, cost))
 }
