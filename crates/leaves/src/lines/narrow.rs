@@ -184,8 +184,9 @@ impl<const J: usize> Body for Narrow<J> {
     unsafe fn run(dst: *mut u8, src: *const u8, params: &NarrowParams) {
         // SAFETY: the body is run at AVX2; units lie in the caller's box, and windows in the units.
         unsafe {
+            let ops: &[Op] = &params.unit;
             let unit = |to: *mut u8, from: *const u8| {
-                for op in &*params.unit {
+                for op in ops {
                     line::<J>(to, from, op);
                 }
             };
