@@ -277,7 +277,12 @@ impl Builder {
             return Ok((role, vec![value]));
         }
         let role = if fixed { Role::Fixed } else { Role::Compute };
-        let types = rules::infer(&ask).map_err(|why| match why {
+        // Another domain may mean something else by the same name.
+        let types = match own || call.domain == "com.microsoft" {
+            true => rules::infer(&ask),
+            false => Err(rules::Why::Here("it is not known here".into())),
+        };
+        let types = types.map_err(|why| match why {
             rules::Why::Input(unknown) => unknown,
             rules::Why::Here(why) => unknown(&label, &why),
         });

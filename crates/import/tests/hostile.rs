@@ -1,74 +1,10 @@
 //! Files that ask for far more than they look like: each is refused where it stands, or read within
 //! the budget.
 
+mod wire;
+
 use restride_import::{Options, Role, onnx, openvino};
-
-/// A number on the wire.
-fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// A field that holds bytes.
-fn bytes(number: u64, content: impl AsRef<[u8]>) -> Vec<u8> {
-    let mut out = Vec::new();
-    varint(number << 3 | 2, &mut out);
-    varint(content.as_ref().len() as u64, &mut out);
-    out.extend_from_slice(content.as_ref());
-    out
-}
-
-/// A field that holds a number.
-fn int(number: u64, value: i64) -> Vec<u8> {
-    let mut out = Vec::new();
-    varint(number << 3, &mut out);
-    varint(value as u64, &mut out);
-    out
-}
-
-/// A file: opset 18 and this graph, and whatever else.
-fn file(graph: &[u8], more: &[u8]) -> Vec<u8> {
-    [bytes(8, int(2, 18)), bytes(7, graph), more.to_vec()].concat()
-}
-
-fn node(op: &str, inputs: &[&str], outputs: &[&str], more: &[u8]) -> Vec<u8> {
-    let mut it = Vec::new();
-    inputs.iter().for_each(|name| it.extend(bytes(1, name)));
-    outputs.iter().for_each(|name| it.extend(bytes(2, name)));
-    it.extend(bytes(4, op));
-    it.extend_from_slice(more);
-    bytes(1, it)
-}
-
-/// A graph attribute.
-fn body(name: &str, graph: &[u8]) -> Vec<u8> {
-    bytes(5, [bytes(1, name), bytes(6, graph), int(20, 5)].concat())
-}
-
-/// A float input with these sizes.
-fn input(name: &str, sizes: &[i64]) -> Vec<u8> {
-    let dims: Vec<u8> = sizes
-        .iter()
-        .flat_map(|&size| bytes(1, int(1, size)))
-        .collect();
-    let tensor = [int(1, 1), bytes(2, dims)].concat();
-    bytes(11, [bytes(1, name), bytes(2, bytes(1, tensor))].concat())
-}
-
-fn weight(name: &str, element: i64, sizes: &[i64], more: &[u8]) -> Vec<u8> {
-    let mut it: Vec<u8> = sizes.iter().flat_map(|&size| int(1, size)).collect();
-    it.extend(int(2, element));
-    it.extend(bytes(8, name));
-    it.extend_from_slice(more);
-    bytes(5, it)
-}
-
-fn output(name: &str) -> Vec<u8> {
-    bytes(12, bytes(1, name))
-}
+use wire::{body, bytes, file, input, int, node, output, weight};
 
 fn refused(file: &[u8]) -> String {
     onnx(file, &Options::default())

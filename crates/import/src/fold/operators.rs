@@ -5,18 +5,20 @@ use restride_graph::ElementType;
 use super::numbers::{List, Numbers};
 use crate::builder::MAX_VALUE;
 use crate::rules::{Ask, broadcast, element_of, reduced};
+use crate::spell::Framework;
 
 /// What an operator makes of numbers; nothing if it is not known here, or fails.
 pub(super) fn apply(ask: &Ask<'_>, inputs: &[Option<Numbers>]) -> Option<Numbers> {
     let input = |at: usize| inputs.get(at)?.as_ref();
     let first = input(0)?;
     if let Some(second) = input(1)
-        && let Some(done) = binary(ask.op, first, second)
+        && let Some(op) = rounding(ask)
+        && let Some(done) = binary(op, first, second)
     {
         // Sum, Max and the like take any number of operands.
         return inputs[2..]
             .iter()
-            .try_fold(done, |left, right| binary(ask.op, &left, right.as_ref()?));
+            .try_fold(done, |left, right| binary(op, &left, right.as_ref()?));
     }
     match ask.op {
         "Cast" | "Convert" => cast(first, element_of(ask)?),
@@ -34,6 +36,19 @@ pub(super) fn apply(ask: &Ask<'_>, inputs: &[Option<Numbers>]) -> Option<Numbers
             reduce(ask, kind, first)
         }
     }
+}
+
+/// The operator, by a name that says which way integers are divided: to 0 as `Div` and `Rest`, or down
+/// as `FloorDiv` and `FloorMod`.
+fn rounding<'a>(ask: &Ask<'a>) -> Option<&'a str> {
+    let openvino = ask.framework == Framework::OpenVino;
+    Some(match ask.op {
+        "Divide" if ask.int("m_pythondiv", 1) != 0 => "FloorDiv",
+        "Divide" => "Div",
+        "Mod" if openvino || ask.int("fmod", 0) != 0 => "Rest",
+        "Mod" => "FloorMod",
+        op => op,
+    })
 }
 
 fn cast(x: &Numbers, element: ElementType) -> Option<Numbers> {
@@ -172,8 +187,8 @@ fn binary(op: &str, x: &Numbers, y: &Numbers) -> Option<Numbers> {
             | "Mul"
             | "Multiply"
             | "Div"
-            | "Divide"
-            | "Mod"
+            | "FloorDiv"
+            | "Rest"
             | "FloorMod"
             | "Pow"
             | "Power"
@@ -228,9 +243,13 @@ fn on_whole(op: &str, a: i64, b: i64) -> Option<i64> {
         "Add" | "Sum" => a.wrapping_add(b),
         "Sub" | "Subtract" => a.wrapping_sub(b),
         "Mul" | "Multiply" => a.wrapping_mul(b),
-        // Cut off, as integers are divided.
-        "Div" | "Divide" => a.checked_div(b)?,
-        "Mod" | "FloorMod" => {
+        "Div" => a.checked_div(b)?,
+        "FloorDiv" => {
+            let down = a.checked_rem(b)? != 0 && (a < 0) != (b < 0);
+            a.checked_div(b)? - i64::from(down)
+        }
+        "Rest" => a.checked_rem(b)?,
+        "FloorMod" => {
             let rest = a.checked_rem(b)?;
             if rest != 0 && (rest < 0) != (b < 0) {
                 rest + b
@@ -266,7 +285,7 @@ fn on_real(op: &str, a: f64, b: f64) -> Option<f64> {
         "Add" | "Sum" => a + b,
         "Sub" | "Subtract" => a - b,
         "Mul" | "Multiply" => a * b,
-        "Div" | "Divide" => a / b,
+        "Div" | "FloorDiv" => a / b,
         "Pow" | "Power" => a.powf(b),
         "Min" | "Minimum" => a.min(b),
         "Max" | "Maximum" => a.max(b),

@@ -340,10 +340,16 @@ impl<'a> Reader<'a> {
             }
             parts.push(fact);
         }
-        let state: Vec<Fact> = state
+        let mut state: Vec<Fact> = state
             .iter()
             .map(|id| self.at_run_time(*id, &label))
             .collect();
+        if call.version < 9 {
+            // The first is a list of lengths, and all others have a batch that the body does not see.
+            for fact in state.iter_mut().chain(&mut parts) {
+                fact.ty = Err(unknown(&label, "version 8 is not known here"));
+            }
+        }
         let turns = Turns {
             path: self.path(&call, "body"),
             leading: &[],
@@ -359,6 +365,8 @@ impl<'a> Reader<'a> {
         let facts = (0..call.outputs.len()).map(|at| {
             let made = outputs.get(at).map(|&id| &self.builder.model.tensor(id).ty);
             let ty = match (made, length) {
+                // With a batch, and lengths before it.
+                _ if call.version < 9 => Err(unknown(&label, "version 8 is not known here")),
                 (Some(ty), _) if at < states => ty.clone(),
                 (Some(Ok(ty)), Some(length)) => {
                     let axis = axes.get(at - states).copied().unwrap_or(0);

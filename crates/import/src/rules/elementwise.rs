@@ -2,7 +2,7 @@
 
 use restride_graph::ElementType;
 
-use super::{Ask, Rule, Types, Why, dense, element_of, one};
+use super::{Ask, Rule, Types, Why, axis, dense, element_of, one};
 
 /// The shape that two broadcast to.
 pub(crate) fn broadcast(x: &[i64], y: &[i64]) -> Option<Vec<i64>> {
@@ -101,12 +101,15 @@ pub(super) fn rule(op: &str) -> Option<Rule> {
         | "InstanceNormalization"
         | "GroupNormalization"
         | "FakeQuantize"
-        | "Bernoulli"
+        | "SwiGLU"
+        | "QLinearSigmoid"
+        | "QLinearLeakyRelu"
+        | "QLinearSoftmax"
         | "ReverseSequence"
         | "Identity" => same,
-        "BatchNormalization"
-        | "LayerNormalization"
-        | "SimplifiedLayerNormalization"
+        "BatchNormalization" => batch_normalised,
+        "LayerNormalization" => layer_normalised,
+        "SimplifiedLayerNormalization"
         | "SkipLayerNormalization"
         | "SkipSimplifiedLayerNormalization" => normalised,
         "Dropout" => dropout,
@@ -118,7 +121,16 @@ pub(super) fn rule(op: &str) -> Option<Rule> {
         | "GreaterEqual" | "GreaterOrEqual" => compared,
         "IsNaN" | "IsInf" | "Not" | "LogicalNot" => flags,
         "Where" | "Select" => chosen,
-        "Cast" | "Convert" => cast,
+        "Cast" | "Convert" | "BitCast" => cast,
+        "Bernoulli" => |ask| {
+            let x = ask.input(0)?;
+            one(dense(element_of(ask).unwrap_or(x.element()), x.shape())?)
+        },
+        "QLinearAdd" | "QLinearMul" => |ask| {
+            let (x, y) = (ask.input(0)?, ask.input(3)?);
+            let shape = broadcast(x.shape(), y.shape()).ok_or("its operands do not broadcast")?;
+            one(dense(x.element(), shape)?)
+        },
         "CastLike" | "ConvertLike" => cast_like,
         "QuantizeLinear" => quantized,
         "DequantizeLinear" => dequantized,
@@ -136,6 +148,26 @@ fn normalised(ask: &Ask<'_>) -> Result<Types, Why> {
     let mut types: Types = vec![Some(ask.input(0)?.clone())];
     types.resize(ask.outputs.max(1), None);
     Ok(types)
+}
+
+/// The input normalised, then means and variances, which have the type of those that come in.
+fn batch_normalised(ask: &Ask<'_>) -> Result<Types, Why> {
+    let mut types: Types = vec![Some(ask.input(0)?.clone())];
+    for at in 1..ask.outputs {
+        types.push(Some(ask.input(if at % 2 == 1 { 3 } else { 4 })?.clone()));
+    }
+    Ok(types)
+}
+
+/// The input normalised, then mean and deviation of what is normalised together.
+fn layer_normalised(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?;
+    let from = axis(ask.int("axis", -1), x.rank())?;
+    let mut shape = x.shape().to_vec();
+    shape[from..].fill(1);
+    let element = crate::onnx::element(ask.int("stash_type", 1)).map_err(Why::Here)?;
+    let rest = dense(element, shape)?;
+    Ok(vec![Some(x.clone()), Some(rest.clone()), Some(rest)])
 }
 
 fn dropout(ask: &Ask<'_>) -> Result<Types, Why> {

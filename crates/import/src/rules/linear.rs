@@ -117,20 +117,27 @@ fn einsum(ask: &Ask<'_>) -> Result<Types, Why> {
         Some((terms, result)) => (terms, Some(result.to_owned())),
         None => (equation.as_str(), None),
     };
-    if equation.contains('.') {
-        return Err("an equation with an ellipsis".into());
-    }
     let mut sizes: Vec<(char, i64, usize)> = Vec::new();
+    // Axes that the dots stand for, aligned at the last and broadcast.
+    let mut dots: Option<Vec<i64>> = None;
     for (at, term) in terms.split(',').enumerate() {
         let shape = ask.input(at)?.shape();
-        if term.chars().count() != shape.len() {
-            return Err(Why::Here(format!(
-                "`{}` for rank {}",
-                term.escape_debug(),
-                shape.len()
-            )));
+        let (before, after) = term.split_once("...").unwrap_or((term, ""));
+        let letters = before.chars().count() + after.chars().count();
+        let wrong = || {
+            let term = term.escape_debug();
+            Why::Here(format!("`{term}` for rank {}", shape.len()))
+        };
+        let hidden = shape.len().checked_sub(letters).ok_or_else(wrong)?;
+        let from = before.chars().count();
+        if term.contains("...") {
+            let known = dots.take().unwrap_or_default();
+            dots = Some(broadcast(&known, &shape[from..from + hidden]).ok_or_else(wrong)?);
+        } else if hidden > 0 {
+            return Err(wrong());
         }
-        for (letter, &size) in term.chars().zip(shape) {
+        let named = shape[..from].iter().chain(&shape[from + hidden..]);
+        for (letter, &size) in before.chars().chain(after.chars()).zip(named) {
             match sizes.iter_mut().find(|(known, _, _)| *known == letter) {
                 Some((_, known, times)) => {
                     *times += 1;
@@ -143,7 +150,11 @@ fn einsum(ask: &Ask<'_>) -> Result<Types, Why> {
     let result = result.unwrap_or_else(|| {
         let mut once: Vec<char> = sizes.iter().filter(|s| s.2 == 1).map(|s| s.0).collect();
         once.sort_unstable();
-        once.into_iter().collect()
+        let once: String = once.into_iter().collect();
+        match dots {
+            Some(_) => format!("...{once}"),
+            None => once,
+        }
     });
     let size = |letter| {
         sizes
@@ -151,7 +162,14 @@ fn einsum(ask: &Ask<'_>) -> Result<Types, Why> {
             .find(|(known, _, _)| *known == letter)
             .map(|s| s.1)
     };
-    let shape: Option<Vec<i64>> = result.chars().map(size).collect();
-    let shape = shape.ok_or("an equation whose result has a letter of its own")?;
+    let (before, after) = result.split_once("...").unwrap_or((&result, ""));
+    let part = |letters: &str| letters.chars().map(size).collect::<Option<Vec<i64>>>();
+    let (Some(mut shape), Some(after)) = (part(before), part(after)) else {
+        return Err("an equation whose result has a letter of its own".into());
+    };
+    if result.contains("...") {
+        shape.extend(dots.unwrap_or_default());
+    }
+    shape.extend(after);
     one(dense(ask.input(0)?.element(), shape)?)
 }

@@ -2,10 +2,12 @@
 //! the tensors between them are. What is not known here is taken from the types that a file
 //! records, or stays unknown.
 
+mod attention;
 mod elementwise;
 mod linear;
 mod others;
 mod reduce;
+mod signal;
 mod windows;
 
 use restride_graph::{ElementType, TensorType};
@@ -55,8 +57,10 @@ pub(crate) fn is_random(op: &str) -> bool {
 
 /// The types of the outputs.
 pub(crate) fn infer(ask: &Ask<'_>) -> Result<Types, Why> {
-    let rules: [fn(&str) -> Option<Rule>; 5] = [
+    let rules: [fn(&str) -> Option<Rule>; 7] = [
+        attention::rule,
         elementwise::rule,
+        signal::rule,
         windows::rule,
         linear::rule,
         reduce::rule,

@@ -13,15 +13,18 @@ pub(super) fn rule(op: &str) -> Option<Rule> {
         "LSTMSequence" | "GRUSequence" => sequence,
         "TopK" => top_k,
         "OneHot" => one_hot,
-        "GridSample" => grid_sample,
-        "RoiAlign" => roi_align,
         "EyeLike" => eye_like,
         "RandomNormal" | "RandomUniform" => random,
         "RandomNormalLike" | "RandomUniformLike" => random_like,
         "Range" => range,
-        "STFT" => stft,
-        "Attention" | "MultiHeadAttention" => attention,
-        "ScaledDotProductAttention" => scaled_attention,
+        "SoftmaxCrossEntropyLoss" | "NegativeLogLikelihoodLoss" => loss,
+        "Det" => |ask| {
+            let x = ask.input(0)?;
+            let rank = x.rank().checked_sub(2).ok_or("it is no matrix")?;
+            one(dense(x.element(), &x.shape()[..rank])?)
+        },
+        "CausalConvWithState" => causal,
+        "EmbedLayerNormalization" => embedded,
         "Shape" | "ShapeOf" | "Size" => unknown_shape,
         "ConstantOfShape" => |ask| {
             ask.numbers(0)?;
@@ -206,30 +209,6 @@ fn one_hot(ask: &Ask<'_>) -> Result<Types, Why> {
     one(dense(ask.input(2)?.element(), shape)?)
 }
 
-fn grid_sample(ask: &Ask<'_>) -> Result<Types, Why> {
-    let (x, grid) = (ask.input(0)?, ask.input(1)?.shape());
-    if x.rank() < 3 || grid.len() != x.rank() {
-        return Err("an image and a grid of other ranks".into());
-    }
-    let mut shape = x.shape()[..2].to_vec();
-    shape.extend_from_slice(&grid[1..grid.len() - 1]);
-    one(dense(x.element(), shape)?)
-}
-
-fn roi_align(ask: &Ask<'_>) -> Result<Types, Why> {
-    let (x, rois) = (ask.input(0)?, ask.input(1)?.shape());
-    let (Some(&count), Some(&channels)) = (rois.first(), x.shape().get(1)) else {
-        return Err("it has no boxes or channels".into());
-    };
-    let shape = [
-        count,
-        channels,
-        ask.int("output_height", 1),
-        ask.int("output_width", 1),
-    ];
-    one(dense(x.element(), shape)?)
-}
-
 fn eye_like(ask: &Ask<'_>) -> Result<Types, Why> {
     let x = ask.input(0)?;
     one(dense(element_of(ask).unwrap_or(x.element()), x.shape())?)
@@ -256,52 +235,35 @@ fn range(ask: &Ask<'_>) -> Result<Types, Why> {
     Err("its length is known only when it runs".into())
 }
 
-fn stft(ask: &Ask<'_>) -> Result<Types, Why> {
+/// A number, or one for each label; then the logarithms.
+fn loss(ask: &Ask<'_>) -> Result<Types, Why> {
+    let (x, labels) = (ask.input(0)?, ask.input(1)?);
+    let loss = match ask.word("reduction").unwrap_or("mean") {
+        "none" => dense(x.element(), labels.shape())?,
+        _ => dense(x.element(), [])?,
+    };
+    Ok(vec![Some(loss), Some(x.clone())])
+}
+
+/// Like the input, and what the window still reaches of it.
+fn causal(ask: &Ask<'_>) -> Result<Types, Why> {
     let x = ask.input(0)?;
-    let step = *ask.numbers(1)?.first().ok_or("it says no step")?;
-    let frame = match ask.tensor(2) {
-        Some(_) => ask.input(2)?.shape().first().copied().unwrap_or(1),
-        None => *ask.numbers(3)?.first().ok_or("it says no frame")?,
+    let window = ask.input(1)?.shape().last().copied().unwrap_or(1);
+    let (Some(&batch), Some(&channels)) = (x.shape().first(), x.shape().get(1)) else {
+        return Err("it has no channels".into());
     };
-    let (Some(&batch), Some(&length)) = (x.shape().first(), x.shape().get(1)) else {
-        return Err("a signal of rank below 2".into());
-    };
-    if step < 1 || frame < 1 || length < frame {
-        return Err("a frame or a step of no size".into());
-    }
-    let bins = if ask.int("onesided", 1) != 0 {
-        frame / 2 + 1
-    } else {
-        frame
-    };
-    one(dense(
-        x.element(),
-        [batch, (length - frame) / step + 1, bins, 2],
-    )?)
+    Ok(vec![
+        Some(x.clone()),
+        Some(dense(x.element(), [batch, channels, window - 1])?),
+    ])
 }
 
-/// The first output is as wide as the values are.
-fn attention(ask: &Ask<'_>) -> Result<Types, Why> {
-    let query = ask.input(0)?;
-    let mut types: Types = vec![None; ask.outputs.max(1)];
-    if ask.own && query.rank() == 4 {
-        let value = ask.input(2)?;
-        let mut shape = query.shape().to_vec();
-        if let (Some(to), Some(&from)) = (shape.last_mut(), value.shape().last()) {
-            *to = from;
-        }
-        types[0] = Some(dense(query.element(), shape)?);
-    } else if !ask.own && ask.tensor(2).is_some() {
-        types[0] = Some(query.clone());
-    }
+/// ONNX Runtime's: rows of a table for numbers of words.
+fn embedded(ask: &Ask<'_>) -> Result<Types, Why> {
+    let (words, table) = (ask.input(0)?, ask.input(2)?);
+    let mut shape = words.shape().to_vec();
+    shape.extend(table.shape().last());
+    let mut types: Types = vec![Some(dense(table.element(), shape)?)];
+    types.resize(ask.outputs.max(1), None);
     Ok(types)
-}
-
-fn scaled_attention(ask: &Ask<'_>) -> Result<Types, Why> {
-    let (query, value) = (ask.input(0)?, ask.input(2)?);
-    let mut shape = query.shape().to_vec();
-    if let (Some(to), Some(&from)) = (shape.last_mut(), value.shape().last()) {
-        *to = from;
-    }
-    one(dense(query.element(), shape)?)
 }

@@ -7,13 +7,14 @@ use crate::spell::Framework;
 
 pub(super) fn rule(op: &str) -> Option<Rule> {
     Some(match op {
-        "Conv" | "FusedConv" | "NhwcFusedConv" | "Convolution" => conv,
+        "Conv" | "FusedConv" | "DeformConv" | "Convolution" => conv,
         "GroupConvolution" => group_conv,
         "ConvInteger" => conv_integer,
         "QLinearConv" => quantized_conv,
         "ConvTranspose" | "ConvolutionBackpropData" => conv_transpose,
         "GroupConvolutionBackpropData" => group_conv_transpose,
         "MaxPool" | "AveragePool" | "LpPool" | "AvgPool" => pool,
+        "MaxUnpool" => unpool,
         "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => global_pool,
         _ => return None,
     })
@@ -237,4 +238,15 @@ fn global_pool(ask: &Ask<'_>) -> Result<Types, Why> {
     let sizes = x.shape().iter().enumerate();
     let shape: Vec<i64> = sizes.map(|(k, &n)| if k < 2 { n } else { 1 }).collect();
     one(dense(x.element(), shape)?)
+}
+
+/// What a pool was made of: as large as it says, or as the pool would need.
+fn unpool(ask: &Ask<'_>) -> Result<Types, Why> {
+    let x = ask.input(0)?;
+    if ask.tensor(2).is_some() {
+        return one(dense(x.element(), ask.numbers(2)?)?);
+    }
+    let kernel = ask.ints("kernel_shape");
+    let kernel = kernel.ok_or("it says no size of its window")?;
+    transposed(ask, x.shape().get(1).copied().unwrap_or(1), &kernel)
 }

@@ -179,9 +179,14 @@ fn squeeze(call: &mut Call<'_>) -> Result<(), SpellError> {
 
 fn unsqueeze(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "axes"])?;
+    // A single axis may stand without brackets: models of the ONNX project itself have it so.
+    let axes = call.given_ints("axes", Form::ScalarOrVector, SHAPE)?;
     let op = Op::Unsqueeze {
         x: call.operand("data")?,
-        axes: required(call, "axes", SHAPE)?,
+        axes: match axes {
+            Some(axes) => axes,
+            None => required(call, "axes", SHAPE)?,
+        },
     };
     call.result(op)
 }
