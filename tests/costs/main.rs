@@ -7,6 +7,9 @@
 //!                           the worst texts of at most 10 kB that are found in so many seconds;
 //!                           fails if one takes more memory than a compile may, or more processor
 //!                           time than is said
+//! costs models SECONDS FILE...
+//!                           models, each changed a little for so many seconds: what reading them
+//!                           takes at worst; fails if one panics
 //! ```
 //!
 //! A text is compiled in a child of its own, which is ended if it takes too long. Bytes are those
@@ -15,6 +18,7 @@
 
 mod child;
 mod memory;
+mod models;
 mod search;
 mod stages;
 mod table;
@@ -46,9 +50,14 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             let milliseconds = arguments.get(3).map(|n| n.parse()).transpose()?;
             Ok(search::run(number(1, 60)?, number(2, 1)?, milliseconds))
         }
+        Some("models") => Ok(models::run(
+            number(1, 10)?,
+            arguments.get(2..).unwrap_or(&[]),
+        )?),
         _ => {
             eprintln!(
-                "costs file FILE... | table [SECONDS] | search [SECONDS] [SEED] [MILLISECONDS]"
+                "costs file FILE... | table [SECONDS] | search [SECONDS] [SEED] [MILLISECONDS] | \
+                 models SECONDS FILE..."
             );
             Ok(ExitCode::from(2))
         }
