@@ -3,7 +3,7 @@
 
 mod wire;
 
-use restride_import::{Options, Role, onnx, openvino};
+use restride_import::{Options, Role, onnx, onnx_tensor, openvino};
 use wire::{body, bytes, file, input, int, node, output, weight};
 
 fn refused(file: &[u8]) -> String {
@@ -77,6 +77,20 @@ fn sizes_that_multiply_to_more_than_there_is() {
     );
     let empty = weight("w", 7, &[0, i64::MAX], &[]);
     assert!(refused(&file(&empty, &[])).contains("the sizes multiply"));
+}
+
+/// A tensor that stands by itself is read whole, and only as far as there is data.
+#[test]
+fn tensors_by_themselves() {
+    let tensor = |size: i64, data: &[u8]| [int(1, size), int(2, 1), bytes(9, data)].concat();
+    let large = onnx_tensor(&tensor(100_000, &[0; 400_000])).expect("a tensor");
+    assert_eq!(large.ty().to_string(), "f32[100000]");
+    let typed = [int(1, 1 << 40), int(2, 1)].concat();
+    let error = onnx_tensor(&typed).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        error.contains("0 elements for f32[1099511627776]"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Model, ImportError> {
 /// Reads a tensor that stands in a file by itself.
 pub fn read_tensor(bytes: &[u8]) -> Result<Constant, ImportError> {
     let tensor = TensorProto::read(bytes, &mut Budget::new())?;
-    tensor::constant(&tensor, None)
+    tensor::constant(&tensor)
 }
 
 /// The version of a domain's operators; 1 where the file does not say.

@@ -101,22 +101,19 @@ pub(super) fn fact(tensor: &TensorProto<'_>, folder: Option<&Path>) -> Result<Fa
     })
 }
 
-/// The value of a small tensor, which has to be there.
-pub(super) fn constant(
-    tensor: &TensorProto<'_>,
-    folder: Option<&Path>,
-) -> Result<Constant, ImportError> {
-    let fact = fact(tensor, folder)?;
-    match (fact.value, fact.ty) {
-        (Some(value), _) => Ok(value),
-        (None, Ok(ty)) => Err(ImportError::new(format!(
-            "the value of {ty} is not at hand"
-        ))),
-        (None, Err(why)) => Err(ImportError::new(why.to_string())),
+/// What a tensor holds, whatever its size; its data has to be in it.
+pub(super) fn constant(tensor: &TensorProto<'_>) -> Result<Constant, ImportError> {
+    if external(tensor)?.is_some() {
+        return Err(ImportError::new("its data is in another file"));
     }
+    let element = element(tensor.data_type).map_err(ImportError::new)?;
+    let ty = TensorType::dense(element, &tensor.dims)
+        .map_err(|error| ImportError::new(error.to_string()).inside("dims"))?;
+    let bytes = native(bytes(tensor, &ty)?, element);
+    Constant::new(ty, bytes).map_err(|error| ImportError::new(error.to_string()))
 }
 
-/// The bytes of a small tensor, little-endian.
+/// The bytes of a tensor, little-endian.
 fn bytes(tensor: &TensorProto<'_>, ty: &TensorType) -> Result<Vec<u8>, ImportError> {
     let wrong = |what: String, field: &str| Err(ImportError::new(what).inside(field));
     if let Some(raw) = tensor.raw_data {
@@ -133,7 +130,7 @@ fn bytes(tensor: &TensorProto<'_>, ty: &TensorType) -> Result<Vec<u8>, ImportErr
         };
     }
     let (element, width) = (ty.element(), ty.element().width());
-    let mut bytes = Vec::with_capacity(ty.byte_size());
+    let mut bytes = Vec::new();
     let field = match element {
         // Complex numbers are two floats each.
         ElementType::F32 | ElementType::C64 => {
