@@ -70,7 +70,7 @@ impl Explanation {
             .collect();
         let stages = self.lowered.plan.stages.iter();
         let stages: Vec<Value> = stages
-            .map(|stage| json!({"reason": stage.reason, "pieces": stage.pieces.len()}))
+            .map(|stage| json!({"reason": stage.why(), "pieces": stage.pieces.len()}))
             .collect();
         let decisions = self.lowered.decisions.iter();
         let decisions: Vec<Value> = decisions

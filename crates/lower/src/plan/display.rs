@@ -9,7 +9,7 @@
 //! A piece is its destination address, its digits as `extent:destination:source` (and one more
 //! stride per index), and what it reads.
 
-use super::{Answer, Body, Destination, Piece, Plan, Source};
+use super::{Answer, Body, Destination, Piece, Plan, Source, Stage};
 use std::fmt;
 
 impl fmt::Display for Source {
@@ -76,6 +76,24 @@ impl fmt::Display for Piece {
     }
 }
 
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Destination::Scratch => f.write_str("scratch"),
+            Destination::Output(n) => write!(f, "output {n}"),
+        }
+    }
+}
+
+impl Stage {
+    /// Why there is this stage: what broke a chain, or else what it writes.
+    #[must_use]
+    pub fn why(&self) -> String {
+        let reason = self.reason.clone();
+        reason.unwrap_or_else(|| self.destination.to_string())
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for check in &self.checks {
@@ -87,11 +105,8 @@ impl fmt::Display for Plan {
             writeln!(f, "] {} in {}{wrap}", check.element.name(), check.limit)?;
         }
         for (at, stage) in self.stages.iter().enumerate() {
-            let to = match stage.destination {
-                Destination::Scratch => "scratch".to_owned(),
-                Destination::Output(n) => format!("output {n}"),
-            };
-            let reason = stage.reason.as_ref().unwrap_or(&to);
+            let to = stage.destination;
+            let reason = stage.why();
             writeln!(
                 f,
                 "stage {at} -> {to}: {} x {}, {} piece{}  // {}",
