@@ -1,0 +1,187 @@
+//! The suite in C, as a host would build it: with every compiler and standard that is here, warnings
+//! being errors, linked with the shared library and with the static one; and in C++ with the wrapper.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where the libraries are: beside the tests' own dependencies.
+fn libraries() -> PathBuf {
+    let test = std::env::current_exe().expect("this test");
+    let deps = test.parent().expect("its folder").to_owned();
+    for name in ["librestride_capi.so", "librestride_capi.a"] {
+        assert!(deps.join(name).exists(), "no {name} in {}", deps.display());
+    }
+    deps
+}
+
+fn has(program: &str) -> bool {
+    let version = Command::new(program).arg("--version").output();
+    version.is_ok_and(|output| output.status.success())
+}
+
+fn succeeds(command: &mut Command) -> String {
+    let output = command.output().expect("a command that can be started");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}\n{said}\n{complained}");
+    said
+}
+
+/// What the static library needs of the system.
+const SYSTEM: [&str; 5] = ["-lpthread", "-ldl", "-lm", "-lrt", "-lgcc_s"];
+
+struct Build<'a> {
+    compiler: &'a str,
+    standard: &'a str,
+    source: &'a str,
+    flags: &'a [&'a str],
+    is_static: bool,
+}
+
+impl Build<'_> {
+    fn built(&self) -> PathBuf {
+        let name = format!(
+            "{}-{}-{}-{}{}",
+            self.compiler,
+            self.standard,
+            self.source.replace(['/', '.'], "_"),
+            if self.is_static { "static" } else { "shared" },
+            self.flags.concat().replace(['-', '=', ','], "_"),
+        );
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let mut command = Command::new(self.compiler);
+        command
+            .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-g"])
+            .arg(format!("-std={}", self.standard))
+            .args(self.flags)
+            .arg("-I")
+            .arg(folder().join("include"))
+            .arg(folder().join(self.source))
+            .arg("-o")
+            .arg(&out);
+        let libraries = libraries();
+        if self.is_static {
+            command
+                .arg(libraries.join("librestride_capi.a"))
+                .args(SYSTEM);
+        } else {
+            command
+                .arg("-L")
+                .arg(&libraries)
+                .arg("-lrestride_capi")
+                .arg(format!("-Wl,-rpath,{}", libraries.display()))
+                .arg("-lpthread");
+        }
+        succeeds(&mut command);
+        out
+    }
+
+    fn runs(&self) {
+        let said = succeeds(&mut Command::new(self.built()));
+        assert!(said.ends_with("all passed\n"), "{said}");
+    }
+}
+
+const SUITE: &str = "tests/c/suite.c";
+const WRAPPER: &str = "tests/c/wrapper.cpp";
+
+#[test]
+fn the_suite_passes_with_every_compiler() {
+    let mut tried = 0;
+    for compiler in ["gcc", "clang", "cc"] {
+        if !has(compiler) {
+            println!("{compiler} is not here");
+            continue;
+        }
+        for (standard, is_static) in [("c99", false), ("c17", true)] {
+            tried += 1;
+            Build {
+                compiler,
+                standard,
+                source: SUITE,
+                flags: &[],
+                is_static,
+            }
+            .runs();
+        }
+    }
+    assert!(tried > 0, "no C compiler");
+}
+
+#[test]
+fn the_wrapper_passes_with_every_compiler() {
+    for compiler in ["g++", "clang++"] {
+        if !has(compiler) {
+            println!("{compiler} is not here");
+            continue;
+        }
+        for standard in ["c++17", "c++20"] {
+            Build {
+                compiler,
+                standard,
+                source: WRAPPER,
+                flags: &[],
+                is_static: false,
+            }
+            .runs();
+        }
+    }
+}
+
+#[test]
+fn the_suite_has_no_errors_of_memory() {
+    // The sanitizer looks at the C side; the other sees every load and store of both.
+    let build = |flags| Build {
+        compiler: "gcc",
+        standard: "c99",
+        source: SUITE,
+        flags,
+        is_static: false,
+    };
+    if !has("gcc") {
+        println!("gcc is not here");
+        return;
+    }
+    build(&["-fsanitize=address,undefined"]).runs();
+    if !has("valgrind") {
+        println!("valgrind is not here");
+        return;
+    }
+    let said = succeeds(
+        Command::new("valgrind")
+            .args(["-q", "--error-exitcode=1", "--leak-check=full"])
+            .args(["--errors-for-leak-kinds=definite"])
+            .arg(build(&["-DGENERIC"]).built()),
+    );
+    assert!(said.ends_with("all passed\n"), "{said}");
+}
+
+#[test]
+fn no_other_symbols_are_exported() {
+    let nm = Command::new("nm")
+        .args(["-D", "--defined-only", "--format=posix"])
+        .arg(libraries().join("librestride_capi.so"))
+        .output();
+    let Ok(nm) = nm else {
+        println!("nm is not here");
+        return;
+    };
+    let listed = String::from_utf8_lossy(&nm.stdout);
+    let names: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    let header = std::fs::read_to_string(folder().join("include/restride.h")).expect("the header");
+    for name in &names {
+        assert!(name.starts_with("restride_"), "{name} is exported");
+        assert!(
+            header.contains(&format!("{name}(")),
+            "{name} is not declared"
+        );
+    }
+    assert!(names.len() >= 24, "{names:?}");
+}
