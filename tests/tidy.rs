@@ -149,6 +149,10 @@ fn arrows_point_one_way() {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
+        // A workspace of its own, which knows the facade alone.
+        if name == "hosts" {
+            continue;
+        }
         let Some(arrows) = allowed.get(name.as_str()) else {
             wrong.push(format!("crates/{name}: is not in the table of arrows"));
             continue;
