@@ -1,6 +1,6 @@
 //! Lines of 64 bytes as they are run.
 
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 use crate::cpu::CpuLevel;
 use crate::lines::patterns::{Last, Lines, Pattern};
@@ -90,9 +90,11 @@ pub(super) enum Windows {
 /// A way to run a unit.
 pub(crate) struct Way {
     pub(super) windows: Windows,
-    /// Their sources count from the first window.
-    ops: Arc<[Op]>,
-    first: isize,
+    lines: Vec<Line>,
+    /// Of every line, or of all.
+    starts: Vec<Starts>,
+    /// Made when they are run: most ways cost more than others.
+    ops: OnceLock<Lines<Op>>,
     last: Last<Op>,
 }
 
@@ -103,7 +105,7 @@ impl search::Way for Way {
 
     fn ops(&self, pattern: &Pattern) -> Lines<Op> {
         match pattern.is_unit() {
-            true => (Arc::clone(&self.ops), self.first),
+            true => self.made().clone(),
             false => self.last.or_make(pattern, || self.placed(pattern)),
         }
     }
@@ -139,15 +141,36 @@ impl search::Way for Way {
 }
 
 impl Way {
+    /// The lines of the unit itself.
+    fn made(&self) -> &Lines<Op> {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+        fn wide(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
+            ops(lines, starts)
+        }
+        self.ops.get_or_init(|| {
+            let mut ops = match CpuLevel::detect() {
+                // SAFETY: the machine has it.
+                CpuLevel::Avx512 => unsafe { wide(&self.lines, &self.starts) },
+                CpuLevel::Baseline | CpuLevel::Avx2 => ops(&self.lines, &self.starts),
+            };
+            let first = ops.first().map_or(0, |op| op.src[0]);
+            for src in ops.iter_mut().flat_map(|op| &mut op.src) {
+                *src = src.wrapping_sub(first);
+            }
+            (ops.into(), first)
+        })
+    }
+
     /// The lines with the strides of a pattern put back.
     fn placed(&self, pattern: &Pattern) -> Lines<Op> {
-        let first = pattern.src.put_back(self.first);
+        let (ops, start) = self.made();
+        let first = pattern.src.put_back(*start);
         let put_back = |op: &Op| {
             let mut op = op.clone();
             op.dst = pattern.dst.put_back(op.dst);
             let mut windows = op.src.map(|_| 0);
             for (window, src) in windows.iter_mut().zip(&op.src[..op.windows]) {
-                let src = pattern.src.put_back(src.wrapping_add(self.first));
+                let src = pattern.src.put_back(src.wrapping_add(*start));
                 *window = src.wrapping_sub(first);
             }
             // Windows that are not needed are the first once more.
@@ -156,7 +179,7 @@ impl Way {
             op.src = windows;
             op
         };
-        (self.ops.iter().map(put_back).collect(), first)
+        (ops.iter().map(put_back).collect(), first)
     }
 }
 
@@ -173,15 +196,11 @@ fn of(unit: &Unit) -> Option<(Way, usize)> {
         starts.clear();
         starts.push(all);
     }
-    let mut ops = ops(&lines, &starts);
-    let first = ops.first()?.src[0];
-    for src in ops.iter_mut().flat_map(|op| &mut op.src) {
-        *src = src.wrapping_sub(first);
-    }
     let way = Way {
         windows,
-        ops: ops.into(),
-        first,
+        lines,
+        starts,
+        ops: OnceLock::new(),
         last: Last::default(),
     };
     Some((way, cost))
