@@ -2,11 +2,13 @@
 //!
 //! One thread looks up a known shape and calls its program, again and again, while another
 //! compiles a graph with so many rolled outputs in a loop: the first alone, then both. Then engines
-//! are dropped that have such a graph and a hundred others still to compile. Nothing here is
+//! are dropped that have such a graph and a hundred others still to compile. Last, what an output costs
+//! in calls of programs with ever more of them. Nothing here is
 //! judged: a busy machine adds its own pauses to all of it, which is why the first line is there.
 
 use restride::{
-    Code, Config, ElementType, Engine, Graph, InputShape, Template, TensorMut, TensorRef,
+    Budget, Code, Config, ElementType, Engine, Graph, InputShape, Template, TensorMut, TensorRef,
+    ViewPolicy,
 };
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut numbers = std::env::args().skip(1).map(|n| n.parse::<usize>());
     let outputs = numbers.next().transpose()?.unwrap_or(200);
     let hits = numbers.next().transpose()?.unwrap_or(2_000_000);
-    let slow = rolled(outputs)?;
+    let slow = rolled(outputs, 3)?;
     let engine = Engine::default();
     println!("lookups and calls of one shape     p50      p99.9      worst");
     lookups(&engine, hits)?.tell("alone");
@@ -24,7 +26,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     let beside = std::thread::scope(|threads| {
         threads.spawn(|| {
-            while !stop.load(Ordering::Relaxed) && engine.compile(&slow).is_ok() {
+            // Each another graph, since those that are known are looked up.
+            let mut others = (4..).map_while(|last| rolled(outputs, last).ok());
+            while !stop.load(Ordering::Relaxed)
+                && others
+                    .next()
+                    .is_some_and(|slow| engine.compile(&slow).is_ok())
+            {
                 compiles.fetch_add(1, Ordering::Relaxed);
             }
         });
@@ -45,13 +53,42 @@ fn main() -> Result<(), Box<dyn Error>> {
         "drop(engine) with 101 compiles to do: {:.1?} at the median, {:.1?} at worst",
         drops[5], drops[9]
     );
+    println!("outputs    nanoseconds an output");
+    for outputs in [10, 100, 1_000, 10_000, 60_000] {
+        println!("{outputs:<10} {:>8.1}", an_output(outputs)?);
+    }
     Ok(())
 }
 
+/// Nanoseconds of a call for each of so many outputs of 64 bytes, at the median.
+fn an_output(outputs: usize) -> Result<f64, Box<dyn Error>> {
+    let mut g = Graph::new("many");
+    let x = g.input("x", ElementType::U8, [64])?;
+    for _ in 0..outputs {
+        g.output_as(x, ViewPolicy::Copy)?;
+    }
+    let engine = Engine::new(Config {
+        budget: Budget::UNLIMITED,
+        code: Code::Generic,
+        ..Config::default()
+    });
+    let program = engine.compile(&g)?;
+    let (x, mut y) = ([7u8; 64], vec![0u8; 64 * outputs]);
+    let mut parts: Vec<_> = y.chunks_mut(64).map(TensorMut::new).collect();
+    let mut times = Vec::new();
+    for _ in 0..(1_000_000 / outputs).max(20) {
+        let begun = Instant::now();
+        program.run(&[TensorRef::new(&x)], &mut parts)?;
+        times.push(begun.elapsed());
+    }
+    times.sort();
+    Ok(times[times.len() / 2].as_secs_f64() * 1e9 / outputs as f64)
+}
+
 /// A graph whose outputs are of 64 pieces each.
-fn rolled(outputs: usize) -> Result<Graph, Box<dyn Error>> {
+fn rolled(outputs: usize, last: i64) -> Result<Graph, Box<dyn Error>> {
     let mut g = Graph::new("rolled");
-    let x = g.input("x", ElementType::U8, [3; 6])?;
+    let x = g.input("x", ElementType::U8, [3, 3, 3, 3, 3, last])?;
     let y = g.roll(x, [1; 6], [0, 1, 2, 3, 4, 5])?;
     for _ in 0..outputs {
         g.output(y)?;

@@ -1,4 +1,4 @@
-//! Whether an engine stays small and right for long: `soak shapes [N]`, `soak threads [SECONDS]`;
+//! Whether an engine stays small and right for long: `soak shapes [N]`, `soak scratch [N]`, `soak threads [SECONDS]`;
 //! without arguments a little of both.
 //!
 //! `shapes` passes N distinct shapes (a million) through one engine, most of them beyond the
@@ -7,7 +7,8 @@
 //! `/proc`, so the numbers are there on Linux only.
 
 use restride::{
-    Config, ElementType, Engine, Graph, InputShape, Template, TensorMut, TensorRef, ViewPolicy,
+    Config, ElementType, Engine, Graph, IndexRule, InputShape, Template, TensorMut, TensorRef,
+    ViewPolicy,
 };
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,10 +19,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let number = arguments.next().map(|n| n.parse::<u64>()).transpose()?;
     match what.as_deref() {
         Some("shapes") => shapes(number.unwrap_or(1_000_000)),
+        Some("scratch") => scratch(number.unwrap_or(100_000)),
         Some("threads") => threads(Duration::from_secs(number.unwrap_or(60))),
-        Some(_) => Err("soak shapes [N] | soak threads [SECONDS]".into()),
+        Some(_) => Err("soak shapes [N] | soak scratch [N] | soak threads [SECONDS]".into()),
         None => {
             shapes(2_000)?;
+            scratch(500)?;
             threads(Duration::from_secs(1))
         }
     }
@@ -100,6 +103,52 @@ fn shapes(count: u64) -> Result<(), Box<dyn std::error::Error>> {
     } else {
         Ok(())
     }
+}
+
+/// Passes so many shapes of a node that needs scratch, up to 800 kB of it, through one engine, and
+/// compares what the process holds with what the engine says that it keeps.
+fn scratch(count: u64) -> Result<(), Box<dyn std::error::Error>> {
+    // Bytes by indices that are computed themselves.
+    let mut g = Graph::new("scratch");
+    let x = g.input("x", ElementType::U8, [4])?;
+    let i = g.input("i", ElementType::I64, [9])?;
+    let j = g.roll(i, [1], [0])?;
+    let y = g.gather(x, j, IndexRule::ONNX).axis(0).finish()?;
+    g.output(y)?;
+    let node = Template::new(g);
+    let engine = Engine::default();
+    let bounds = engine.config().scratch_bytes + engine.config().cache_bytes;
+    let (i, mut y) = (vec![3i64; 100_000], vec![0u8; 100_000]);
+    println!(
+        "shapes     RSS kB  scratch kB  cache kB  entries    (bounds: {} kB)",
+        bounds >> 10
+    );
+    for n in 1..=count {
+        let length = 1 + (n * 48_271 % 100_003) as usize % 100_000;
+        let sizes = [length as i64];
+        let shapes = [InputShape::dense(&[4]), InputShape::dense(&sizes)];
+        let program = engine.specialise(&node, &shapes)?;
+        let inputs = [
+            TensorRef::new(&[5u8, 6, 7, 8]),
+            TensorRef::new(&i[..length]),
+        ];
+        y[length - 1] = 0;
+        program.run(&inputs, &mut [TensorMut::new(&mut y[..length])])?;
+        if y[length - 1] != 8 {
+            return Err("wrong bytes".into());
+        }
+        if n == count || (n >= 1_000 && n.to_string().trim_end_matches('0') == "1") {
+            let stats = engine.stats();
+            println!(
+                "{n:<9} {:>7} {:>11} {:>9} {:>8}",
+                held().0,
+                stats.scratch_bytes >> 10,
+                stats.bytes >> 10,
+                stats.entries
+            );
+        }
+    }
+    Ok(())
 }
 
 fn threads(duration: Duration) -> Result<(), Box<dyn std::error::Error>> {
