@@ -127,6 +127,8 @@
 //! [`Stages`] holds what every stage made of a graph; each of them prints. [`Program::kernel`] is
 //! the loops that run, [`Program::disassembly`] and [`Engine::listing`] their machine code.
 
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod cache;
 #[cfg(test)]
 mod cache_tests;
@@ -159,6 +161,8 @@ mod waiting_tests;
 #[cfg(feature = "jit")]
 mod worker;
 
+#[cfg(feature = "ndarray")]
+pub use arrays::{ArrayError, ArrayExt};
 pub use call::Call;
 pub use config::{Code, Config, Memory};
 pub use engine::{Engine, Stats};

@@ -36,6 +36,9 @@ elements! {
     i64 => I64, u64 => U64, i128 => I128, u128 => U128, f32 => F32, f64 => F64,
 }
 
+#[cfg(feature = "half")]
+elements! { half::f16 => F16, half::bf16 => Bf16 }
+
 /// How strictly the element of a tensor is compared with the program's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
@@ -104,6 +107,38 @@ impl<'a> TensorRef<'a> {
             start,
             bytes,
             claim: Claim::Named(element),
+            borrow: PhantomData,
+        }
+    }
+}
+
+#[cfg(feature = "ndarray")]
+impl TensorRef<'_> {
+    /// So many elements from an address on, those that a layout names being values of their type.
+    ///
+    /// # Safety
+    /// As for [`TensorRef::from_raw`].
+    pub(crate) unsafe fn from_values<T: Element>(start: *const T, count: usize) -> Self {
+        Self {
+            start: start.cast(),
+            bytes: count * size_of::<T>(),
+            claim: Claim::Values(T::ELEMENT),
+            borrow: PhantomData,
+        }
+    }
+}
+
+#[cfg(feature = "ndarray")]
+impl TensorMut<'_> {
+    /// So many elements from an address on, of which those that a layout names are to be values.
+    ///
+    /// # Safety
+    /// As for [`TensorMut::from_raw`].
+    pub(crate) unsafe fn from_values<T: Element>(start: *mut T, count: usize) -> Self {
+        Self {
+            start: start.cast(),
+            bytes: count * size_of::<T>(),
+            claim: Claim::Values(T::ELEMENT),
             borrow: PhantomData,
         }
     }
