@@ -150,10 +150,13 @@ fn lines_in_a_set(machine: &Machine, apart: i64, width: i64) -> i64 {
     let rows = machine.per_line(width).max(UNDER_WAY);
     let sets = (machine.l1_way / machine.line).max(1) as usize;
     let mut touched: SmallVec<[u16; 64]> = SmallVec::from_elem(0, sets);
+    let counts = touched.as_mut_slice();
     let mut most = 0;
     let mut touch = |set: usize| {
-        touched[set] += 1;
-        most = most.max(touched[set]);
+        if let Some(count) = counts.get_mut(set) {
+            *count += 1;
+            most = most.max(*count);
+        }
     };
     // A division for each row would be most of what ordering costs.
     let shift = (machine.line.count_ones() == 1).then(|| machine.line.trailing_zeros());
