@@ -442,3 +442,40 @@ fn links_between_pages_lead_somewhere() {
     }
     none(&wrong);
 }
+
+#[test]
+fn words_of_the_glossary_are_said_once_and_stand_for_something() {
+    let page = read(&root().join("docs/glossary.md"));
+    let mut wrong = Vec::new();
+    let mut words = Vec::new();
+    for entry in page.lines().filter(|line| line.starts_with("- ")) {
+        // What is in bold: the word itself, and others that are explained along with it.
+        words.extend(entry.split("**").skip(1).step_by(2).map(str::to_owned));
+        // Names of types are in the code, under the crate that they are said to be of.
+        for name in entry.split('`').skip(1).step_by(2) {
+            let Some((krate, path)) = name.split_once("::") else {
+                continue;
+            };
+            let folder = match krate.strip_prefix("restride_") {
+                Some(short) => format!("crates/{short}/src"),
+                None => format!("crates/{krate}/src"),
+            };
+            let last = path.rsplit("::").next().unwrap_or(path);
+            let defined = ["struct", "enum"].iter().any(|kind| {
+                everything_in(&folder)
+                    .lines()
+                    .any(|line| line.trim_start().starts_with(&format!("pub {kind} {last}")))
+            });
+            if !defined {
+                wrong.push(format!("docs/glossary.md: {folder} has no {name}"));
+            }
+        }
+    }
+    assert!(words.len() > 30, "{words:?}");
+    let mut sorted = words.clone();
+    sorted.sort();
+    for pair in sorted.windows(2).filter(|pair| pair[0] == pair[1]) {
+        wrong.push(format!("docs/glossary.md: {} is said twice", pair[0]));
+    }
+    none(&wrong);
+}
