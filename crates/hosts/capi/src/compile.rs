@@ -5,6 +5,7 @@ use crate::constants::*;
 use crate::describe::Description;
 use crate::failure::{Failure, call, place, row, some};
 use restride::{Graph, InputShape, Program, Source, Template};
+use smallvec::SmallVec;
 use std::ffi::c_char;
 use std::sync::OnceLock;
 
@@ -142,9 +143,6 @@ unsafe fn input_shape<'a>(shape: &restride_shape) -> Result<InputShape<'a>, Fail
     Ok(InputShape::strided(sizes, shape.offset, strides))
 }
 
-/// Shapes that most graphs have fewer of than this need no allocation.
-const FEW: usize = 8;
-
 /// See `restride.h`.
 ///
 /// # Safety
@@ -165,24 +163,10 @@ pub unsafe extern "C" fn restride_engine_specialise(
         // SAFETY: the caller's.
         let (template, shapes) =
             unsafe { (some(template_, "template")?, row(shapes, count, "shapes")?) };
-        let mut few = [InputShape::dense(&[]); FEW];
-        let many: Vec<InputShape<'_>>;
-        let inputs = match few.get_mut(..count) {
-            Some(few) => {
-                for (input, shape) in few.iter_mut().zip(shapes) {
-                    // SAFETY: the caller's.
-                    *input = unsafe { input_shape(shape) }?;
-                }
-                &*few
-            }
-            None => {
-                // SAFETY: the caller's.
-                let all = shapes.iter().map(|shape| unsafe { input_shape(shape) });
-                many = all.collect::<Result<_, _>>()?;
-                &many
-            }
-        };
-        hand_out(engine.0.specialise(&template.0, inputs)?, place);
+        // SAFETY: the caller's.
+        let inputs = shapes.iter().map(|shape| unsafe { input_shape(shape) });
+        let inputs = inputs.collect::<Result<SmallVec<[_; 8]>, _>>()?;
+        hand_out(engine.0.specialise(&template.0, &inputs)?, place);
         Ok(())
     })
 }

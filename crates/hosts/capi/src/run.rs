@@ -5,6 +5,7 @@ use crate::constants::*;
 use crate::describe::{Described, restride_tensor};
 use crate::failure::{Failure, call, place, row, some};
 use restride::{Answer, OutputBuffer, ParallelFor, Program, TensorMut, TensorRef};
+use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -58,16 +59,18 @@ impl restride_buffer {
 /// So many arguments need no allocation.
 const FEW: usize = 8;
 
-/// Calls with the inputs as the program wants them.
+/// The inputs as the program wants them, and the buffers that they are.
+type Inputs<'a> = (SmallVec<[TensorRef<'a>; FEW]>, &'a [restride_buffer]);
+
+/// The inputs of a call.
 ///
 /// # Safety
-/// `inputs` is null or leads to `count` buffers that can be read.
-unsafe fn with_inputs<T>(
+/// `inputs` is null or leads to `count` buffers that can be read for as long as the tensors live.
+unsafe fn read<'a>(
     program: &Program,
     inputs: *const restride_buffer,
     count: usize,
-    work: impl FnOnce(&[TensorRef<'_>]) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+) -> Result<Inputs<'a>, Failure> {
     // SAFETY: the caller's.
     let buffers = unsafe { row(inputs, count, "inputs") }?;
     let types = program.inputs();
@@ -78,21 +81,13 @@ unsafe fn with_inputs<T>(
             format!("the program has {needed} inputs, {got} were given"),
         ));
     }
-    let tensor = |(at, (ty, buffer)): (usize, (&restride::TensorType, &restride_buffer))| {
+    let tensors = types.iter().zip(buffers).enumerate();
+    let tensors = tensors.map(|(at, (ty, buffer))| {
         let start = buffer.start("input", at)?;
         // SAFETY: the caller's.
         Ok(unsafe { TensorRef::from_raw(ty.element(), start, buffer.bytes) })
-    };
-    let mut tensors = types.iter().zip(buffers).enumerate().map(tensor);
-    if count <= FEW {
-        let mut few = [TensorRef::from_bytes(&[]); FEW];
-        for (place, tensor) in few.iter_mut().zip(&mut tensors) {
-            *place = tensor?;
-        }
-        work(&few[..count])
-    } else {
-        work(&tensors.collect::<Result<Vec<_>, Failure>>()?)
-    }
+    });
+    Ok((tensors.collect::<Result<_, Failure>>()?, buffers))
 }
 
 /// The outputs that are written, of a buffer for each output.
@@ -104,7 +99,7 @@ unsafe fn written<'a>(
     program: &restride_program,
     outputs: *const restride_buffer,
     count: usize,
-) -> Result<Vec<TensorMut<'a>>, Failure> {
+) -> Result<SmallVec<[TensorMut<'a>; FEW]>, Failure> {
     // SAFETY: the caller's.
     let buffers = unsafe { row(outputs, count, "outputs") }?;
     let answers = &program.described().outputs;
@@ -142,10 +137,9 @@ pub unsafe extern "C" fn restride_program_run(
     // SAFETY: the caller's.
     call(|| unsafe {
         let program = some(program, "program")?;
+        let (inputs, _) = read(program.program(), inputs, input_count)?;
         let mut outputs = written(program, outputs, output_count)?;
-        with_inputs(program.program(), inputs, input_count, |inputs| {
-            Ok(program.program().run(inputs, &mut outputs)?)
-        })
+        Ok(program.program().run(&inputs, &mut outputs)?)
     })
 }
 
@@ -196,10 +190,9 @@ pub unsafe extern "C" fn restride_program_run_on(
         let program = some(program, "program")?;
         let run = run.ok_or_else(|| Failure::argument("run is null"))?;
         let threads = Threads { width, run, user };
+        let (inputs, _) = read(program.program(), inputs, input_count)?;
         let mut outputs = written(program, outputs, output_count)?;
-        with_inputs(program.program(), inputs, input_count, |inputs| {
-            Ok(program.program().run_on(&threads, inputs, &mut outputs)?)
-        })
+        Ok(program.program().run_on(&threads, &inputs, &mut outputs)?)
     })
 }
 
@@ -267,20 +260,18 @@ pub unsafe extern "C" fn restride_program_run_with(
                 start,
             })
         };
-        let inputs_given = row(inputs, input_count, "inputs")?;
-        with_inputs(program.program(), inputs, input_count, |inputs| {
-            let done = program.program().run_with(inputs, |at, _| given(at))?;
-            if answers.is_null() {
-                return Ok(());
-            }
-            for (at, answer) in done.into_iter().enumerate() {
-                let buffer = match answer {
-                    Answer::Written(given) => given.buffer,
-                    Answer::View { input } => inputs_given[input],
-                };
-                *place(answers.add(at), "answers")? = buffer;
-            }
-            Ok(())
-        })
+        let (inputs, buffers) = read(program.program(), inputs, input_count)?;
+        let done = program.program().run_with(&inputs, |at, _| given(at))?;
+        if answers.is_null() {
+            return Ok(());
+        }
+        for (at, answer) in done.into_iter().enumerate() {
+            let buffer = match answer {
+                Answer::Written(given) => given.buffer,
+                Answer::View { input } => buffers[input],
+            };
+            *place(answers.add(at), "answers")? = buffer;
+        }
+        Ok(())
     })
 }
