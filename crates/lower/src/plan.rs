@@ -90,6 +90,17 @@ pub enum Body {
     },
 }
 
+impl Body {
+    /// The indices that move its address.
+    #[must_use]
+    pub fn indices(&self) -> &[IndexColumn] {
+        match self {
+            Body::Fill(_) => &[],
+            Body::Copy { indices, .. } => indices,
+        }
+    }
+}
+
 /// A part of a stage: disjoint from all other parts of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {

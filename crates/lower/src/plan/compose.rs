@@ -10,7 +10,7 @@ use super::{Destination, IndexCheck, Plan, PlanConstant, Source, Stage};
 use restride_budget::{Meter, Stage as Spender, TooCostly};
 use restride_canon::ir::{Canonical, Check, Node, NodeId, Type};
 use restride_graph::ViewPolicy;
-use restride_layout::{Axes, Break, Cover, Sizes, View};
+use restride_layout::{Axes, Break, Cover, Piece, Sizes, View};
 use smallvec::SmallVec;
 
 /// What a plan may do.
@@ -155,6 +155,15 @@ impl<'g> Composer<'g> {
         let rank = value.shape().len() as u64;
         let work = 150 + 40 * rank + 4 * looks;
         self.meter.things(pieces, work, 250 + 60 * rank);
+        // What gathers add to a piece: for each a stride of every digit, and what is known of it.
+        let through = |(piece, reads): &(Piece, Reads)| {
+            let indices = reads.indices().len();
+            (indices, piece.digits().len() * indices)
+        };
+        let sum = |(indices, strides), (i, s)| (indices + i, strides + s);
+        let (indices, strides) = value.parts().iter().map(through).fold((0, 0), sum);
+        self.meter.things(indices, 20, 200);
+        self.meter.things(strides, 2, 16);
     }
 
     /// What is known of an operand. It has been composed: operands come before their users.

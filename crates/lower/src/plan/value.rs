@@ -47,6 +47,14 @@ impl Reads {
         }
     }
 
+    /// The indices that move it.
+    pub(super) fn indices(&self) -> &[IndexRead] {
+        match self {
+            Reads::Fill(_) => &[],
+            Reads::Copy { indices, .. } => indices,
+        }
+    }
+
     /// The source, if no index moves it.
     pub(super) fn plain(&self) -> Option<Source> {
         match self {

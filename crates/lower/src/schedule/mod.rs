@@ -65,9 +65,12 @@ pub struct Scheduled {
 /// counted as well. Outputs that are views are not part of the kernel.
 pub fn schedule(plan: &Plan, machine: &Machine, meter: &Meter) -> Result<Scheduled, LowerError> {
     let pieces: usize = plan.stages.iter().map(|stage| stage.pieces.len()).sum();
+    let indices = plan.stages.iter().flat_map(|stage| &stage.pieces);
+    let indices: usize = indices.map(|piece| piece.body.indices().len()).sum();
     let machine = &machine.bounded();
     meter.enter(Spender::Schedule);
     meter.things(pieces + plan.checks.len(), 1000, 700);
+    meter.things(indices, 200, 600);
     meter.check()?;
     let levels = levels(plan)?;
     // Every check runs in a phase of its own before the first write of an output, so that a
