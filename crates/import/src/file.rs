@@ -1,6 +1,6 @@
 //! Models as files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::ImportError;
 use crate::model::Model;
@@ -22,25 +22,48 @@ const MAX_BYTES: u64 = 4 << 30;
 /// # Ok::<(), restride_import::ImportError>(())
 /// ```
 pub fn open(path: &Path, options: &Options) -> Result<Model, ImportError> {
-    let bytes = read(path)?;
-    let mut options = options.clone();
-    if options.folder.is_none() {
-        options.folder = Some(path.parent().unwrap_or(Path::new("")).to_owned());
-    }
-    let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").is_some();
-    if text || start.is_some_and(|at| bytes[at] == b'<') {
-        let weights = path.with_extension("bin");
-        let weights = match weights.exists() {
-            true => Some(read(&weights)?),
+    Source::of(path)?.import(options)
+}
+
+/// What a model's files hold, to be read at one size or another.
+pub(crate) struct Source {
+    bytes: Vec<u8>,
+    /// What lies beside an IR; nothing for ONNX.
+    weights: Option<Vec<u8>>,
+    is_ir: bool,
+    folder: PathBuf,
+}
+
+impl Source {
+    pub(crate) fn of(path: &Path) -> Result<Source, ImportError> {
+        let bytes = read(path)?;
+        let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").is_some();
+        let is_ir = text || start.is_some_and(|at| bytes[at] == b'<');
+        let beside = path.with_extension("bin");
+        let weights = match is_ir && beside.exists() {
+            true => Some(read(&beside)?),
             false => None,
         };
-        let text = std::str::from_utf8(&bytes).map_err(|error| {
+        Ok(Source {
+            bytes,
+            weights,
+            is_ir,
+            folder: path.parent().unwrap_or(Path::new("")).to_owned(),
+        })
+    }
+
+    pub(crate) fn import(&self, options: &Options) -> Result<Model, ImportError> {
+        let mut options = options.clone();
+        options.folder.get_or_insert_with(|| self.folder.clone());
+        if !self.is_ir {
+            return onnx::import(&self.bytes, &options);
+        }
+        let text = std::str::from_utf8(&self.bytes).map_err(|error| {
             ImportError::new(format!("byte {} is no UTF-8", error.valid_up_to()))
         })?;
-        return openvino::import(text, weights.as_deref(), &options);
+        openvino::import(text, self.weights.as_deref(), &options)
     }
-    onnx::import(&bytes, &options)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, ImportError> {

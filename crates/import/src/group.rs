@@ -37,6 +37,8 @@ pub struct Program {
     pub inputs: Vec<TensorId>,
     /// The tensor of each output of the graph.
     pub outputs: Vec<TensorId>,
+    /// How many values the graph had after each node of the group.
+    pub(crate) ends: Vec<usize>,
 }
 
 impl Model {
@@ -85,21 +87,23 @@ impl Model {
     /// A group as a program. Small weights stand in it, large ones are inputs of it.
     pub fn program(&self, group: &Group) -> Result<Program, ImportError> {
         // Once to find the inputs, and once with all of them before the first operator.
-        let (_, inputs) = self.spelled(group, &[])?;
-        let (graph, _) = self.spelled(group, &inputs)?;
+        let (_, inputs, _) = self.spelled(group, &[])?;
+        let (graph, _, ends) = self.spelled(group, &inputs)?;
         Ok(Program {
             graph,
             inputs,
             outputs: group.outputs.clone(),
+            ends,
         })
     }
 
-    /// A group as a graph that begins with these inputs, and all inputs that it has.
+    /// A group as a graph that begins with these inputs, all inputs that it has, and how many values
+    /// the graph has after each node.
     fn spelled(
         &self,
         group: &Group,
         first: &[TensorId],
-    ) -> Result<(Graph, Vec<TensorId>), ImportError> {
+    ) -> Result<(Graph, Vec<TensorId>, Vec<usize>), ImportError> {
         let name = match group.nodes.first() {
             Some(&first) if !self.node(first).name.is_empty() => &self.node(first).name,
             _ => "group",
@@ -116,6 +120,7 @@ impl Model {
             let added = taken.add(id, &mut graph);
             added.map_err(|error| ImportError::new(error.to_string()))?;
         }
+        let mut ends = Vec::new();
         for &id in &group.nodes {
             let node = self.node(id);
             taken.inputs = &node.inputs;
@@ -131,6 +136,7 @@ impl Model {
                     let _ = graph.set_name(value, &name);
                 }
             }
+            ends.push(graph.len());
         }
         for id in &group.outputs {
             let value = taken.known.get(id).copied().ok_or_else(|| {
@@ -140,7 +146,7 @@ impl Model {
                 .output(value)
                 .map_err(|error| ImportError::new(error.to_string()))?;
         }
-        Ok((graph, taken.taken))
+        Ok((graph, taken.taken, ends))
     }
 
     /// One node as a program.

@@ -42,7 +42,9 @@ mod onnx;
 mod openvino;
 mod options;
 mod rules;
+mod sizes;
 pub mod spell;
+mod template;
 
 pub use error::ImportError;
 pub use file::open;
@@ -51,3 +53,4 @@ pub use model::{Model, Node, NodeId, OpenSize, Role, Scope, Tensor, TensorId, Un
 pub use onnx::{import as onnx, read_tensor as onnx_tensor};
 pub use openvino::import as openvino;
 pub use options::Options;
+pub use sizes::{Bound, Dimension, Reach, Sizes};

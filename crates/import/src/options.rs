@@ -23,6 +23,19 @@ pub struct Options {
     pub(crate) values: BTreeMap<String, Constant>,
     pub(crate) numbers: BTreeMap<String, Vec<i64>>,
     pub(crate) folder: Option<PathBuf>,
+    /// Open sizes that are other ones for once, by their keys.
+    pub(crate) varied: BTreeMap<OpenKey, i64>,
+}
+
+/// What tells open sizes apart: the name or, for those without one, axis and size.
+pub(crate) type OpenKey = (String, usize, i64);
+
+/// The key of an open size.
+pub(crate) fn open_key(symbol: &str, axis: usize, size: i64) -> OpenKey {
+    match symbol {
+        "" => (String::new(), axis, size),
+        symbol => (symbol.to_owned(), 0, 0),
+    }
 }
 
 impl Options {
@@ -64,6 +77,17 @@ impl Options {
         let lower = symbol.to_ascii_lowercase();
         let batch = lower.contains("batch") || lower == "n" || (axis == 0 && rank > 1);
         (if batch { 1 } else { 128 }, false)
+    }
+
+    /// The size that an open axis has instead, if the model is read at other sizes.
+    pub(crate) fn varied(&self, symbol: &str, axis: usize, size: i64) -> i64 {
+        match self.varied.is_empty() {
+            true => size,
+            false => *self
+                .varied
+                .get(&open_key(symbol, axis, size))
+                .unwrap_or(&size),
+        }
     }
 
     /// Names that were given but are nobody's.

@@ -95,6 +95,38 @@ def detector():
     save("detector", nodes, [info("x", ["batch", 3, 32, 32])], [info("y", ["batch", 4, 16, 16])], weights)
 
 
+def sequence():
+    """Batch and sequence are open, and exporters spell both into every parameter."""
+    weights = [
+        const("zero", [0]), const("one", [1]), const("two", [2]), const("four", [4]), const("three", [3]),
+        const("minus", [-1]), const("begin", 0), const("step", -1), const("width", [12]),
+    ]
+    nodes = [
+        node("Shape", "x", "batch", start=0, end=1), node("Shape", "x", "length", start=1, end=2),
+        node("Relu", "x", "active"),
+        node("Concat", "batch length three four", "heads_shape", axis=0),
+        node("Reshape", "active heads_shape", "heads", allowzero=1),
+        node("Transpose", "heads", "turned", perm=[0, 2, 1, 3]),
+        node("Sigmoid", "active", "gates"),
+        node("Slice", "gates one length one", "late"),
+        node("Sub", "length two", "before"),
+        node("Tanh", "x", "last"),
+        node("Slice", "last before length one", "end"),
+        node("Sub", "length one", "rest"), node("Concat", "one rest", "lengths", axis=0),
+        node("Exp", "x", "grown"),
+        node("Split", "grown lengths", "head tail", axis=1),
+        node("ReduceMax", "x one", "most"),
+        node("Concat", "batch length width", "wide_shape", axis=0),
+        node("Expand", "most wide_shape", "wide"),
+        node("Squeeze", "rest", "from"), node("Range", "from step step", "backward"),
+        node("Abs", "x", "plain"),
+        node("Gather", "plain backward", "reversed", axis=1),
+    ]
+    outputs = [info("turned", ["batch", 3, "sequence", 4])]
+    outputs += [info(name, ["batch", None, 12]) for name in ("late", "end", "head", "tail", "wide", "reversed")]
+    save("sequence", nodes, [info("x", ["batch", "sequence", 12])], outputs, weights)
+
+
 def patches():
     """Movement alone: an image as rows of patches."""
     weights = [const("shape", [0, 3, 4, 8, 4, 8]), const("rows", [0, 16, -1])]
@@ -312,7 +344,7 @@ def layers():
     ir.save("layers")
 
 
-for make in layers, detector, patches, branches, functions, old, hidden, outside:
+for make in layers, detector, sequence, patches, branches, functions, old, hidden, outside:
     make()
 for file in sorted(FILES.glob("*.onnx")):
     print(file.stat().st_size, file.name)

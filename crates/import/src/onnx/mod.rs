@@ -156,34 +156,34 @@ fn input<'a>(
             );
             return Err(ImportError::new(what));
         }
-        (_, Some(given)) => given.clone(),
+        (None, Some(given)) => given.clone(),
         (None, None) => return Ok(hidden("its rank is open: give its shape")),
-        (Some(dims), None) => {
+        (Some(dims), given) => {
             let mut shape = Vec::new();
             for (axis, dim) in dims.iter().enumerate() {
-                let size = match dim.value.filter(|&size| size >= 0) {
-                    Some(size) => size,
-                    None => {
-                        let (size, said) = match sizes.get(dim.name) {
-                            Some(&size) => (size, true),
-                            None => options.open(dim.name, axis, dims.len()),
-                        };
-                        if !dim.name.is_empty() {
-                            sizes.insert(dim.name, size);
-                        }
-                        let open = &mut reader.builder.model.open;
-                        if dim.name.is_empty() || open.iter().all(|open| open.symbol != dim.name) {
-                            open.push(OpenSize {
-                                symbol: dim.name.to_owned(),
-                                input: info.name.to_owned(),
-                                axis,
-                                size,
-                                given: said,
-                            });
-                        }
-                        size
-                    }
+                let given = given.map(|given| given[axis]);
+                if let Some(size) = dim.value.filter(|&size| size >= 0) {
+                    shape.push(given.unwrap_or(size));
+                    continue;
+                }
+                let (size, said) = match (given, sizes.get(dim.name)) {
+                    (Some(size), _) | (None, Some(&size)) => (size, true),
+                    (None, None) => options.open(dim.name, axis, dims.len()),
                 };
+                let size = options.varied(dim.name, axis, size);
+                if !dim.name.is_empty() && given.is_none() {
+                    sizes.insert(dim.name, size);
+                }
+                let open = &mut reader.builder.model.open;
+                if dim.name.is_empty() || open.iter().all(|open| open.symbol != dim.name) {
+                    open.push(OpenSize {
+                        symbol: dim.name.to_owned(),
+                        input: info.name.to_owned(),
+                        axis,
+                        size,
+                        given: said,
+                    });
+                }
                 shape.push(size);
             }
             shape

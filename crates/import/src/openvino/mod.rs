@@ -205,23 +205,29 @@ impl<'a> Reader<'a> {
                     given.len()
                 )));
             }
-            Some(given) => given.clone(),
-            None => {
+            Some(given) if sizes == ["..."] => given.clone(),
+            given => {
                 let mut shape = Vec::new();
                 for (axis, text) in sizes.iter().enumerate() {
+                    let given = given.map(|given| given[axis]);
                     // What is open is `?`, -1 or a range such as `1..8`.
-                    let size = text.parse::<i64>().ok().filter(|&size| size >= 0);
-                    shape.push(size.unwrap_or_else(|| {
-                        let (size, given) = self.options.open("", axis, sizes.len());
-                        self.builder.model.open.push(OpenSize {
-                            symbol: String::new(),
-                            input: name.clone(),
-                            axis,
-                            size,
-                            given,
-                        });
-                        size
-                    }));
+                    if let Some(size) = text.parse::<i64>().ok().filter(|&size| size >= 0) {
+                        shape.push(given.unwrap_or(size));
+                        continue;
+                    }
+                    let (size, given) = match given {
+                        Some(size) => (size, true),
+                        None => self.options.open("", axis, sizes.len()),
+                    };
+                    let size = self.options.varied("", axis, size);
+                    self.builder.model.open.push(OpenSize {
+                        symbol: String::new(),
+                        input: name.clone(),
+                        axis,
+                        size,
+                        given,
+                    });
+                    shape.push(size);
                 }
                 shape
             }

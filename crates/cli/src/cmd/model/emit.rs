@@ -25,8 +25,16 @@ pub(super) fn write(survey: &Survey, file: &File, folder: &Path) -> Result<(), F
     for (at, kind) in survey.kinds.iter().enumerate() {
         let path = folder.join(name(at, kind));
         let times = kind.members.len();
+        let any: Vec<&str> = survey.any(kind).collect();
+        let open = match any.is_empty() {
+            true => String::new(),
+            false => format!(
+                "// A template: the shapes of its inputs are samples, with any {}.\n",
+                any.join(", any ")
+            ),
+        };
         let text = format!(
-            "// {}, group {} of {}, {times} time{}: {}\n{}",
+            "// {}, group {} of {}, {times} time{}: {}\n{open}{}",
             file.name(),
             at + 1,
             survey.kinds.len(),

@@ -32,6 +32,9 @@ pub(super) fn object(survey: &Survey, file: &File) -> Value {
             "name": open.symbol, "input": open.input, "axis": open.axis,
             "size": open.size, "given": open.given,
         })).collect::<Vec<_>>(),
+        "dimensions": survey.dimensions.iter().map(|dimension| json!({
+            "name": dimension.name, "size": dimension.size, "tried": dimension.tried,
+        })).collect::<Vec<_>>(),
         "nodes": {
             "all": model.nodes.len(),
             "movement": model.count(|role| matches!(role, Role::Movement(_))),
@@ -71,6 +74,17 @@ fn group(survey: &Survey, at: usize, kind: &Kind) -> Value {
         },
         "members": kind.members.iter().map(|it| member(survey, it)).collect::<Vec<_>>(),
     });
+    object["any"] = survey.any(kind).collect();
+    object["bound"] = kind
+        .first()
+        .bound
+        .iter()
+        .map(|bound| {
+            json!({
+                "dimension": survey.dimensions[bound.dimension].name, "why": bound.why.to_string(),
+            })
+        })
+        .collect();
     if let Some(times) = kind.times {
         object["nanoseconds"] = json!({
             "together": times.together,

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use restride_import::{Model, Options, open};
+use restride_import::{Model, Options, Sizes, open};
 
 use crate::failure::Failure;
 use crate::source::printable;
@@ -97,6 +97,12 @@ impl File {
         open(&self.file, &options)
             .map_err(|error| Failure::Input(format!("{}: {error}", self.name())))
     }
+
+    /// Reads the model at other sizes than its own.
+    fn sizes(&self, model: &Model) -> Result<Sizes, Failure> {
+        Sizes::of(&self.file, &self.options()?, model)
+            .map_err(|error| Failure::Input(format!("{}: {error}", self.name())))
+    }
 }
 
 /// `name=1,2,3`; a name may hold an `=` itself.
@@ -119,7 +125,8 @@ fn numbers<'a>(text: &'a str, what: &str) -> Result<(&'a str, Vec<i64>), Failure
 /// Looks at the model and says what it found.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let model = args.file.open()?;
-    let mut survey = Survey::of(model, args.views.policy())?;
+    let sizes = args.file.sizes(&model)?;
+    let mut survey = Survey::of(model, sizes, args.views.policy())?;
     if !args.no_times {
         times::measure(&mut survey);
     }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use restride_graph::{Graph, TensorType, ViewPolicy};
-use restride_import::{Group, Model, Node, NodeId, Program as Imported, Role, Unknown};
+use restride_import::{
+    Bound, Dimension, Group, Model, Node, NodeId, Program as Imported, Role, Sizes, Unknown,
+};
 use restride_lower::Traffic;
 use restride_lower::plan::Answer;
 
@@ -19,6 +21,8 @@ pub(super) struct Survey {
     /// Nodes of movement that cannot be told ahead, each with the reason.
     pub(super) hidden: Vec<(NodeId, Unknown)>,
     pub(super) views: ViewPolicy,
+    /// The sizes that the file leaves open.
+    pub(super) dimensions: Vec<Dimension>,
 }
 
 /// Groups that are one program, but for names.
@@ -41,6 +45,8 @@ pub(super) struct Kind {
 pub(super) struct Member {
     pub(super) group: Group,
     pub(super) program: Imported,
+    /// The open sizes that it holds for one of only.
+    pub(super) bound: Vec<Bound>,
 }
 
 /// What nodes move one by one, each writing what it makes, but for those that change no byte.
@@ -80,21 +86,29 @@ const MOST_NAME: usize = 44;
 
 impl Survey {
     /// Compiles every group of a model.
-    pub(super) fn of(model: Model, views: ViewPolicy) -> Result<Self, Failure> {
+    pub(super) fn of(model: Model, mut sizes: Sizes, views: ViewPolicy) -> Result<Self, Failure> {
         let mut kinds: Vec<Kind> = Vec::new();
-        let mut known: HashMap<(String, String), usize> = HashMap::new();
+        let mut known: HashMap<(String, String, Vec<usize>), usize> = HashMap::new();
         for group in model.groups() {
-            let program = model
+            let mut program = model
                 .program(&group)
                 .map_err(|error| Failure::Internal(format!("a group of the model: {error}")))?;
+            let reach = sizes.reach(&model, &group, &program);
+            program.graph = reach.graph;
             let what = words(&model, &group);
             let spelled = without_names(&program.graph);
-            let member = Member { group, program };
-            if let Some(&at) = known.get(&(what.clone(), spelled.clone())) {
+            let bound = reach.bound.iter().map(|bound| bound.dimension).collect();
+            let key = (what.clone(), spelled, bound);
+            let member = Member {
+                group,
+                program,
+                bound: reach.bound,
+            };
+            if let Some(&at) = known.get(&key) {
                 kinds[at].members.push(member);
                 continue;
             }
-            known.insert((what.clone(), spelled), kinds.len());
+            known.insert(key, kinds.len());
             kinds.push(Kind::of(&model, member, what, views));
         }
         let hidden = model.numbered().filter_map(|(id, node)| match &node.role {
@@ -107,6 +121,7 @@ impl Survey {
             kinds,
             hidden,
             views,
+            dimensions: sizes.dimensions().to_vec(),
         })
     }
 
@@ -151,6 +166,26 @@ impl Survey {
             .into_iter()
             .flat_map(|(op, times)| std::iter::repeat_n(op, times));
         (count > 0).then(|| (count, counted(words)))
+    }
+
+    /// The names of the open sizes for all of which a kind is one program.
+    pub(super) fn any<'a>(&'a self, kind: &'a Kind) -> impl Iterator<Item = &'a str> {
+        let bound = |at: usize| kind.first().bound.iter().any(|it| it.dimension == at);
+        let all = self.dimensions.iter().enumerate();
+        all.filter(move |(at, _)| !bound(*at))
+            .map(|(_, it)| it.name.as_str())
+    }
+
+    /// The groups that hold for one size only of an open one: the number of the kind, how many, and
+    /// what spells the size in the first.
+    pub(super) fn bound(&self, dimension: usize) -> Vec<(usize, usize, &Unknown)> {
+        let kinds = self.kinds.iter().enumerate();
+        let bound = kinds.filter_map(|(at, kind)| {
+            let mut bound = kind.first().bound.iter();
+            let first = bound.find(|bound| bound.dimension == dimension)?;
+            Some((at, kind.members.len(), &first.why))
+        });
+        bound.collect()
     }
 
     /// What hides nodes, in the order of the model: the cause, and what of it is hidden.

@@ -34,6 +34,7 @@ pub(super) fn write(survey: &Survey, file: &File, out: &mut impl Write) -> io::R
     rows.extend(idle(survey, timed));
     rows.push(total(survey, timed));
     table(&rows, out)?;
+    open_sizes(survey, out)?;
     if survey.views != ViewPolicy::Copy && survey.kinds.iter().any(|kind| kind.views > 0) {
         writeln!(
             out,
@@ -67,6 +68,42 @@ fn inputs(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
         match chosen.is_empty() {
             true => writeln!(out)?,
             false => writeln!(out, ", with {}: --shape says otherwise", chosen.join(", "))?,
+        }
+    }
+    Ok(())
+}
+
+/// Which groups are one program for every size that the file leaves open, and which are not.
+fn open_sizes(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
+    let all = survey.groups();
+    for (at, dimension) in survey.dimensions.iter().enumerate() {
+        if at == 0 {
+            writeln!(out)?;
+        }
+        let name = &dimension.name;
+        let [one, two] = dimension.tried.as_slice() else {
+            let size = dimension.size;
+            writeln!(
+                out,
+                "{name}: the groups are for {size}; no other size of it reads the same"
+            )?;
+            continue;
+        };
+        let bound = survey.bound(at);
+        let free = all - bound.iter().map(|(_, count, _)| count).sum::<usize>();
+        let read = format!("as read at {}, {one} and {two}", dimension.size);
+        match bound.is_empty() {
+            true => writeln!(out, "{name}: every group is one program for any, {read}")?,
+            false => writeln!(
+                out,
+                "{name}: {free} of {all} groups are one program for any, {read}; not"
+            )?,
+        }
+        for (kind, _, why) in bound.iter().take(MOST_CAUSES) {
+            writeln!(out, "  {}: {why}", kind + 1)?;
+        }
+        if bound.len() > MOST_CAUSES {
+            writeln!(out, "  and {} more rows", bound.len() - MOST_CAUSES)?;
         }
     }
     Ok(())
