@@ -87,7 +87,12 @@ fn session(name: &str, text: &str, models: bool) -> String {
     fs::create_dir_all(&folder).expect("a folder");
     if models {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/files");
-        for file in ["detector.onnx", "patches.onnx", "hidden.onnx"] {
+        for file in [
+            "detector.onnx",
+            "patches.onnx",
+            "hidden.onnx",
+            "sequence.onnx",
+        ] {
             fs::copy(from.join(file), folder.join(file)).expect("copied");
         }
     }

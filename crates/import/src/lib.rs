@@ -27,6 +27,9 @@
 //! use, and where there is no rule from the types that the file records. What stays unknown says
 //! which node hides it ([`Unknown`]), and loses only its own group.
 //!
+//! [`Sizes`] reads a model at other sizes of what its file leaves open, and makes of a group one
+//! graph for all of them where it can.
+//!
 //! A file may be hostile: it costs an error that says where it is wrong ([`ImportError`]), and an
 //! amount of work and memory that is bounded by its size.
 #![forbid(unsafe_code)]

@@ -228,7 +228,9 @@ impl Sizes {
             Differs::At(value) => {
                 let at = program.ends.partition_point(|&end| end <= value.index());
                 let what = match program.graph.op(value) {
-                    restride_graph::Op::Constant(_) => "a table of it follows from the size",
+                    restride_graph::Op::Constant(_) => {
+                        "a constant that it reads follows from the size"
+                    }
                     _ => "its parameters spell the size",
                 };
                 hidden(at, what)
