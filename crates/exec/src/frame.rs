@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::error::CallError;
+use crate::slots::Slot;
 
 /// The value of an index that is out of range; no variable has it otherwise.
 pub(crate) const OUTSIDE: i64 = i64::MIN;
@@ -30,38 +31,45 @@ pub(crate) fn frame(slots: usize) -> Result<Frame, CallError> {
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     /// The number of its buffer.
-    pub(crate) buffer: usize,
+    pub(crate) buffer: u32,
+    /// How many of the terms, the first ones, are of slots that hold indices.
+    indices: u32,
     base: isize,
     /// Slots and their coefficients.
-    terms: SmallVec<[(usize, isize); 4]>,
-    /// The slots among them that hold indices.
-    indices: SmallVec<[usize; 1]>,
+    terms: SmallVec<[(usize, isize); 3]>,
 }
 
 impl Address {
-    pub(crate) fn new(
-        buffer: usize,
-        base: isize,
-        terms: SmallVec<[(usize, isize); 4]>,
-        indices: SmallVec<[usize; 1]>,
-    ) -> Address {
+    /// One without terms.
+    pub(crate) fn new(buffer: u32, base: isize) -> Address {
         Address {
             buffer,
+            indices: 0,
             base,
-            terms,
-            indices,
+            terms: SmallVec::new(),
         }
+    }
+
+    /// Adds a slot that it grows with.
+    pub(crate) fn grow(&mut self, slot: &Slot, coeff: isize) {
+        let at = match slot.is_index {
+            true => self.indices as usize,
+            false => self.terms.len(),
+        };
+        self.indices += u32::from(slot.is_index);
+        self.terms.insert(at, (slot.number, coeff));
     }
 
     /// Whether it mentions an index.
     pub(crate) fn is_indexed(&self) -> bool {
-        !self.indices.is_empty()
+        self.indices > 0
     }
 
     /// Whether it mentions an index that is out of range.
     #[inline]
     pub(crate) fn is_outside(&self, frame: &Frame) -> bool {
-        self.indices.iter().any(|&slot| frame[slot] == OUTSIDE)
+        let mut indices = self.terms.iter().take(self.indices as usize);
+        indices.any(|term| frame[term.0] == OUTSIDE)
     }
 
     /// Its offset in the buffer. The sum is in range for a verified kernel; what comes before the

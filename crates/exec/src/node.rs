@@ -25,7 +25,7 @@ pub(crate) enum Node {
     Move {
         leaf: Leaf,
         /// Writes zeros where the source mentions an index out of range.
-        zero: Option<Leaf>,
+        zero: Option<Box<Leaf>>,
         dst: Address,
         src: Address,
     },
@@ -39,7 +39,6 @@ pub(crate) enum Node {
 impl Node {
     /// About how many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let zero = |zero: &Option<Leaf>| zero.as_ref().map_or(0, Leaf::bytes);
         let beside = match self {
             Node::Loop { body, whole, .. } => {
                 let whole = whole.as_ref().map_or(0, |whole| whole.bytes());
@@ -47,9 +46,13 @@ impl Node {
             }
             Node::Index { .. } => 0,
             Node::Check(check) => size_of::<Check>() + size_of_val(&*check.loops),
-            Node::Move { leaf, zero: z, .. } => leaf.bytes() + zero(z),
+            Node::Move { leaf, zero, .. } => {
+                let zero = zero.as_ref();
+                leaf.bytes() + zero.map_or(0, |it| size_of::<Leaf>() + it.bytes())
+            }
             Node::Gather(gather) => {
-                size_of::<GatherNode>() + gather.leaf.bytes() + zero(&gather.zero)
+                let zero = gather.zero.as_ref().map_or(0, Leaf::bytes);
+                size_of::<GatherNode>() + gather.leaf.bytes() + zero
             }
             Node::Fill { leaf, .. } => leaf.bytes(),
         };

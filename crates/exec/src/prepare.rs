@@ -145,7 +145,7 @@ impl Preparer<'_> {
         let zeros = || m.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
         Ok(Node::Move {
             leaf: Leaf::prepare_move(&m.dims, width, m.form, self.patterns)?,
-            zero: self.zero(src.is_indexed(), zeros, width)?,
+            zero: self.zero(src.is_indexed(), zeros, width)?.map(Box::new),
             dst: self.address(&m.dst)?,
             src,
         })
@@ -204,17 +204,12 @@ impl Preparer<'_> {
     fn address(&self, place: &Place) -> Result<Address, PrepareError> {
         let width = self.width(place)? as isize;
         let in_bytes = |elements: i64| (elements as isize).wrapping_mul(width);
-        let (mut terms, mut indices) = (SmallVec::new(), SmallVec::new());
+        let mut address = Address::new(place.buffer.0, in_bytes(place.addr.base));
         for &(var, coeff) in &place.addr.terms {
             let slot = self.slots.find(var).ok_or(PrepareError::Unknown)?;
-            terms.push((slot.number, in_bytes(coeff)));
-            if slot.is_index {
-                indices.push(slot.number);
-            }
+            address.grow(&slot, in_bytes(coeff));
         }
-        let base = in_bytes(place.addr.base);
-        let buffer = place.buffer.0 as usize;
-        Ok(Address::new(buffer, base, terms, indices))
+        Ok(address)
     }
 }
 
@@ -236,7 +231,7 @@ fn folded(stmt: &Stmt) -> Option<Leaflike> {
             var, extent, body, ..
         } => (*var, *extent, body.as_slice()),
         Stmt::Move(m) => return Some(Leaflike::Move(m.clone())),
-        Stmt::Gather(g) => return Some(Leaflike::Gather(g.clone())),
+        Stmt::Gather(g) => return Some(Leaflike::Gather((**g).clone())),
         Stmt::Fill { dst, dims, bits } => {
             return Some(Leaflike::Fill {
                 dst: dst.clone(),

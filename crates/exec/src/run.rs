@@ -21,9 +21,9 @@ pub(crate) struct Buffers<'a> {
 impl Buffers<'_> {
     #[inline]
     fn at(&self, address: &Address, frame: &Frame) -> *mut u8 {
-        let start = match &self.declared[address.buffer].role {
+        let start = match &self.declared[address.buffer as usize].role {
             Role::Const(bytes) => bytes.as_ptr().cast_mut(),
-            Role::In(_) | Role::Out(..) | Role::Scratch => self.addresses[address.buffer],
+            Role::In(_) | Role::Out(..) | Role::Scratch => self.addresses[address.buffer as usize],
         };
         start.wrapping_offset(address.offset(frame))
     }

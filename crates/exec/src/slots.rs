@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use restride_loops::{Gather, Kernel, Move, Place, Stmt, Var};
+use restride_loops::{Kernel, Move, Place, Stmt, Var};
 use smallvec::SmallVec;
 
 /// Variables in scope and their slots.
@@ -159,9 +159,7 @@ fn places(stmt: &Stmt) -> [Option<&Place>; 3] {
         Stmt::Index { place, .. } => [Some(place), None, None],
         Stmt::Check { index, .. } => [Some(index), None, None],
         Stmt::Move(Move { dst, src, .. }) => [Some(dst), Some(src), None],
-        Stmt::Gather(Gather {
-            dst, src, index, ..
-        }) => [Some(dst), Some(src), Some(index)],
+        Stmt::Gather(g) => [Some(&g.dst), Some(&g.src), Some(&g.index)],
         Stmt::Fill { dst, .. } => [Some(dst), None, None],
     }
 }

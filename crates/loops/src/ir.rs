@@ -65,7 +65,7 @@ pub struct Addr {
     /// The constant part.
     pub base: i64,
     /// Coefficients of variables in scope; each variable at most once, none zero.
-    pub terms: SmallVec<[(Var, i64); 6]>,
+    pub terms: SmallVec<[(Var, i64); 3]>,
 }
 
 /// A place in a buffer.
@@ -219,8 +219,8 @@ pub enum Stmt {
     },
     /// A box.
     Move(Move),
-    /// Rows by index.
-    Gather(Gather),
+    /// Rows by index. Elsewhere, since it is twice as large as the others.
+    Gather(Box<Gather>),
     /// A box of the same bits (the low `width` bytes).
     Fill {
         /// Where to.

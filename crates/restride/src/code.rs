@@ -2,7 +2,7 @@
 
 use crate::jit::NativeKernel;
 use restride_exec::{CallError, Executable, code_pays_after};
-use restride_loops::{Buffer, Kernel, Role, Stmt, Verified};
+use restride_loops::{Buffer, Gather, Kernel, Role, Stmt, Verified};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -102,7 +102,11 @@ impl RunnableKernel {
 
     /// About how many bytes it keeps alive, with machine code if it may be given some.
     pub(crate) fn bytes(&self) -> usize {
-        let statements = self.kernel.statements();
+        let (mut statements, mut gathers) = (0, 0);
+        self.kernel.visit(|stmt| {
+            statements += 1;
+            gathers += usize::from(matches!(stmt, Stmt::Gather(_)));
+        });
         let constants = self.kernel.buffers.iter().map(|b| match &b.role {
             Role::Const(bytes) => bytes.len(),
             Role::In(_) | Role::Out(..) | Role::Scratch => 0,
@@ -118,6 +122,7 @@ impl RunnableKernel {
             + size_of::<Kernel>()
             + self.phases() * size_of::<Vec<Stmt>>()
             + statements * (size_of::<Stmt>() + 256)
+            + gathers * size_of::<Gather>()
             + self.kernel.buffers.len() * size_of::<Buffer>()
             + constants.sum::<usize>()
             + runners

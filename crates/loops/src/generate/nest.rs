@@ -369,7 +369,7 @@ impl Generator {
             dst: a.dst,
             src: a.src,
         };
-        Stmt::Gather(Gather {
+        Stmt::Gather(Box::new(Gather {
             extent,
             index,
             index_stride,
@@ -379,7 +379,7 @@ impl Generator {
             src,
             coeff,
             dims: own.iter().map(dim).collect(),
-        })
+        }))
     }
 
     fn fits_scratch(&self, site: &Site, own: &[(i64, i64)]) -> bool {

@@ -270,7 +270,7 @@ fn gather(c: &mut Cursor<'_>) -> Parsed<Stmt> {
     let (index, index_stride) = stepped(c)?;
     let norm = norm(c)?;
     let dims = dims(c)?;
-    Ok(Stmt::Gather(Gather {
+    Ok(Stmt::Gather(Box::new(Gather {
         extent,
         index,
         index_stride,
@@ -280,7 +280,7 @@ fn gather(c: &mut Cursor<'_>) -> Parsed<Stmt> {
         src,
         coeff,
         dims,
-    }))
+    })))
 }
 
 fn stepped(c: &mut Cursor<'_>) -> Parsed<(Place, i64)> {

@@ -180,7 +180,7 @@ impl Emitter<'_> {
                         self.blocks_of_sharing(gather, width)
                     }
                     None if own.src != 0 => self.row_by_row(&gather, own.src),
-                    None => vec![Stmt::Gather(gather)],
+                    None => vec![Stmt::Gather(Box::new(gather))],
                 }
             }
             None => vec![Stmt::Move(moved(src))],
@@ -321,7 +321,7 @@ impl Emitter<'_> {
         let block = (target / others.max(1)).clamp(1, outer.extent);
         let iterations = outer.extent / block;
         if iterations < 2 {
-            return vec![Stmt::Gather(gather)];
+            return vec![Stmt::Gather(Box::new(gather))];
         }
         let rest = outer.extent % block;
         let var = self.fresh();
@@ -336,14 +336,14 @@ impl Emitter<'_> {
             var,
             extent: iterations,
             parallel: true,
-            body: vec![Stmt::Gather(inner)],
+            body: vec![Stmt::Gather(Box::new(inner))],
         }];
         if rest > 0 {
             let mut last = gather;
             last.dims[0].extent = rest;
             last.dst.addr.base += outer.dst * block * iterations;
             last.src.addr.base += outer.src * block * iterations;
-            out.push(Stmt::Gather(last));
+            out.push(Stmt::Gather(Box::new(last)));
         }
         out
     }
@@ -389,7 +389,7 @@ impl Emitter<'_> {
 
     fn rows_of(&mut self, gather: Gather, src_step: i64) -> Vec<Stmt> {
         if src_step == 0 {
-            vec![Stmt::Gather(gather)]
+            vec![Stmt::Gather(Box::new(gather))]
         } else {
             self.row_by_row(&gather, src_step)
         }
