@@ -5,7 +5,7 @@ use restride_loops::{Role, Verified};
 use smallvec::SmallVec;
 
 use crate::error::{CallError, RunError};
-use crate::frame::{FEW, frame};
+use crate::frame::{FEW, with_frame};
 use crate::node::Node;
 use crate::prepare::prepare;
 use crate::run::{self, Buffers};
@@ -170,13 +170,17 @@ impl Executable {
     ///   lies between the elements of an input may be read as well. Indices may change meanwhile;
     ///   each is loaded once.
     pub unsafe fn call_raw(&self, buffers: &[*mut u8]) -> Result<(), CallError> {
-        // Before anything is written.
-        let mut frame = frame(self.slots)?;
-        for phase in &self.phases {
-            // SAFETY: the caller's; chunk 0 of 1 is the whole phase.
-            unsafe { run::chunk(phase, self.buffers(buffers), &mut frame, 0, 1)? }
+        if self.phases.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        // Before anything is written.
+        with_frame(self.slots, |frame| {
+            for phase in &self.phases {
+                // SAFETY: the caller's; chunk 0 of 1 is the whole phase.
+                unsafe { run::chunk(phase, self.buffers(buffers), frame, 0, 1)? }
+            }
+            Ok(())
+        })
     }
 
     /// Whether a chunk allocates: a kernel that has very many variables has them on the heap. Then a
@@ -205,11 +209,12 @@ impl Executable {
         if chunk >= chunks {
             return Ok(());
         }
-        let mut frame = frame(self.slots)?;
-        let buffers = self.buffers(buffers);
-        // SAFETY: the caller's.
-        unsafe { run::chunk(phase, buffers, &mut frame, chunk, chunks)? }
-        Ok(())
+        with_frame(self.slots, |frame| {
+            let buffers = self.buffers(buffers);
+            // SAFETY: the caller's.
+            unsafe { run::chunk(phase, buffers, frame, chunk, chunks)? }
+            Ok(())
+        })
     }
 
     /// The constants among them have the lengths that were verified and are only read.

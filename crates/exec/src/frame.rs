@@ -11,20 +11,31 @@ pub(crate) const OUTSIDE: i64 = i64::MIN;
 /// Frames of up to so many variables are on the stack.
 pub(crate) const FEW: usize = 256;
 
-/// The values of all variables, by slot.
-pub(crate) type Frame = SmallVec<[i64; FEW]>;
+/// Frames of up to so many take next to no time to clear.
+const VERY_FEW: usize = 16;
 
-/// A frame of so many slots.
+/// The values of all variables, by slot.
+pub(crate) type Frame = [i64];
+
+/// Works with a frame of so many slots. It is made where it stays: most calls take less time than
+/// moving a large one.
 #[inline]
-pub(crate) fn frame(slots: usize) -> Result<Frame, CallError> {
-    let mut frame = Frame::new();
-    if slots > FEW {
+pub(crate) fn with_frame<T>(
+    slots: usize,
+    work: impl FnOnce(&mut Frame) -> Result<T, CallError>,
+) -> Result<T, CallError> {
+    if slots <= VERY_FEW {
+        work(&mut [0; VERY_FEW])
+    } else if slots <= FEW {
+        work(&mut [0; FEW])
+    } else {
         let bytes = slots.saturating_mul(size_of::<i64>());
+        let mut frame = Vec::new();
         let reserved = frame.try_reserve_exact(slots);
         reserved.map_err(|_| CallError::OutOfMemory { bytes })?;
+        frame.resize(slots, 0);
+        work(&mut frame)
     }
-    frame.resize(slots, 0);
-    Ok(frame)
 }
 
 /// A place with its address in bytes.

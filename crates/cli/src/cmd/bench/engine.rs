@@ -98,6 +98,8 @@ impl Subject for Compiler {
             true => &self.viewing,
             false => &self.copying,
         };
+        // Or it would be looked up.
+        engine.clear();
         let start = Instant::now();
         let program = engine.compile(&graph).map_err(|e| e.to_string())?;
         let compiled = start.elapsed();
