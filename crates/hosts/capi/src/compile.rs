@@ -3,7 +3,7 @@
 use crate::config::restride_engine;
 use crate::constants::*;
 use crate::describe::Description;
-use crate::failure::{Failure, call, place, row, some};
+use crate::failure::{Failure, call, destroy, place, row, some};
 use restride::{Graph, InputShape, Program, Source, Template};
 use smallvec::SmallVec;
 use std::ffi::c_char;
@@ -116,13 +116,8 @@ pub unsafe extern "C" fn restride_template_create(
 /// `template_` is null or a template that nobody uses any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn restride_template_destroy(template_: *mut restride_template) {
-    if !template_.is_null() {
-        call(|| {
-            // SAFETY: the caller's: it came from `restride_template_create`.
-            drop(unsafe { Box::from_raw(template_) });
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's: it came from `restride_template_create`.
+    unsafe { destroy(template_) }
 }
 
 /// The shape of an input.
@@ -194,13 +189,8 @@ pub unsafe extern "C" fn restride_program_share(
 /// `program` is null or a program that nobody uses any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn restride_program_destroy(program: *mut restride_program) {
-    if !program.is_null() {
-        call(|| {
-            // SAFETY: the caller's: it came from one of the functions that hand programs out.
-            drop(unsafe { Box::from_raw(program) });
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's: it came from one of the functions that hand programs out.
+    unsafe { destroy(program) }
 }
 
 /// See `restride.h`.

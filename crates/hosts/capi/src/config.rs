@@ -2,7 +2,7 @@
 
 use crate::compile::restride_program;
 use crate::constants::*;
-use crate::failure::{Failure, call, known_size, place, some};
+use crate::failure::{Failure, call, destroy, known_size, place, some};
 use restride::{Budget, Code, Config, Engine, ViewPolicy};
 
 /// What an engine is made with. `restride_config_default` fills it.
@@ -167,13 +167,8 @@ pub unsafe extern "C" fn restride_engine_create(
 /// `engine` is null or an engine that nobody uses any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn restride_engine_destroy(engine: *mut restride_engine) {
-    if !engine.is_null() {
-        call(|| {
-            // SAFETY: the caller's: it came from `restride_engine_create`.
-            drop(unsafe { Box::from_raw(engine) });
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's: it came from `restride_engine_create`.
+    unsafe { destroy(engine) }
 }
 
 /// See `restride.h`.

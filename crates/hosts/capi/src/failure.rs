@@ -114,6 +114,31 @@ pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> restride_statu
     status
 }
 
+/// Frees what was handed out; null is nothing.
+///
+/// # Safety
+/// If it is not null it was handed out as a box, and nobody uses it any more.
+pub(crate) unsafe fn destroy<T>(it: *mut T) {
+    if !it.is_null() {
+        call(|| {
+            // SAFETY: the caller's.
+            drop(unsafe { Box::from_raw(it) });
+            Ok(())
+        });
+    }
+}
+
+/// Refuses another number of inputs or outputs than a program has.
+pub(crate) fn as_many(what: &str, needed: usize, got: usize) -> Result<(), Failure> {
+    match needed == got {
+        true => Ok(()),
+        false => Err(Failure::new(
+            RESTRIDE_BUFFERS,
+            format!("the program has {needed} {what}, {got} were given"),
+        )),
+    }
+}
+
 /// A pointer that may not be null.
 ///
 /// # Safety

@@ -3,8 +3,8 @@
 use crate::compile::restride_program;
 use crate::constants::*;
 use crate::describe::{Described, restride_tensor};
-use crate::failure::{Failure, call, place, row, some};
-use restride::{Answer, OutputBuffer, ParallelFor, Program, TensorMut, TensorRef};
+use crate::failure::{Failure, as_many, call, place, row, some};
+use restride::{Answer, Output, OutputBuffer, ParallelFor, Program, TensorMut, TensorRef};
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -74,13 +74,7 @@ unsafe fn read<'a>(
     // SAFETY: the caller's.
     let buffers = unsafe { row(inputs, count, "inputs") }?;
     let types = program.inputs();
-    if buffers.len() != types.len() {
-        let (needed, got) = (types.len(), buffers.len());
-        return Err(Failure::new(
-            RESTRIDE_BUFFERS,
-            format!("the program has {needed} inputs, {got} were given"),
-        ));
-    }
+    as_many("inputs", types.len(), buffers.len())?;
     let tensors = types.iter().zip(buffers).enumerate();
     let tensors = tensors.map(|(at, (ty, buffer))| {
         let start = buffer.start("input", at)?;
@@ -96,29 +90,22 @@ unsafe fn read<'a>(
 /// `outputs` is null or leads to `count` buffers; those of outputs that are written can be written to,
 /// and nobody else uses them for as long as the tensors live.
 unsafe fn written<'a>(
-    program: &restride_program,
+    program: &Program,
     outputs: *const restride_buffer,
     count: usize,
 ) -> Result<SmallVec<[TensorMut<'a>; FEW]>, Failure> {
     // SAFETY: the caller's.
     let buffers = unsafe { row(outputs, count, "outputs") }?;
-    let answers = &program.described().outputs;
-    if buffers.len() != answers.len() {
-        let (needed, got) = (answers.len(), buffers.len());
-        return Err(Failure::new(
-            RESTRIDE_BUFFERS,
-            format!("the program has {needed} outputs, {got} were given"),
-        ));
-    }
-    let all = answers.iter().zip(buffers).enumerate();
-    let written = all.filter(|(_, (answer, _))| answer.view.is_none());
-    written
-        .map(|(at, (answer, buffer))| {
+    as_many("outputs", program.outputs().len(), buffers.len())?;
+    let mut tensors = SmallVec::new();
+    for (at, (output, buffer)) in program.outputs().iter().zip(buffers).enumerate() {
+        if let Output::Computed { ty, .. } = output {
             let start = buffer.start("output", at)?;
             // SAFETY: the caller's.
-            Ok(unsafe { TensorMut::from_raw(answer.element(), start, buffer.bytes) })
-        })
-        .collect()
+            tensors.push(unsafe { TensorMut::from_raw(ty.element(), start, buffer.bytes) });
+        }
+    }
+    Ok(tensors)
 }
 
 /// See `restride.h`.
@@ -136,10 +123,10 @@ pub unsafe extern "C" fn restride_program_run(
 ) -> restride_status {
     // SAFETY: the caller's.
     call(|| unsafe {
-        let program = some(program, "program")?;
-        let (inputs, _) = read(program.program(), inputs, input_count)?;
+        let program = some(program, "program")?.program();
+        let (inputs, _) = read(program, inputs, input_count)?;
         let mut outputs = written(program, outputs, output_count)?;
-        Ok(program.program().run(&inputs, &mut outputs)?)
+        Ok(program.run(&inputs, &mut outputs)?)
     })
 }
 
@@ -187,12 +174,12 @@ pub unsafe extern "C" fn restride_program_run_on(
 ) -> restride_status {
     // SAFETY: the caller's.
     call(|| unsafe {
-        let program = some(program, "program")?;
+        let program = some(program, "program")?.program();
         let run = run.ok_or_else(|| Failure::argument("run is null"))?;
         let threads = Threads { width, run, user };
-        let (inputs, _) = read(program.program(), inputs, input_count)?;
+        let (inputs, _) = read(program, inputs, input_count)?;
         let mut outputs = written(program, outputs, output_count)?;
-        Ok(program.program().run_on(&threads, &inputs, &mut outputs)?)
+        Ok(program.run_on(&threads, &inputs, &mut outputs)?)
     })
 }
 

@@ -4,6 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+mod commands;
+
+use commands::{has, succeeds};
+
 fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -16,19 +20,6 @@ fn libraries() -> PathBuf {
         assert!(deps.join(name).exists(), "no {name} in {}", deps.display());
     }
     deps
-}
-
-fn has(program: &str) -> bool {
-    let version = Command::new(program).arg("--version").output();
-    version.is_ok_and(|output| output.status.success())
-}
-
-fn succeeds(command: &mut Command) -> String {
-    let output = command.output().expect("a command that can be started");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}\n{said}\n{complained}");
-    said
 }
 
 /// What the static library needs of the system.

@@ -3,18 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn has(program: &str) -> bool {
-    let version = Command::new(program).arg("--version").output();
-    version.is_ok_and(|output| output.status.success())
-}
+mod commands;
 
-fn succeeds(command: &mut Command) -> String {
-    let output = command.output().expect("a command that can be started");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}\n{said}\n{complained}");
-    said
-}
+use commands::{has, succeeds};
 
 const SAID: &str = "6 frames, 2 compiled\n";
 
