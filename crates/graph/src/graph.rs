@@ -92,6 +92,12 @@ impl ViewPolicy {
             Self::Copy => Some("copy"),
         }
     }
+
+    /// The policy whose word a text has here, as `eat` finds out; any if there is none.
+    pub fn read(mut eat: impl FnMut(&str) -> bool) -> Self {
+        let said = |views: &Self| views.word().is_some_and(&mut eat);
+        Self::ALL.into_iter().find(said).unwrap_or_default()
+    }
 }
 
 impl Graph {

@@ -331,14 +331,10 @@ impl<'a> Parser<'a> {
         let start = self.cursor.expect_name("output")?;
         let node = self.operand()?;
         let layout = self.layout()?;
-        let mut said = |views: &ViewPolicy| {
-            let word = views.word().filter(|_| layout.is_none());
-            word.is_some_and(|word| self.cursor.eat_name(word))
+        let views = match layout {
+            Some(_) => ViewPolicy::Any,
+            None => ViewPolicy::read(|word| self.cursor.eat_name(word)),
         };
-        let views = ViewPolicy::ALL
-            .into_iter()
-            .find(&mut said)
-            .unwrap_or_default();
         let span = self.cursor.span_since(start);
         let made = self.builder.output_as(node, layout, views);
         made.map_err(|error| Diagnostic::new(span, error.to_string()))

@@ -3,9 +3,7 @@
 use restride_text::{Cursor, Diagnostic};
 
 use super::attributes::unknown;
-use crate::{
-    Constant, ElementType, MAX_RANK, MAX_VALUES, Strided, TensorType, ViewPolicy, constant,
-};
+use crate::{Constant, ElementType, MAX_RANK, MAX_VALUES, Strided, TensorType, constant};
 
 /// What could be read, or what is wrong with what it says. The text after it is readable.
 pub(super) type Said<T> = Result<T, Diagnostic>;
@@ -38,12 +36,6 @@ pub(super) fn layout(cursor: &mut Cursor<'_>) -> Result<Option<Strided>, Diagnos
         false => 0,
     };
     Ok(Some(Strided { offset, strides }))
-}
-
-/// `dense` or `copy`, if one of them is there.
-pub(super) fn views(cursor: &mut Cursor<'_>) -> ViewPolicy {
-    let said = |views: &ViewPolicy| views.word().is_some_and(|word| cursor.eat_name(word));
-    ViewPolicy::ALL.into_iter().find(said).unwrap_or_default()
 }
 
 /// `i64[3] [2, 0, -1]`, flat and row-major.

@@ -162,7 +162,7 @@ impl<'a> Parser<'a> {
         let layout = data::layout(&mut self.cursor)?;
         let views = match layout {
             Some(_) => ViewPolicy::Any,
-            None => data::views(&mut self.cursor),
+            None => ViewPolicy::read(|word| self.cursor.eat_name(word)),
         };
         let span = self.cursor.span_since(label.span);
         let value = match self.scope.lookup(label, &self.graph) {

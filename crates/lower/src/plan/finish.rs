@@ -5,7 +5,7 @@ use super::value::{Reads, Value, obstacle, single};
 use super::{Answer, Body, Destination, IndexColumn, Piece, PieceDigit, Source, Stage};
 use restride_canon::ir::Output;
 use restride_graph::{Shape, Strided, ViewPolicy};
-use restride_layout::{Break, Piece as Map};
+use restride_layout::{Break, Layout, Piece as Map};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -67,23 +67,13 @@ impl Composer<'_> {
             let (held, to_be) = (self.graph.inputs(), self.graph.ty(output.node));
             let node = held.get(input as usize).map(|input| input.node);
             let all = node.is_some_and(|node| self.graph.ty(node).count() == to_be.count());
-            if !(all && layout.offset == 0 && is_row_major(&layout.strides, &to_be.shape)) {
+            let lies = Layout::strided(&to_be.shape, &[layout.offset], &layout.strides);
+            if !(all && lies.is_ok_and(|lies| lies.is_dense())) {
                 return Err("it is not all of an input in order".into());
             }
         }
         Ok((input, layout))
     }
-}
-
-/// Whether elements of a shape lie one after the other. Strides of single places say nothing.
-fn is_row_major(strides: &[i64], shape: &[i64]) -> bool {
-    let mut span = 1;
-    let sizes = strides.iter().zip(shape).rev();
-    sizes.filter(|(_, size)| **size != 1).all(|(stride, size)| {
-        let fits = *stride == span;
-        span = span.saturating_mul(*size);
-        fits
-    })
 }
 
 /// The view that a value is, or why it is none. There is no value where its operand, in another
