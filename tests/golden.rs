@@ -47,6 +47,7 @@ fn golden_cases_hold() {
         assert!(report.passed > 0, "nothing passed in {name}");
         passed += report.passed;
         failures.extend(report.failures);
+        failures.extend(report.refusals);
     }
     println!("{passed} passed, {} failed", failures.len());
     let shown: Vec<&str> = failures.iter().take(20).map(String::as_str).collect();

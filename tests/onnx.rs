@@ -12,6 +12,7 @@ fn node_tests_hold() {
     let text = std::fs::read_to_string(file).expect("the tests");
     let report = check_lines(&text, &rungs());
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
+    assert!(report.refusals.is_empty(), "{:#?}", report.refusals);
     assert!(report.passed == 148, "{}", report.passed);
 }
 

@@ -12,7 +12,8 @@ Exit codes:
   0  done
   1  the input is wrong, a file cannot be read or written, or a test failed
   2  the command was used wrongly
-  3  restride itself failed; please report it";
+  3  restride itself failed; please report it
+  4  of `conform`: no answer is wrong, but some cases are refused";
 
 /// Why a command gave up. Each is a message for standard error.
 #[derive(Debug)]

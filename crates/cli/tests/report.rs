@@ -134,6 +134,14 @@ fn pages_of_models_are_well_formed_and_complete() {
             text.contains("id=\"hidden\""),
             ["branches.onnx", "hidden.onnx"].contains(&name)
         );
+        // Which groups are one program for every size, and why the others are not.
+        let is_open = ["detector.onnx", "layers.xml"].contains(&name);
+        assert_eq!(text.contains("<h2 id=\"sizes\">"), is_open, "{name}");
+        if name == "detector.onnx" {
+            let templates = text.matches("A template: one program for any batch.");
+            assert_eq!(templates.count(), 3);
+            assert!(text.contains("for batch 1 only: Concat"));
+        }
     }
     std::fs::remove_dir_all(&folder).expect("removed");
 }

@@ -22,20 +22,23 @@ const MAX_BYTES: u64 = 4 << 30;
 /// # Ok::<(), restride_import::ImportError>(())
 /// ```
 pub fn open(path: &Path, options: &Options) -> Result<Model, ImportError> {
-    Source::of(path)?.import(options)
+    Source::open(path)?.model(options)
 }
 
 /// What a model's files hold, to be read at one size or another.
-pub(crate) struct Source {
+#[derive(Clone, Debug)]
+pub struct Source {
     bytes: Vec<u8>,
     /// What lies beside an IR; nothing for ONNX.
     weights: Option<Vec<u8>>,
     is_ir: bool,
-    folder: PathBuf,
+    /// Where it lies, if it is a file.
+    folder: Option<PathBuf>,
 }
 
 impl Source {
-    pub(crate) fn of(path: &Path) -> Result<Source, ImportError> {
+    /// A file, and the `.bin` beside it if it is an IR.
+    pub fn open(path: &Path) -> Result<Source, ImportError> {
         let bytes = read(path)?;
         let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").is_some();
@@ -49,13 +52,38 @@ impl Source {
             bytes,
             weights,
             is_ir,
-            folder: path.parent().unwrap_or(Path::new("")).to_owned(),
+            folder: Some(path.parent().unwrap_or(Path::new("")).to_owned()),
         })
     }
 
-    pub(crate) fn import(&self, options: &Options) -> Result<Model, ImportError> {
+    /// The bytes of an ONNX file.
+    #[must_use]
+    pub fn onnx(bytes: impl Into<Vec<u8>>) -> Source {
+        Source {
+            bytes: bytes.into(),
+            weights: None,
+            is_ir: false,
+            folder: None,
+        }
+    }
+
+    /// The text of an IR, and its weights.
+    #[must_use]
+    pub fn openvino(text: impl Into<String>, weights: Option<Vec<u8>>) -> Source {
+        Source {
+            bytes: text.into().into_bytes(),
+            weights,
+            is_ir: true,
+            folder: None,
+        }
+    }
+
+    /// The model at certain sizes of its inputs.
+    pub fn model(&self, options: &Options) -> Result<Model, ImportError> {
         let mut options = options.clone();
-        options.folder.get_or_insert_with(|| self.folder.clone());
+        if options.folder.is_none() {
+            options.folder.clone_from(&self.folder);
+        }
         if !self.is_ir {
             return onnx::import(&self.bytes, &options);
         }

@@ -139,9 +139,10 @@ impl Model {
             ends.push(graph.len());
         }
         for id in &group.outputs {
-            let value = taken.known.get(id).copied().ok_or_else(|| {
-                ImportError::new(format!("nothing makes `{}`", self.tensor(*id).name))
-            })?;
+            // What a model hands out may be an input or a weight.
+            let value = taken
+                .held(*id, &mut graph)
+                .map_err(|error| ImportError::new(error.to_string()))?;
             graph
                 .output(value)
                 .map_err(|error| ImportError::new(error.to_string()))?;
@@ -220,6 +221,21 @@ impl Taken<'_> {
         Ok(value)
     }
 
+    /// A tensor as a value of the graph.
+    fn held(&mut self, id: TensorId, graph: &mut Graph) -> Result<ValueId, SpellError> {
+        if let Some(&value) = self.known.get(&id) {
+            return Ok(value);
+        }
+        match self.weight(id).cloned() {
+            None => self.add(id, graph),
+            Some(weight) => {
+                let value = graph.constant(weight)?;
+                self.known.insert(id, value);
+                Ok(value)
+            }
+        }
+    }
+
     /// The weight that an operand is, if a program should hold it.
     fn weight(&self, id: TensorId) -> Option<&Constant> {
         let tensor = self.model.tensor(id);
@@ -249,19 +265,9 @@ impl Inputs for Taken<'_> {
 
     fn operand(&mut self, at: usize, graph: &mut Graph) -> Result<ValueId, SpellError> {
         let id = self.inputs.get(at).copied().flatten();
-        let Some(id) = id else {
-            return Err(SpellError::Unreadable(format!("input {at} is missing")));
-        };
-        if let Some(&value) = self.known.get(&id) {
-            return Ok(value);
-        }
-        match self.weight(id).cloned() {
-            None => self.add(id, graph),
-            Some(weight) => {
-                let value = graph.constant(weight)?;
-                self.known.insert(id, value);
-                Ok(value)
-            }
+        match id {
+            Some(id) => self.held(id, graph),
+            None => Err(SpellError::Unreadable(format!("input {at} is missing"))),
         }
     }
 }

@@ -50,7 +50,7 @@ pub mod spell;
 mod template;
 
 pub use error::ImportError;
-pub use file::open;
+pub use file::{Source, open};
 pub use group::{Group, Program};
 pub use model::{Model, Node, NodeId, OpenSize, Role, Scope, Tensor, TensorId, Unknown};
 pub use onnx::{import as onnx, read_tensor as onnx_tensor};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use restride_graph::Constant;
 
 use crate::error::ImportError;
+use crate::model::OpenSize;
 
 /// Sizes that the file leaves open, values of inputs, and where to look for further files.
 ///
@@ -90,19 +91,30 @@ impl Options {
         }
     }
 
-    /// Names that were given but are nobody's.
-    pub(crate) fn check(&self, known: impl Fn(&str) -> bool) -> Result<(), ImportError> {
+    /// Names that were given but are nobody's: neither a tensor's nor a size's.
+    pub(crate) fn check(
+        &self,
+        known: impl Fn(&str) -> bool,
+        open: &[OpenSize],
+    ) -> Result<(), ImportError> {
         let names = self
             .shapes
             .keys()
             .chain(self.values.keys())
             .chain(self.numbers.keys());
-        match names.into_iter().find(|name| !known(name)) {
+        let wrong = |what: &str, name: &str| {
+            let name = crate::error::shown(name);
+            Err(ImportError::new(format!(
+                "the model has no {what} `{name}`"
+            )))
+        };
+        if let Some(name) = names.into_iter().find(|name| !known(name)) {
+            return wrong("tensor", name);
+        }
+        let is_open = |name: &String| open.iter().any(|open| open.symbol == *name);
+        match self.sizes.keys().find(|name| !is_open(name)) {
             None => Ok(()),
-            Some(name) => Err(ImportError::new(format!(
-                "the model has no tensor `{}`",
-                crate::error::shown(name)
-            ))),
+            Some(name) => wrong("open size", name),
         }
     }
 }

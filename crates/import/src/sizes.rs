@@ -3,11 +3,9 @@
 
 use std::collections::HashMap;
 use std::mem::discriminant;
-use std::path::Path;
 
 use restride_graph::Graph;
 
-use crate::error::ImportError;
 use crate::file::Source;
 use crate::group::{Group, Program};
 use crate::model::{Model, NodeId, Unknown};
@@ -53,12 +51,12 @@ pub struct Reach {
 /// A model at other sizes than its own.
 ///
 /// ```
-/// use restride_import::{Options, Sizes, open};
+/// use restride_import::{Options, Sizes, Source};
 ///
 /// # let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-/// let (path, options) = (folder.join("detector.onnx"), Options::default());
-/// let model = open(&path, &options)?;
-/// let mut sizes = Sizes::of(&path, &options, &model)?;
+/// let (source, options) = (Source::open(&folder.join("detector.onnx"))?, Options::default());
+/// let model = source.model(&options)?;
+/// let mut sizes = Sizes::of(source, &options, &model);
 /// assert_eq!(sizes.dimensions()[0].name, "batch");
 /// let group = &model.groups()[0];
 /// let reach = sizes.reach(&model, group, &model.program(group)?);
@@ -82,8 +80,9 @@ struct Other {
 }
 
 impl Sizes {
-    /// Finds other sizes for what is open in a model, which was read from this file.
-    pub fn of(path: &Path, options: &Options, model: &Model) -> Result<Sizes, ImportError> {
+    /// Finds other sizes for what is open in a model, which was read from here with these options.
+    #[must_use]
+    pub fn of(source: Source, options: &Options, model: &Model) -> Sizes {
         let mut dimensions: Vec<Dimension> = Vec::new();
         for open in &model.open {
             let key = open_key(&open.symbol, open.axis, open.size);
@@ -103,7 +102,7 @@ impl Sizes {
             });
         }
         let mut sizes = Sizes {
-            source: Source::of(path)?,
+            source,
             options: options.clone(),
             dimensions,
             models: HashMap::new(),
@@ -111,7 +110,7 @@ impl Sizes {
         for at in 0..sizes.dimensions.len() {
             sizes.dimensions[at].tried = sizes.others(model, at);
         }
-        Ok(sizes)
+        sizes
     }
 
     /// Two other sizes of a dimension. Those that are no multiples say most, but a model that halves
@@ -256,7 +255,7 @@ impl Sizes {
             let mut options = self.options.clone();
             let keys = self.dimensions.iter().map(|it| it.key.clone());
             options.varied = keys.zip(sizes.iter().copied()).collect();
-            let other = self.source.import(&options).ok();
+            let other = self.source.model(&options).ok();
             let other = other.filter(|other| is_alike(model, other)).map(|other| {
                 let roles = model.nodes.iter().zip(&other.nodes);
                 let mut roles = roles.map(|(one, other)| (&one.role, &other.role));

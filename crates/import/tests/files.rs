@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use restride_import::{Model, Options, Role, Sizes, TensorId, open};
+use restride_import::{Model, Options, Role, Sizes, Source, TensorId, open};
 
 /// Everything that is known of a model, as text.
 fn described(model: &Model) -> String {
@@ -63,7 +63,8 @@ fn described(model: &Model) -> String {
 
 /// What each group is at other sizes of what the file leaves open, where something is.
 fn sizes(file: &Path, model: &Model) -> String {
-    let mut sizes = Sizes::of(file, &Options::default(), model).expect("a file");
+    let source = Source::open(file).expect("a file");
+    let mut sizes = Sizes::of(source, &Options::default(), model);
     let mut out = String::new();
     for open in sizes.dimensions() {
         let _ = writeln!(
@@ -207,6 +208,10 @@ fn what_cannot_be_is_refused_where_it_stands() {
         options.numbers("choice", [1, 2]);
     });
     assert_eq!(numbers, "graph.input[1] (choice): 2 numbers for bool[]");
+    let size = refused("detector.onnx", |options| {
+        options.size("bach", 8);
+    });
+    assert_eq!(size, "the model has no open size `bach`");
     let whole = open(&model("detector.onnx"), &Options::default()).expect("a model");
     let error = whole.whole().unwrap_err().to_string();
     assert!(

@@ -113,20 +113,21 @@ def shown(count, units=("B", "kB", "MB", "GB")):
 
 
 def row(label, wheel, file, measured):
-    report, seconds, held, counts = measured
+    report, seconds, held, counts, beyond = measured
     nodes, total = report["nodes"], report["total"]
     equal = f"{counts['equal']} of {total['groups']}"
+    templates = f"{beyond['equal']} of {sum(beyond.values())}" if any(beyond.values()) else "-"
     cells = [
         label, wheel, nodes["all"], nodes["movement"], total["groups"], nodes["hidden"],
-        shown(total["one_by_one"]), shown(total["moved"]), shown(total["least"]), equal,
+        shown(total["one_by_one"]), shown(total["moved"]), shown(total["least"]), equal, templates,
         shown(file), f"{seconds * 1000:.0f} ms", shown(held),
     ]
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
 HEAD = [
-    "| model | wheel | nodes | move data | groups | hidden | one by one | moved | least | equal to the bit | file | read in | held |",
-    "|---|---|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
+    "| model | wheel | nodes | move data | groups | hidden | one by one | moved | least | equal to the bit | templates | file | read in | held |",
+    "|---|---|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
 ]
 
 
@@ -151,7 +152,7 @@ def main():
             size = file.stat().st_size + (file.with_suffix(".bin").stat().st_size if table is converted else 0)
             table.append(row(label, package.replace("==", " "), size, measured))
             print(table[-1], file=sys.stderr)
-            wrong += measured[3]["different"] + measured[3]["failed"]
+            wrong += sum(counts["different"] + counts["failed"] for counts in measured[3:])
     text = "\n".join([*HEAD, *rows, "", "As IRs of OpenVINO, beside OpenVINO:", "", *HEAD, *converted])
     if said.page:
         page = said.page.read_text()

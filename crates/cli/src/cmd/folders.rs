@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use restride_testkit::conform::{FileReport, ModelCase, check_model};
+use restride_testkit::conform::{FileReport, Miss, ModelCase, check_model};
 use restride_testkit::rungs::Rung;
 
 /// How deep folders are looked through.
@@ -35,11 +35,8 @@ fn look(folder: &Path, rungs: &[&dyn Rung], depth: usize, report: &mut FileRepor
         .filter(|path| is_named(path, "test_data_set_"));
     for set in sets {
         let id = set.display().to_string();
-        let holds = case(&model, &set, id.clone()).and_then(|case| check_model(&case, rungs));
-        match holds {
-            Ok(()) => report.passed += 1,
-            Err(reason) => report.failures.push(format!("{id}: {reason}")),
-        }
+        let case = case(&model, &set, id.clone()).map_err(Miss::Wrong);
+        report.add(&id, case.and_then(|case| check_model(&case, rungs)));
     }
 }
 

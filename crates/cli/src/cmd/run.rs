@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use restride::{InputShape, Template};
 use serde_json::json;
 
-use crate::data::inputs::{SOURCE_HELP, counting, inputs, named};
+use crate::data::inputs::{SOURCE_HELP, counting, inputs, named, shapes};
 use crate::data::recipe::RECIPES;
 use crate::data::{npy, show::show};
 use crate::execute::{Rung, execute};
@@ -25,6 +26,9 @@ pub(crate) struct Args {
     /// Writes an output to a .npy file instead of printing it.
     #[arg(long, short, value_name = "[NAME=]FILE.npy")]
     output: Vec<String>,
+    /// The program's own shapes are samples: take those of the files that its inputs come from.
+    #[arg(long)]
+    template: bool,
     /// How to run it.
     #[arg(long, value_enum, default_value_t = Rung::Jit)]
     rung: Rung,
@@ -36,8 +40,12 @@ pub(crate) struct Args {
 /// Runs, then prints or writes every output.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = Input::open(&args.file)?;
-    let program = Program::parse(&input)?;
-    let signature = Signature::of(&program)?;
+    let mut program = Program::parse(&input)?;
+    let mut signature = Signature::of(&program)?;
+    if args.template {
+        program = specialised(&program, &shapes(&signature, &args.input)?)?;
+        signature = Signature::of(&program)?;
+    }
     let inputs = inputs(&signature, &input, &args.input, |_, slot| counting(slot))?;
     let files = files(&signature, &args.output)?;
     let outputs = execute(&program, &signature, &inputs, args.rung)?;
@@ -63,6 +71,26 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         writeln!(out, "{}", json!({ "outputs": objects }))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A graph at other shapes of its inputs.
+fn specialised(program: &Program, shapes: &[Vec<i64>]) -> Result<Program, Failure> {
+    let Program::Graph(graph) = program else {
+        let message = format!("only graphs are templates, this is a {}", program.stage());
+        return Err(Failure::Usage(message));
+    };
+    let inputs: Vec<InputShape<'_>> = shapes.iter().map(|it| InputShape::dense(it)).collect();
+    let template = Template::new(graph.clone());
+    let mut new = template
+        .specialised(&inputs)
+        .map_err(|error| Failure::Input(error.to_string()))?;
+    for value in graph.values() {
+        if let Some(name) = graph.value_name(value) {
+            // An input has its name already.
+            let _ = new.set_name(value, name);
+        }
+    }
+    Ok(Program::Graph(new))
 }
 
 /// The file of each output, if it has one.

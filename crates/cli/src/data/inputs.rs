@@ -21,17 +21,7 @@ pub(crate) fn inputs(
     sources: &[String],
     made_up: impl Fn(usize, &Slot) -> Recipe,
 ) -> Result<Vec<Tensor>, Failure> {
-    let mut chosen: Vec<Option<&str>> = vec![None; signature.inputs.len()];
-    let mut for_all = None;
-    for source in sources {
-        let (place, from, name) = match named(&signature.inputs, source, "input")? {
-            (Some(at), from) => (&mut chosen[at], from, signature.inputs[at].name.as_str()),
-            (None, from) => (&mut for_all, from, "every input"),
-        };
-        if place.replace(from).is_some() {
-            return Err(Failure::Usage(format!("{name} has two sources")));
-        }
-    }
+    let (chosen, for_all) = chosen(signature, sources)?;
     let mut comments: Vec<Option<&str>> = vec![None; signature.inputs.len()];
     for (name, recipe) in stated(program.text()) {
         let Some(at) = position(&signature.inputs, name) else {
@@ -53,6 +43,36 @@ pub(crate) fn inputs(
         .collect()
 }
 
+/// The source of each input, and the one of those that have none.
+fn chosen<'a>(
+    signature: &Signature,
+    sources: &'a [String],
+) -> Result<(Vec<Option<&'a str>>, Option<&'a str>), Failure> {
+    let mut chosen: Vec<Option<&str>> = vec![None; signature.inputs.len()];
+    let mut for_all = None;
+    for source in sources {
+        let (place, from, name) = match named(&signature.inputs, source, "input")? {
+            (Some(at), from) => (&mut chosen[at], from, signature.inputs[at].name.as_str()),
+            (None, from) => (&mut for_all, from, "every input"),
+        };
+        if place.replace(from).is_some() {
+            return Err(Failure::Usage(format!("{name} has two sources")));
+        }
+    }
+    Ok((chosen, for_all))
+}
+
+/// The shape of the data of each input; its own where that comes from no file.
+pub(crate) fn shapes(signature: &Signature, sources: &[String]) -> Result<Vec<Vec<i64>>, Failure> {
+    let (chosen, for_all) = chosen(signature, sources)?;
+    let slots = signature.inputs.iter().zip(chosen);
+    let shapes = slots.map(|(slot, source)| match source.or(for_all) {
+        Some(source) if Recipe::named(source).is_none() => Ok(read(source)?.shape().to_vec()),
+        _ => Ok(slot.ty.shape().to_vec()),
+    });
+    shapes.collect()
+}
+
 /// What counts up from 0; indices count up within the axis that they select from, since they would
 /// soon be out of range.
 pub(crate) fn counting(slot: &Slot) -> Recipe {
@@ -72,18 +92,7 @@ fn load(slot: &Slot, source: &str) -> Result<Tensor, Failure> {
     if let Some(recipe) = Recipe::named(source) {
         return make(&recipe, slot);
     }
-    let tensor = match source.rsplit_once(".safetensors:") {
-        Some((file, name)) => safetensors::read(&format!("{file}.safetensors"), name)?,
-        None if source.ends_with(".npy") => npy::read(source)?,
-        None => {
-            let message = format!(
-                "`{}` is not a valid source: name a .npy file, file.safetensors:tensor, iota, iota1, \
-                 modN, hash, hashN, zeros, `labels N` or `bits [N, ..]`",
-                printable(source)
-            );
-            return Err(Failure::Usage(message));
-        }
-    };
+    let tensor = read(source)?;
     let expected = slot.ty.clone().without_layout();
     let same_bits = tensor.element().width() == expected.element().width();
     if tensor.shape() != expected.shape() || !same_bits {
@@ -97,6 +106,22 @@ fn load(slot: &Slot, source: &str) -> Result<Tensor, Failure> {
     }
     Tensor::new(expected, tensor.into_bytes())
         .map_err(|error| Failure::Internal(format!("{}: {error}", slot.name)))
+}
+
+/// A tensor of a file.
+fn read(source: &str) -> Result<Tensor, Failure> {
+    match source.rsplit_once(".safetensors:") {
+        Some((file, name)) => safetensors::read(&format!("{file}.safetensors"), name),
+        None if source.ends_with(".npy") => npy::read(source),
+        None => {
+            let message = format!(
+                "`{}` is not a valid source: name a .npy file, file.safetensors:tensor, iota, iota1, \
+                 modN, hash, hashN, zeros, `labels N` or `bits [N, ..]`",
+                printable(source)
+            );
+            Err(Failure::Usage(message))
+        }
+    }
 }
 
 /// `name=rest` as the slot of that name and the rest; without a `=` there is no slot.

@@ -50,7 +50,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Model, ImportError> {
     let done = main(&mut reader, &mut env, graph);
     done.map_err(|error| error.inside("graph"))?;
     let known = |name: &str| reader.builder.model.tensors.iter().any(|t| t.name == name);
-    options.check(known)?;
+    options.check(known, &reader.builder.model.open)?;
     Ok(reader.builder.finish())
 }
 

@@ -60,7 +60,7 @@ pub fn import(text: &str, weights: Option<&[u8]>, options: &Options) -> Result<M
         names.clone().any(|port| port.names.contains(&name))
             || layers.iter().any(|layer| layer.name == name)
     };
-    options.check(known)?;
+    options.check(known, &reader.builder.model.open)?;
     Ok(reader.builder.finish())
 }
 

@@ -10,16 +10,52 @@ use super::values;
 use crate::ladder::guarded;
 use crate::rungs::{Rung, RungError, Subject};
 
-/// Whether a case holds: `Err` says on which rung it does not, and why.
-pub type Holds = Result<(), String>;
+/// Whether a case holds: `Err` says why not.
+pub type Holds = Result<(), Miss>;
+
+/// Why a case does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Miss {
+    /// It gives another answer than the framework, on some rung.
+    Wrong(String),
+    /// The framework does it, and restride says that it does not.
+    Refused(String),
+}
+
+/// What is only said is wrong.
+impl From<String> for Miss {
+    fn from(reason: String) -> Self {
+        Self::Wrong(reason)
+    }
+}
 
 /// How the cases of one file did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileReport {
     /// Cases that hold on every rung.
     pub passed: usize,
-    /// What went wrong with the others, each with the case's name.
+    /// Why those that are refused are, each with the case's name.
+    pub refusals: Vec<String>,
+    /// What went wrong with the others, likewise.
     pub failures: Vec<String>,
+}
+
+impl FileReport {
+    /// Counts one more case.
+    pub fn add(&mut self, name: &str, holds: Holds) {
+        match holds {
+            Ok(()) => self.passed += 1,
+            Err(Miss::Refused(reason)) => self.refusals.push(format!("{name}: {reason}")),
+            Err(Miss::Wrong(reason)) => self.failures.push(format!("{name}: {reason}")),
+        }
+    }
+
+    /// Counts the cases of another file, too.
+    pub fn extend(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.refusals.extend(other.refusals);
+        self.failures.extend(other.failures);
+    }
 }
 
 /// Checks every line of a file on these rungs. A line that is no case is a failure.
@@ -33,13 +69,10 @@ pub fn check_lines(text: &str, rungs: &[&dyn Rung]) -> FileReport {
             Ok(checked) => checked,
             Err(error) => (
                 format!("line {}", number + 1),
-                Err(format!("not a case: {error}")),
+                Err(format!("not a case: {error}").into()),
             ),
         };
-        match holds {
-            Ok(()) => report.passed += 1,
-            Err(reason) => report.failures.push(format!("{name}: {reason}")),
-        }
+        report.add(&name, holds);
     }
     report
 }
@@ -60,8 +93,8 @@ pub fn check_case(case: &Case, rungs: &[&dyn Rung]) -> Holds {
     let spelled = match (spell(case), case.expect.outputs()) {
         (Ok(spelled), _) => spelled,
         (Err(SpellError::Refused(_)), None) => return Ok(()),
-        (Err(SpellError::Refused(reason)), Some(_)) => return Err(format!("refused: {reason}")),
-        (Err(reason), _) => return Err(format!("unreadable: {reason}")),
+        (Err(SpellError::Refused(reason)), Some(_)) => return Err(Miss::Refused(reason)),
+        (Err(reason), _) => return Err(format!("unreadable: {reason}").into()),
     };
     let subject = Subject::new(&spelled.graph, &spelled.inputs);
     for rung in rungs {
@@ -71,7 +104,12 @@ pub fn check_case(case: &Case, rungs: &[&dyn Rung]) -> Holds {
     Ok(())
 }
 
-fn check_rung(case: &Case, spelled: &Spelled, subject: &Subject<'_>, rung: &dyn Rung) -> Holds {
+fn check_rung(
+    case: &Case,
+    spelled: &Spelled,
+    subject: &Subject<'_>,
+    rung: &dyn Rung,
+) -> Result<(), String> {
     match (guarded(rung, subject), case.expect.outputs()) {
         (Err(RungError::Refused(_) | RungError::OutOfRange(_)), None) => Ok(()),
         (Err(error), _) => Err(error.to_string()),
@@ -80,7 +118,7 @@ fn check_rung(case: &Case, spelled: &Spelled, subject: &Subject<'_>, rung: &dyn 
     }
 }
 
-fn compare(spelled: &Spelled, outputs: &[Tensor], expected: &[ArrayOut]) -> Holds {
+fn compare(spelled: &Spelled, outputs: &[Tensor], expected: &[ArrayOut]) -> Result<(), String> {
     if outputs.len() != expected.len() {
         return Err(format!(
             "{} outputs, expected {}",

@@ -20,7 +20,7 @@ mod values;
 mod tests;
 
 pub use case::{Array, ArrayOut, Case, Expect, Values};
-pub use check::{FileReport, Holds, check_case, check_lines};
+pub use check::{FileReport, Holds, Miss, check_case, check_lines};
 pub use model::{ModelCase, check_model};
 pub use restride_import::spell::SpellError;
 pub use spell::{Spelled, spell};

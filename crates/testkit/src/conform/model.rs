@@ -6,7 +6,7 @@ use restride_graph::{Constant, oracle::Tensor};
 use restride_import::{Group, Options, Role, onnx, onnx_tensor};
 use serde::Deserialize;
 
-use super::Holds;
+use super::{Holds, Miss};
 use crate::ladder::guarded;
 use crate::rungs::{Rung, Subject};
 
@@ -30,16 +30,18 @@ pub struct ModelCase {
 /// Checks one test on these rungs. What the model computes from sizes alone has to come out of the
 /// importer; what it moves has to come out of every rung.
 pub fn check_model(case: &ModelCase, rungs: &[&dyn Rung]) -> Holds {
-    let read = |what: &str, files: &[Vec<u8>]| -> Result<Vec<Constant>, String> {
+    let read = |what: &str, files: &[Vec<u8>]| -> Result<Vec<Constant>, Miss> {
         let tensors = files.iter().enumerate();
         tensors
-            .map(|(at, bytes)| onnx_tensor(bytes).map_err(|error| format!("{what} {at}: {error}")))
+            .map(|(at, bytes)| {
+                onnx_tensor(bytes).map_err(|error| Miss::Refused(format!("{what} {at}: {error}")))
+            })
             .collect()
     };
     let inputs = read("input", &case.inputs)?;
     let expected = read("output", &case.outputs)?;
     // The names of the inputs are known once it has been read.
-    let said = |error: restride_import::ImportError| error.to_string();
+    let said = |error: restride_import::ImportError| Miss::Refused(error.to_string());
     let bare = onnx(&case.model, &Options::default()).map_err(said)?;
     if bare.inputs.len() != inputs.len() || bare.outputs.len() != expected.len() {
         return Err(format!(
@@ -48,7 +50,8 @@ pub fn check_model(case: &ModelCase, rungs: &[&dyn Rung]) -> Holds {
             expected.len(),
             bare.inputs.len(),
             bare.outputs.len()
-        ));
+        )
+        .into());
     }
     let mut options = Options::default();
     for (&id, value) in bare.inputs.iter().zip(&inputs) {
@@ -65,16 +68,15 @@ pub fn check_model(case: &ModelCase, rungs: &[&dyn Rung]) -> Holds {
                 moved.push(id);
                 wanted.push(expected);
             }
-            Some(Role::Hidden(why)) => return Err(why.to_string()),
+            Some(Role::Hidden(why)) => return Err(Miss::Refused(why.to_string())),
             Some(Role::Fixed | Role::Unused | Role::Compute) | None => {
                 let value = tensor.value.as_ref();
-                let value =
-                    value.ok_or_else(|| format!("nobody knows what {} holds", tensor.name))?;
+                let value = value.ok_or_else(|| {
+                    Miss::Refused(format!("nobody knows what {} holds", tensor.name))
+                })?;
                 if value != expected {
-                    return Err(format!(
-                        "{} is {value:?}, expected {expected:?}",
-                        tensor.name
-                    ));
+                    let found = format!("{} is {value:?}, expected {expected:?}", tensor.name);
+                    return Err(Miss::Wrong(found));
                 }
             }
         }
@@ -113,7 +115,8 @@ pub fn check_model(case: &ModelCase, rungs: &[&dyn Rung]) -> Holds {
                     found.ty(),
                     expected.ty(),
                     program.graph
-                ));
+                )
+                .into());
             }
         }
     }

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use restride_import::{Model, Options, Sizes, open};
+use restride_import::{Model, Options, Sizes, Source};
 
 use crate::failure::Failure;
 use crate::source::printable;
@@ -93,14 +93,21 @@ impl File {
 
     /// Reads the model.
     pub(super) fn open(&self) -> Result<Model, Failure> {
-        let options = self.options()?;
-        open(&self.file, &options)
-            .map_err(|error| Failure::Input(format!("{}: {error}", self.name())))
+        Ok(self.read()?.1)
     }
 
-    /// Reads the model at other sizes than its own.
-    fn sizes(&self, model: &Model) -> Result<Sizes, Failure> {
-        Sizes::of(&self.file, &self.options()?, model)
+    /// The bytes of the model, the model, and what it is at other sizes than its own.
+    pub(super) fn with_sizes(&self) -> Result<(Model, Sizes), Failure> {
+        let (source, model) = self.read()?;
+        let sizes = Sizes::of(source, &self.options()?, &model);
+        Ok((model, sizes))
+    }
+
+    fn read(&self) -> Result<(Source, Model), Failure> {
+        let options = self.options()?;
+        let source = Source::open(&self.file);
+        let read = source.and_then(|source| Ok((source.model(&options)?, source)));
+        read.map(|(model, source)| (source, model))
             .map_err(|error| Failure::Input(format!("{}: {error}", self.name())))
     }
 }
@@ -124,8 +131,7 @@ fn numbers<'a>(text: &'a str, what: &str) -> Result<(&'a str, Vec<i64>), Failure
 
 /// Looks at the model and says what it found.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let model = args.file.open()?;
-    let sizes = args.file.sizes(&model)?;
+    let (model, sizes) = args.file.with_sizes()?;
     let mut survey = Survey::of(model, sizes, args.views.policy())?;
     if !args.no_times {
         times::measure(&mut survey);

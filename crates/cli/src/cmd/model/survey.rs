@@ -11,6 +11,7 @@ use restride_lower::plan::Answer;
 
 use crate::explanation::Explanation;
 use crate::failure::Failure;
+use crate::say::Progress;
 use crate::source::printable;
 use crate::stages::Program;
 
@@ -81,6 +82,9 @@ pub(super) const FREE: [&str; 6] = [
     "Dropout",
 ];
 
+/// How many causes are named: why nodes cannot be told ahead, and why groups are for one size only.
+pub(super) const MOST_CAUSES: usize = 8;
+
 /// How much of a node's name is shown: its end says more than its beginning.
 const MOST_NAME: usize = 44;
 
@@ -89,7 +93,11 @@ impl Survey {
     pub(super) fn of(model: Model, mut sizes: Sizes, views: ViewPolicy) -> Result<Self, Failure> {
         let mut kinds: Vec<Kind> = Vec::new();
         let mut known: HashMap<(String, String, Vec<usize>), usize> = HashMap::new();
-        for group in model.groups() {
+        let mut progress = Progress::begin();
+        let groups = model.groups();
+        let count = groups.len();
+        for (at, group) in groups.into_iter().enumerate() {
+            progress.at("compiling group", at + 1, count);
             let mut program = model
                 .program(&group)
                 .map_err(|error| Failure::Internal(format!("a group of the model: {error}")))?;
@@ -178,7 +186,7 @@ impl Survey {
 
     /// The groups that hold for one size only of an open one: the number of the kind, how many, and
     /// what spells the size in the first.
-    pub(super) fn bound(&self, dimension: usize) -> Vec<(usize, usize, &Unknown)> {
+    fn bound(&self, dimension: usize) -> Vec<(usize, usize, &Unknown)> {
         let kinds = self.kinds.iter().enumerate();
         let bound = kinds.filter_map(|(at, kind)| {
             let mut bound = kind.first().bound.iter();
@@ -186,6 +194,40 @@ impl Survey {
             Some((at, kind.members.len(), &first.why))
         });
         bound.collect()
+    }
+
+    /// For each size that the file leaves open: how many groups are one program for any, and the
+    /// rows of the others with what spells it there.
+    pub(super) fn open_sizes(&self) -> Vec<(String, Vec<String>)> {
+        let all = self.groups();
+        let dimensions = self.dimensions.iter().enumerate();
+        let said = dimensions.map(|(at, dimension)| {
+            let (name, size) = (&dimension.name, dimension.size);
+            let [one, two] = dimension.tried.as_slice() else {
+                let said = format!(
+                    "{name}: the groups are for {size}; no other size of it reads the same"
+                );
+                return (said, Vec::new());
+            };
+            let bound = self.bound(at);
+            let free = all - bound.iter().map(|(_, count, _)| count).sum::<usize>();
+            let read = format!("as read at {size}, {one} and {two}");
+            let said = match bound.is_empty() {
+                true => format!("{name}: every group is one program for any, {read}"),
+                false => {
+                    format!("{name}: {free} of {all} groups are one program for any, {read}; not")
+                }
+            };
+            let shown = bound.iter().take(MOST_CAUSES);
+            let mut rows: Vec<String> = shown
+                .map(|(kind, _, why)| format!("{}: {why}", kind + 1))
+                .collect();
+            if bound.len() > MOST_CAUSES {
+                rows.push(format!("and {} more rows", bound.len() - MOST_CAUSES));
+            }
+            (said, rows)
+        });
+        said.collect()
     }
 
     /// What hides nodes, in the order of the model: the cause, and what of it is hidden.

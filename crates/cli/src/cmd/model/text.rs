@@ -6,11 +6,8 @@ use restride_graph::ViewPolicy;
 use restride_import::{OpenSize, Role};
 
 use super::File;
-use super::survey::{Kind, Survey};
+use super::survey::{Kind, MOST_CAUSES, Survey};
 use crate::style::Style;
-
-/// How many causes are named why nodes cannot be told ahead.
-const MOST_CAUSES: usize = 8;
 
 /// Writes all of it.
 pub(super) fn write(survey: &Survey, file: &File, out: &mut impl Write) -> io::Result<()> {
@@ -75,35 +72,13 @@ fn inputs(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
 
 /// Which groups are one program for every size that the file leaves open, and which are not.
 fn open_sizes(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
-    let all = survey.groups();
-    for (at, dimension) in survey.dimensions.iter().enumerate() {
+    for (at, (said, rows)) in survey.open_sizes().iter().enumerate() {
         if at == 0 {
             writeln!(out)?;
         }
-        let name = &dimension.name;
-        let [one, two] = dimension.tried.as_slice() else {
-            let size = dimension.size;
-            writeln!(
-                out,
-                "{name}: the groups are for {size}; no other size of it reads the same"
-            )?;
-            continue;
-        };
-        let bound = survey.bound(at);
-        let free = all - bound.iter().map(|(_, count, _)| count).sum::<usize>();
-        let read = format!("as read at {}, {one} and {two}", dimension.size);
-        match bound.is_empty() {
-            true => writeln!(out, "{name}: every group is one program for any, {read}")?,
-            false => writeln!(
-                out,
-                "{name}: {free} of {all} groups are one program for any, {read}; not"
-            )?,
-        }
-        for (kind, _, why) in bound.iter().take(MOST_CAUSES) {
-            writeln!(out, "  {}: {why}", kind + 1)?;
-        }
-        if bound.len() > MOST_CAUSES {
-            writeln!(out, "  and {} more rows", bound.len() - MOST_CAUSES)?;
+        writeln!(out, "{said}")?;
+        for row in rows {
+            writeln!(out, "  {row}")?;
         }
     }
     Ok(())

@@ -2,8 +2,7 @@
 
 use std::convert::Infallible;
 use std::hint::black_box;
-use std::io::{IsTerminal, stderr};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use restride_graph::{Graph, ViewPolicy};
 
@@ -11,28 +10,20 @@ use super::survey::{Survey, Times};
 use crate::cmd::bench::clock;
 use crate::data::inputs::{counting, make};
 use crate::execute::{bind_with_contracts, input_buffers};
-use crate::say::progress;
+use crate::say::Progress;
 use crate::signature::Signature;
 use crate::stages::Program;
 
 /// How long one program is timed.
 const TURN: Duration = Duration::from_millis(4);
 
-/// When somebody wants to know that something happens.
-const PATIENCE: Duration = Duration::from_secs(1);
-
 /// Times every kind of group once. What cannot run here has no time.
 pub(super) fn measure(survey: &mut Survey) {
-    let begin = Instant::now();
+    let mut progress = Progress::begin();
     let count = survey.kinds.len();
     let views = survey.views;
-    let talks = stderr().is_terminal();
-    let mut told = false;
     for (at, kind) in survey.kinds.iter_mut().enumerate() {
-        if talks && begin.elapsed() > PATIENCE {
-            progress(format_args!("\rtiming {} of {count} ...", at + 1));
-            told = true;
-        }
+        progress.at("timing group", at + 1, count);
         let together = call(&kind.first().program.graph, views);
         let mut copies = kind.alone.copies.iter();
         let alone = copies.try_fold(0.0, |sum, graph| Some(sum + call(graph, ViewPolicy::Copy)?));
@@ -45,9 +36,6 @@ pub(super) fn measure(survey: &mut Survey) {
             }),
             _ => None,
         };
-    }
-    if told {
-        progress(format_args!("\r{:40}\r", ""));
     }
 }
 

@@ -54,8 +54,12 @@ impl Page {
         let _ = writeln!(self.0, "<p>{}</p>", escape(text));
     }
 
-    /// A list.
+    /// A list, unless it is empty.
     pub(crate) fn list(&mut self, items: impl IntoIterator<Item = String>) {
+        let mut items = items.into_iter().peekable();
+        if items.peek().is_none() {
+            return;
+        }
         self.0.push_str("<ul>\n");
         for item in items {
             let _ = writeln!(self.0, "<li>{}</li>", escape(&item));

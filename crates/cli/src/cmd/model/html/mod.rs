@@ -77,6 +77,14 @@ pub(super) fn page(survey: &Survey, file: &File) -> String {
             "{groups} hand on the same bytes under another shape, at no cost: {operators}."
         ));
     }
+    let open = survey.open_sizes();
+    if !open.is_empty() && !survey.kinds.is_empty() {
+        page.section("sizes", "Sizes that the file leaves open");
+        for (said, rows) in open {
+            page.paragraph(&said);
+            page.list(rows);
+        }
+    }
     if !survey.hidden.is_empty() {
         page.section("hidden", "What cannot be told ahead");
         page.list(survey.causes());
@@ -227,7 +235,21 @@ fn group(page: &mut Page, survey: &Survey, at: usize, kind: &Kind, most: u128) {
     match &kind.explanation {
         Err(why) => page.paragraph(why),
         Ok(explanation) => {
-            page.list(explanation.answers.iter().cloned());
+            let any: Vec<&str> = survey.any(kind).collect();
+            if !any.is_empty() {
+                page.paragraph(&format!(
+                    "A template: one program for any {}. What follows is of the sizes above.",
+                    any.join(", any ")
+                ));
+            }
+            let bound = kind.first().bound.iter().map(|bound| {
+                let dimension = &survey.dimensions[bound.dimension];
+                format!(
+                    "for {} {} only: {}",
+                    dimension.name, dimension.size, bound.why
+                )
+            });
+            page.list(explanation.answers.iter().cloned().chain(bound));
             let plan = explanation.lowered.plan.to_string();
             let loops = explanation.lowered.kernel.to_string();
             page.columns([
