@@ -11,6 +11,7 @@ thread_local! {
     static HELD: Cell<i64> = const { Cell::new(0) };
     static MOST: Cell<i64> = const { Cell::new(0) };
     static ASKED: Cell<u64> = const { Cell::new(0) };
+    static TIMES: Cell<u64> = const { Cell::new(0) };
 }
 
 fn more(bytes: usize) {
@@ -18,6 +19,7 @@ fn more(bytes: usize) {
     HELD.set(held);
     MOST.set(MOST.get().max(held));
     ASKED.set(ASKED.get() + bytes as u64);
+    TIMES.set(TIMES.get() + 1);
 }
 
 fn less(bytes: usize) {
@@ -60,14 +62,19 @@ pub struct Memory {
     pub most: u64,
     /// Bytes asked for, in all.
     pub asked: u64,
+    /// How often some were asked for.
+    pub times: u64,
 }
 
 /// Does some work and counts what it takes; nothing if [`Counting`] is not this process's allocator.
 pub fn counted<T>(work: impl FnOnce() -> T) -> (T, Memory) {
-    let (held, asked) = (HELD.get(), ASKED.get());
+    let (held, asked, times) = (HELD.get(), ASKED.get(), TIMES.get());
     MOST.set(held);
     let done = work();
-    let most = (MOST.get() - held) as u64;
-    let asked = ASKED.get() - asked;
-    (done, Memory { most, asked })
+    let memory = Memory {
+        most: (MOST.get() - held) as u64,
+        asked: ASKED.get() - asked,
+        times: TIMES.get() - times,
+    };
+    (done, memory)
 }

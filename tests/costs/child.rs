@@ -4,16 +4,14 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::FromRawFd;
 
-use restride::Budget;
-
 use crate::memory::Spent;
-use crate::stages::{Costs, compile};
+use crate::stages::{Costs, How, Took, compile};
 
 /// The most bytes of addresses that a child may have.
 const ADDRESSES: u64 = 8 << 30;
 
 /// What compiling a text costs, if it takes no more than so many seconds of processor time.
-pub(crate) fn costs(text: &str, budget: Budget, seconds: u64, again: bool) -> Costs {
+pub(crate) fn costs(text: &str, how: How, seconds: u64) -> Costs {
     let mut ends = [0; 2];
     // SAFETY: room for two descriptors. The child has one thread, as this process has, runs no code
     // of its parent's and leaves without unwinding.
@@ -26,7 +24,7 @@ pub(crate) fn costs(text: &str, budget: Budget, seconds: u64, again: bool) -> Co
             limit(libc::RLIMIT_CPU, seconds);
             limit(libc::RLIMIT_AS, ADDRESSES);
             limit(libc::RLIMIT_CORE, 0);
-            let told = write(&compile(text, budget, again));
+            let told = write(&compile(text, how));
             let mut to = File::from_raw_fd(ends[1]);
             let done = to.write_all(told.as_bytes()).is_ok();
             libc::_exit(i32::from(!done));
@@ -41,16 +39,18 @@ pub(crate) fn costs(text: &str, budget: Budget, seconds: u64, again: bool) -> Co
     unsafe { libc::waitpid(child, &raw mut status, 0) };
     let costs = read(&told).filter(|_| was_read && status == 0);
     costs.unwrap_or_else(|| Costs {
-        stages: vec![Spent {
-            time: seconds * 1_000_000_000,
-            bytes: 0,
+        stages: vec![Took {
+            spent: Spent {
+                time: seconds * 1_000_000_000,
+                ..Spent::default()
+            },
+            ..Took::default()
         }],
         end: Some(match libc::WTERMSIG(status) {
             libc::SIGXCPU | libc::SIGKILL => format!("not done after {seconds} s"),
             signal => format!("died of signal {signal}"),
         }),
         died: true,
-        ..Costs::default()
     })
 }
 
@@ -63,31 +63,47 @@ fn limit(what: libc::__rlimit_resource_t, most: u64) {
     unsafe { libc::setrlimit(what, &raw const limit) };
 }
 
-fn write(costs: &Costs) -> String {
-    let mut told = format!("{} {} {}", costs.work, costs.charged, costs.stages.len());
-    for stage in &costs.stages {
-        told += &format!(" {} {}", stage.time, stage.bytes);
+/// How many numbers tell of a stage.
+const NUMBERS: usize = 6;
+
+fn numbers(took: &Took) -> [u64; NUMBERS] {
+    let it = took.spent;
+    [
+        it.time,
+        it.bytes,
+        it.asked,
+        it.allocations,
+        took.work,
+        took.charged,
+    ]
+}
+
+fn took([time, bytes, asked, allocations, work, charged]: [u64; NUMBERS]) -> Took {
+    Took {
+        spent: Spent {
+            time,
+            bytes,
+            asked,
+            allocations,
+        },
+        work,
+        charged,
     }
-    format!("{told}\n{}", costs.end.as_deref().unwrap_or(""))
+}
+
+fn write(costs: &Costs) -> String {
+    let all = costs.stages.iter().flat_map(numbers);
+    let told: Vec<String> = all.map(|number| number.to_string()).collect();
+    format!("{}\n{}", told.join(" "), costs.end.as_deref().unwrap_or(""))
 }
 
 fn read(told: &str) -> Option<Costs> {
     let (numbers, end) = told.split_once('\n')?;
-    let mut numbers = numbers.split(' ').map(str::parse::<u64>);
-    let mut next = || numbers.next()?.ok();
-    let (work, charged) = (next()?, next()?);
-    let count = next()?;
-    let mut stages = Vec::new();
-    for _ in 0..count {
-        stages.push(Spent {
-            time: next()?,
-            bytes: next()?,
-        });
-    }
-    Some(Costs {
-        stages,
-        work,
-        charged,
+    let numbers: Result<Vec<u64>, _> = numbers.split(' ').map(str::parse).collect();
+    let numbers = numbers.ok()?;
+    let (stages, rest) = numbers.as_chunks::<NUMBERS>();
+    rest.is_empty().then(|| Costs {
+        stages: stages.iter().copied().map(took).collect(),
         end: (!end.is_empty()).then(|| end.to_owned()),
         died: false,
     })

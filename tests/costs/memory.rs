@@ -14,6 +14,10 @@ pub(crate) struct Spent {
     pub(crate) time: u64,
     /// The most bytes in use at once, beyond those before.
     pub(crate) bytes: u64,
+    /// Bytes asked for, in all.
+    pub(crate) asked: u64,
+    /// How often some were asked for.
+    pub(crate) allocations: u64,
 }
 
 /// From how long on work is measured by the clock of the processor, which may tick in steps of some
@@ -25,7 +29,7 @@ const LONG: Duration = Duration::from_millis(40);
 pub(crate) fn measured<T>(again: bool, mut work: impl FnMut() -> T) -> (T, Spent) {
     let (busy, begun) = (processor_time(), Instant::now());
     let (done, memory) = counted(&mut work);
-    let (elapsed, bytes) = (begun.elapsed(), memory.most);
+    let elapsed = begun.elapsed();
     let mut time = elapsed.as_nanos() as u64;
     if elapsed > LONG {
         time = time.min(processor_time() - busy);
@@ -36,7 +40,13 @@ pub(crate) fn measured<T>(again: bool, mut work: impl FnMut() -> T) -> (T, Spent
             time = time.min(begun.elapsed().as_nanos() as u64);
         }
     }
-    (done, Spent { time, bytes })
+    let spent = Spent {
+        time,
+        bytes: memory.most,
+        asked: memory.asked,
+        allocations: memory.times,
+    };
+    (done, spent)
 }
 
 fn processor_time() -> u64 {

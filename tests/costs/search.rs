@@ -8,13 +8,17 @@ use restride_testkit::generate::Random;
 use restride_tests::structured::{FAMILIES, Genome};
 
 use crate::child::costs;
-use crate::stages::Costs;
+use crate::stages::{Costs, How};
 
 /// The longest text.
 const LENGTH: usize = 10_000;
 
 /// The most bytes that a compile may have in use at once.
 const BYTES: u64 = 64_000_000;
+
+/// The most pieces of memory that a compile may ask for: what takes a quarter of a second asks for
+/// fewer.
+const ALLOCATIONS: u64 = 1_000_000;
 
 /// Seconds after which a child is ended.
 const PATIENCE: u64 = 20;
@@ -25,20 +29,53 @@ const KEPT: usize = 12;
 /// What is sought: a name, and how much of it a text has.
 type Measure = (&'static str, fn(&str, &Costs) -> f64);
 
-const MEASURES: [Measure; 5] = [
-    ("ms of the processor", |_, c| c.time() as f64 / 1e6),
+/// What is the same whenever and wherever it is measured.
+const EXACT: [Measure; 6] = [
     ("MB in use at most", |_, c| c.bytes() as f64 / 1e6),
-    ("us of the processor a byte of text", |text, c| {
-        c.time() as f64 / 1e3 / text.len() as f64
-    }),
     ("kB in use a byte of text", |text, c| {
         c.bytes() as f64 / 1e3 / text.len() as f64
     }),
-    // Of texts that cost something: what stages do and do not say.
-    ("ns of the processor a unit of work", |_, c| {
-        c.time() as f64 / c.work.max(10_000_000) as f64
+    ("allocations", |_, c| allocations(c) as f64),
+    ("allocations a byte of text", |text, c| {
+        allocations(c) as f64 / text.len() as f64
+    }),
+    ("units of work a byte of text", |text, c| {
+        c.sum(|stage| stage.work) as f64 / text.len() as f64
+    }),
+    // Of stages that take something: what they do and do not say.
+    ("bytes in use a byte that its stage declares", |_, c| {
+        let stages = c.stages.iter().filter(|stage| stage.charged > 0);
+        let undeclared = |stage: &crate::stages::Took| {
+            stage.spent.bytes as f64 / stage.charged.max(2_000_000) as f64
+        };
+        stages.map(undeclared).fold(0.0, f64::max)
     }),
 ];
+
+/// What depends on the machine, and on what else it does.
+const TIMED: [Measure; 3] = [
+    ("ms of the processor", |_, c| c.time() as f64 / 1e6),
+    ("us of the processor a byte of text", |text, c| {
+        c.time() as f64 / 1e3 / text.len() as f64
+    }),
+    // Of texts that cost something.
+    ("ns of the processor a unit of work", |_, c| {
+        c.time() as f64 / c.sum(|stage| stage.work).max(10_000_000) as f64
+    }),
+];
+
+fn allocations(costs: &Costs) -> u64 {
+    costs.sum(|stage| stage.spent.allocations)
+}
+
+/// How long a search goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Length {
+    /// For so many texts, by what is the same everywhere: so is all that it says.
+    Texts(u64),
+    /// For so many seconds, by time as well; it fails above so many milliseconds, if told.
+    Seconds(u64, Option<u64>),
+}
 
 struct Found {
     value: f64,
@@ -49,8 +86,10 @@ struct Found {
 
 struct Search {
     random: Random,
+    how: How,
+    measures: Vec<Measure>,
     /// The best for each measure, best first.
-    best: [Vec<Found>; MEASURES.len()],
+    best: Vec<Vec<Found>>,
     tried: u64,
     refused: u64,
     /// Texts that are refused though no budget says so, by what they are refused with.
@@ -58,17 +97,27 @@ struct Search {
     died: Option<(String, Costs)>,
 }
 
-/// Searches for so long, prints the worst, and fails if that is too much.
-pub(crate) fn run(seconds: u64, seed: u64, milliseconds: Option<u64>) -> ExitCode {
+/// Searches, prints the worst, and fails if that is too much.
+pub(crate) fn run(length: Length, seed: u64) -> ExitCode {
+    let exact = matches!(length, Length::Texts(_));
+    let measures: Vec<Measure> = match exact {
+        true => EXACT.into(),
+        false => TIMED.into_iter().chain(EXACT).collect(),
+    };
     let mut search = Search {
         random: Random::new(seed),
-        best: Default::default(),
+        how: How {
+            budget: Budget::default(),
+            again: false,
+            exact,
+        },
+        best: measures.iter().map(|_| Vec::new()).collect(),
+        measures,
         tried: 0,
         refused: 0,
         odd: Vec::new(),
         died: None,
     };
-    let end = Instant::now() + Duration::from_secs(seconds);
     for family in FAMILIES {
         // As large as it may be.
         let fits = |n: &usize| (family.text)(*n).len() <= LENGTH;
@@ -77,16 +126,24 @@ pub(crate) fn run(seconds: u64, seed: u64, milliseconds: Option<u64>) -> ExitCod
             search.look((family.text)(number), None);
         }
     }
-    while Instant::now() < end && search.died.is_none() {
+    let begun = Instant::now();
+    let goes_on = |tried: u64| match length {
+        Length::Texts(most) => tried < most,
+        Length::Seconds(most, _) => begun.elapsed() < Duration::from_secs(most),
+    };
+    while goes_on(search.tried) && search.died.is_none() {
         search.step();
     }
-    search.tell(milliseconds)
+    search.tell(match length {
+        Length::Texts(_) => None,
+        Length::Seconds(_, milliseconds) => milliseconds,
+    })
 }
 
 impl Search {
     fn step(&mut self) {
         let random = &mut self.random;
-        let kept = &self.best[random.below(MEASURES.len())];
+        let kept = &self.best[random.below(self.best.len())];
         let pick = |random: &mut Random| {
             let at = random.below(kept.len().max(1)).min(random.below(KEPT));
             kept.get(at).and_then(|found| found.genome.as_ref())
@@ -102,7 +159,7 @@ impl Search {
 
     /// Measures a text and keeps it if it is among the worst.
     fn look(&mut self, text: String, genome: Option<Genome>) {
-        let mut costs = costs_of(&text);
+        let mut costs = costs(&text, self.how, PATIENCE);
         self.tried += 1;
         if costs.died {
             self.died = Some((text, costs));
@@ -119,21 +176,22 @@ impl Search {
             }
         }
         let worst = |search: &Self, costs: &Costs| {
-            (0..MEASURES.len()).any(|at| {
-                let first = search.best[at].first();
-                first.is_none_or(|first| (MEASURES[at].1)(&text, costs) > first.value)
+            let mut measures = search.best.iter().zip(&search.measures);
+            measures.any(|(best, (_, measure))| {
+                let first = best.first();
+                first.is_none_or(|first| measure(&text, costs) > first.value)
             })
         };
-        if worst(self, &costs) {
+        if !self.how.exact && worst(self, &costs) {
             // Nobody knows what else the machine did meanwhile.
             for _ in 0..2 {
-                let again = costs_of(&text);
+                let again = self::costs(&text, self.how, PATIENCE);
                 if !again.died && again.time() < costs.time() {
                     costs = again;
                 }
             }
         }
-        for (best, (_, measure)) in self.best.iter_mut().zip(MEASURES) {
+        for (best, (_, measure)) in self.best.iter_mut().zip(&self.measures) {
             let value = measure(&text, &costs);
             let at = best.partition_point(|found| found.value >= value);
             if at < KEPT && !best.iter().any(|found| found.text == text) {
@@ -154,7 +212,7 @@ impl Search {
     fn tell(&self, milliseconds: Option<u64>) -> ExitCode {
         println!("{} texts, {} refused", self.tried, self.refused);
         let mut failed = false;
-        for (best, (name, _)) in self.best.iter().zip(MEASURES) {
+        for (best, (name, _)) in self.best.iter().zip(&self.measures) {
             let Some(found) = best.first() else { continue };
             println!("\n{:.3} {name}, {} bytes:", found.value, found.text.len());
             print!("{}\n{}", found.text, found.costs);
@@ -168,6 +226,10 @@ impl Search {
         };
         if most(Costs::bytes) > BYTES {
             println!("\nmore than {BYTES} bytes in use");
+            failed = true;
+        }
+        if most(allocations) > ALLOCATIONS {
+            println!("\nmore than {ALLOCATIONS} allocations");
             failed = true;
         }
         if milliseconds.is_some_and(|most_ms| most(Costs::time) > most_ms * 1_000_000) {
@@ -184,8 +246,4 @@ impl Search {
             ExitCode::SUCCESS
         }
     }
-}
-
-fn costs_of(text: &str) -> Costs {
-    costs(text, Budget::default(), PATIENCE, false)
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use restride::{Budget, Graph, Machine, ViewPolicy};
 use restride_budget::{Meter, Stage};
 use restride_canon::canonicalise;
-use restride_exec::{CpuLevel, Executable, Patterns};
-use restride_jit::{CompileOptions, Compiler};
+use restride_exec::{Executable, Patterns};
+use restride_jit::{CompileOptions, Compiler, Features};
 use restride_loops::verify;
 use restride_lower::plan::{PlanOptions, plan};
 use restride_lower::schedule;
@@ -24,15 +24,32 @@ pub(crate) const STAGES: [&str; 7] = [
     "code",
 ];
 
+/// How a text is compiled and measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    /// What it may spend.
+    pub(crate) budget: Budget,
+    /// Short stages run several times.
+    pub(crate) again: bool,
+    /// For what every machine of the architecture has, and no time is told: the same everywhere.
+    pub(crate) exact: bool,
+}
+
+/// What one stage took, and what it says it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Took {
+    pub(crate) spent: Spent,
+    /// Units of work that it declared.
+    pub(crate) work: u64,
+    /// Bytes that it declared, in all.
+    pub(crate) charged: u64,
+}
+
 /// What compiling a text took.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Costs {
     /// Of each stage that was entered.
-    pub(crate) stages: Vec<Spent>,
-    /// Units of work that the stages say they spent.
-    pub(crate) work: u64,
-    /// Bytes that they say they spent, in all.
-    pub(crate) charged: u64,
+    pub(crate) stages: Vec<Took>,
     /// What ended it before its end, if anything did.
     pub(crate) end: Option<String>,
     /// It was ended from outside, or ended itself by a fault: all else is unknown.
@@ -42,43 +59,69 @@ pub(crate) struct Costs {
 impl Costs {
     /// Nanoseconds of all stages.
     pub(crate) fn time(&self) -> u64 {
-        self.stages.iter().map(|stage| stage.time).sum()
+        self.sum(|stage| stage.spent.time)
     }
 
     /// The most bytes that any stage took beyond what stood before it.
     pub(crate) fn bytes(&self) -> u64 {
-        self.stages
-            .iter()
-            .map(|stage| stage.bytes)
-            .max()
-            .unwrap_or(0)
+        let stages = self.stages.iter();
+        stages.map(|stage| stage.spent.bytes).max().unwrap_or(0)
+    }
+
+    /// The sum of something over all stages.
+    pub(crate) fn sum(&self, of: fn(&Took) -> u64) -> u64 {
+        self.stages.iter().map(of).fold(0, u64::saturating_add)
     }
 }
 
 impl fmt::Display for Costs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, spent) in STAGES.iter().zip(&self.stages) {
-            let (ms, mb) = (spent.time as f64 / 1e6, spent.bytes as f64 / 1e6);
-            writeln!(f, "  {name:12} {ms:10.3} ms {mb:10.3} MB")?;
+        let row = |f: &mut fmt::Formatter<'_>, name: &str, took: &Took| {
+            let Spent {
+                time,
+                bytes,
+                asked,
+                allocations,
+            } = took.spent;
+            let mb = |bytes: u64| bytes as f64 / 1e6;
+            write!(f, "  {name:12}")?;
+            if time > 0 {
+                write!(f, " {:10.3} ms", time as f64 / 1e6)?;
+            }
+            writeln!(
+                f,
+                " {:10.3} MB at once {:10.3} MB in {allocations:8} pieces; declared {:10.3} M units {:10.3} MB",
+                mb(bytes),
+                mb(asked),
+                took.work as f64 / 1e6,
+                mb(took.charged)
+            )
+        };
+        for (name, took) in STAGES.iter().zip(&self.stages) {
+            row(f, name, took)?;
         }
-        let ms = self.time() as f64 / 1e6;
-        write!(
-            f,
-            "  all          {ms:10.3} ms for {} units and {} bytes",
-            self.work, self.charged
-        )?;
+        let all = Took {
+            spent: Spent {
+                time: self.time(),
+                bytes: self.bytes(),
+                asked: self.sum(|stage| stage.spent.asked),
+                allocations: self.sum(|stage| stage.spent.allocations),
+            },
+            work: self.sum(|stage| stage.work),
+            charged: self.sum(|stage| stage.charged),
+        };
+        row(f, "all", &all)?;
         match &self.end {
-            Some(end) => writeln!(f, "; {end}"),
-            None => writeln!(f),
+            Some(end) => writeln!(f, "  {end}"),
+            None => Ok(()),
         }
     }
 }
 
-/// Takes a text as far as it goes; short stages several times, if `again` says so.
-pub(crate) fn compile(text: &str, budget: Budget, again: bool) -> Costs {
+/// Takes a text as far as it goes.
+pub(crate) fn compile(text: &str, how: How) -> Costs {
     let mut run = Run {
-        budget,
-        again,
+        how,
         costs: Costs::default(),
     };
     run.costs.end = run.all(text).err();
@@ -86,8 +129,7 @@ pub(crate) fn compile(text: &str, budget: Budget, again: bool) -> Costs {
 }
 
 struct Run {
-    budget: Budget,
-    again: bool,
+    how: How,
     costs: Costs,
 }
 
@@ -97,20 +139,24 @@ impl Run {
         &mut self,
         work: impl Fn(&Meter) -> Result<T, E>,
     ) -> Result<T, String> {
-        let spent = self.costs.work;
+        let Budget { work: most, bytes } = self.how.budget;
         let left = Budget {
-            work: self.budget.work.saturating_sub(spent),
-            bytes: self.budget.bytes.saturating_sub(self.costs.charged),
+            work: most.saturating_sub(self.costs.sum(|stage| stage.work)),
+            bytes: bytes.saturating_sub(self.costs.sum(|stage| stage.charged)),
         };
-        let (done, took) = measured(self.again, || {
+        let ((done, work, charged), mut spent) = measured(self.how.again, || {
             let meter = Meter::new(left);
             let done = work(&meter);
             (done, meter.spent_work(), meter.spent_bytes())
         });
-        let (done, work, bytes) = done;
-        self.costs.stages.push(took);
-        self.costs.work = spent.saturating_add(work);
-        self.costs.charged = self.costs.charged.saturating_add(bytes);
+        if self.how.exact {
+            spent.time = 0;
+        }
+        self.costs.stages.push(Took {
+            spent,
+            work,
+            charged,
+        });
         done.map_err(|error| error.to_string().lines().next().unwrap_or("").to_owned())
     }
 
@@ -135,9 +181,15 @@ impl Run {
             meter.check().map_err(|e| e.to_string())?;
             verify(kernel.clone()).map_err(|e| e.to_string())
         })?;
-        self.stage(|_| Executable::new(&kernel, &Patterns::new(CpuLevel::detect())))?;
+        let features = match self.how.exact {
+            true => Features::Sse2,
+            false => Features::detect(),
+        };
+        self.stage(|_| Executable::new(&kernel, &Patterns::new(features.leaves())))?;
         self.stage(|_| {
-            let mut compiler = Compiler::new(CompileOptions::default())?;
+            let mut options = CompileOptions::default();
+            options.features = features;
+            let mut compiler = Compiler::new(options)?;
             compiler.compile(&kernel).map(|_| ())
         })
     }

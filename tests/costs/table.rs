@@ -4,22 +4,34 @@ use restride::Budget;
 use restride_tests::structured::FAMILIES;
 
 use crate::child::costs;
-use crate::stages::{Costs, STAGES};
+use crate::stages::{Costs, How, STAGES};
 
 /// How often a family's first number is taken.
 const TIMES: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// As far as it goes.
+const WITHOUT: How = How {
+    budget: Budget::UNLIMITED,
+    again: true,
+    exact: false,
+};
 
 /// Prints all families: without a budget, to see how the stages grow, and where the budget of a
 /// compile ends them.
 pub(crate) fn print(seconds: u64) {
     println!(
-        "milliseconds of the processor, megabytes at most; the last two columns are exponents of the size of the text\n"
+        "milliseconds of the processor, megabytes at most; the last three columns are exponents of the size of the text, of time, bytes, and units of work\n"
     );
+    let with = How {
+        budget: Budget::default(),
+        again: false,
+        exact: false,
+    };
     for family in FAMILIES {
         let texts = TIMES.map(|times| (family.text)(family.first * times));
         let mut runs: Vec<Costs> = Vec::new();
         for text in &texts {
-            let run = costs(text, Budget::UNLIMITED, seconds, true);
+            let run = costs(text, WITHOUT, seconds);
             let died = run.died;
             runs.push(run);
             if died {
@@ -30,22 +42,30 @@ pub(crate) fn print(seconds: u64) {
         let heads: Vec<String> = (texts.iter())
             .map(|text| format!("{:>16}", format!("{} B", text.len())))
             .collect();
-        println!("{:27}{}{:>8}{:>8}", family.name, heads.concat(), "ms", "MB");
+        let name = family.name;
+        println!(
+            "{name:27}{}{:>8}{:>8}{:>8}",
+            heads.concat(),
+            "ms",
+            "MB",
+            "units"
+        );
         for (at, name) in STAGES.iter().enumerate() {
-            let spent: Vec<_> = (runs.iter())
+            let took: Vec<_> = (runs.iter())
                 .map_while(|run| run.stages.get(at).filter(|_| !run.died))
                 .collect();
             let cells: Vec<String> = (0..TIMES.len())
-                .map(|k| match spent.get(k) {
+                .map(|k| match took.get(k).map(|took| took.spent) {
                     Some(s) => {
                         format!("{:9.2}{:7.2}", s.time as f64 / 1e6, s.bytes as f64 / 1e6)
                     }
                     None => format!("{:>16}", "-"),
                 })
                 .collect();
-            let time = exponent(&sizes, spent.iter().map(|s| s.time as f64));
-            let bytes = exponent(&sizes, spent.iter().map(|s| s.bytes as f64));
-            println!("  {name:25}{}{time:>8}{bytes:>8}", cells.concat());
+            let time = exponent(&sizes, took.iter().map(|t| t.spent.time as f64));
+            let bytes = exponent(&sizes, took.iter().map(|t| t.spent.bytes as f64));
+            let units = exponent(&sizes, took.iter().map(|t| t.work as f64));
+            println!("  {name:25}{}{time:>8}{bytes:>8}{units:>8}", cells.concat());
         }
         for (run, times) in runs.iter().zip(TIMES) {
             if let Some(end) = &run.end {
@@ -53,7 +73,7 @@ pub(crate) fn print(seconds: u64) {
             }
         }
         for (text, times) in texts.iter().zip(TIMES) {
-            if let Some(end) = costs(text, Budget::default(), seconds, false).end {
+            if let Some(end) = costs(text, with, seconds).end {
                 println!("  with the default budget, {times}x: {end}");
                 break;
             }

@@ -1,6 +1,7 @@
 //! A value as disjoint pieces.
 
 use crate::math::add;
+use crate::piece::Marks;
 use crate::{Break, MAX_PIECES, Piece, Sizes, View};
 use smallvec::SmallVec;
 
@@ -146,19 +147,27 @@ pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Resul
     if parts.len() > MAX_PIECES {
         return fuse_neighbours(parts);
     }
+    // Of many pieces most differ along several axes, which their marks tell at less cost.
+    let marks = parts.iter().map(|(piece, _)| piece.marks());
+    let mut marks: Vec<Marks> = match parts.len() {
+        0..FEW => Vec::new(),
+        _ => marks.collect(),
+    };
     // Those before `first` are known not to continue part `i`.
     let (mut i, mut first) = (0, 1);
     while i < parts.len() {
         let (piece, body) = &parts[i];
-        let found = parts
-            .iter()
-            .enumerate()
-            .skip(first)
-            .filter(|(j, (_, other))| *j != i && other == body)
-            .find_map(|(j, (other, _))| Some((j, piece.followed_by(other)?)));
+        let found = (first..parts.len())
+            .filter(|&j| j != i && (marks.is_empty() || are_near(&marks[i], &marks[j])))
+            .filter(|&j| parts[j].1 == *body)
+            .find_map(|j| Some((j, piece.followed_by(&parts[j].0)?)));
         match found {
             Some((j, joined)) => {
                 parts[i].0 = joined?;
+                if !marks.is_empty() {
+                    marks[i] = parts[i].0.marks();
+                    marks.remove(j);
+                }
                 parts.remove(j);
                 // What it is now may continue any other one.
                 (i, first) = (i - usize::from(j < i), 0);
@@ -167,6 +176,15 @@ pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Resul
         }
     }
     Ok(())
+}
+
+/// So few pieces are compared without marks.
+const FEW: usize = 8;
+
+/// Whether pieces with these marks may be the same along all axes but one.
+fn are_near(a: &Marks, b: &Marks) -> bool {
+    let differ = a.iter().zip(b).map(|(a, b)| usize::from(a != b));
+    differ.sum::<usize>() <= 1
 }
 
 fn fuse_neighbours<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Result<(), Break> {

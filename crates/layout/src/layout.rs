@@ -2,7 +2,7 @@
 
 use crate::cover::fuse;
 use crate::math::product;
-use crate::{Break, Piece, Pieces, Sizes, Span, View};
+use crate::{Break, MAX_PIECES, Piece, Pieces, Sizes, Span, View};
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -137,11 +137,20 @@ impl Layout {
     /// Post-condition: `result.at(x) == self.at(y)`, where `y` is the operand's point that the
     /// step shows at `x`.
     pub fn view(&self, view: &View) -> Result<Layout, Break> {
+        self.view_by_pieces(view, &mut 0)
+    }
+
+    /// As [`view`](Self::view); adds how many pieces it made on the way, whatever came of them.
+    pub fn view_by_pieces(&self, view: &View, made: &mut usize) -> Result<Layout, Break> {
         let shape = view.shape(&self.shape)?;
         let piece = match &self.piece {
             Some(piece) if !shape.contains(&0) => Some(match piece.plain(&self.shape, view)? {
                 Some(piece) => piece,
-                None => one(piece.view(&self.shape, view)?)?,
+                None => {
+                    let pieces = piece.view(&self.shape, view);
+                    *made += pieces.as_ref().map_or(MAX_PIECES, |pieces| pieces.len());
+                    one(pieces?)?
+                }
             }),
             Some(_) | None => None,
         };

@@ -31,6 +31,7 @@ mod ops;
 mod within;
 
 pub use columns::Nested;
+pub(crate) use fuse::Marks;
 pub use join::{Operand, join};
 
 use crate::Break;

@@ -221,16 +221,48 @@ pub struct Plan {
     pub answers: Vec<Answer>,
 }
 
+impl Piece {
+    /// How many bytes it has elsewhere: digits and indices that it has no room for.
+    fn elsewhere(&self) -> usize {
+        fn outside<A: smallvec::Array>(list: &SmallVec<A>) -> usize {
+            match list.spilled() {
+                true => list.capacity() * size_of::<A::Item>(),
+                false => 0,
+            }
+        }
+        let digits = self.digits.iter().map(|digit| outside(&digit.indices));
+        let indices = match &self.body {
+            Body::Fill(_) => 0,
+            Body::Copy { indices, .. } => {
+                let through = indices.iter().map(|column| outside(&column.through));
+                outside(indices) + through.sum::<usize>()
+            }
+        };
+        outside(&self.digits) + digits.sum::<usize>() + indices
+    }
+}
+
+impl Stage {
+    /// How many bytes its pieces have elsewhere.
+    pub(crate) fn pieces_elsewhere(&self) -> usize {
+        self.pieces.iter().map(Piece::elsewhere).sum()
+    }
+}
+
 impl Plan {
     /// About how many bytes it has elsewhere, but for constants.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let pieces: usize = self.stages.iter().map(|stage| stage.pieces.len()).sum();
+        let pieces = |stage: &Stage| {
+            size_of_val(&*stage.pieces)
+                + stage.pieces_elsewhere()
+                + stage.reason.as_ref().map_or(0, String::len)
+        };
         size_of_val(&*self.inputs)
             + size_of_val(&*self.outputs)
             + size_of_val(&*self.checks)
             + size_of_val(&*self.stages)
             + size_of_val(&*self.answers)
-            + pieces * size_of::<Piece>()
+            + self.stages.iter().map(pieces).sum::<usize>()
     }
 }

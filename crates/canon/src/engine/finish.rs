@@ -6,7 +6,7 @@
 
 use super::base::{Base, BaseId, Held};
 use super::memo::Memo;
-use super::{Engine, PendingCoordinate, PendingGather, Result, Source, Value, chain_of};
+use super::{Engine, PendingCoordinate, PendingGather, Result, Source, Value};
 use crate::CanonError;
 use crate::ir::{Builder, Canonical, Check, Coordinate, Index, IrError, NodeId};
 use crate::rules::{dead_nodes, view_chain};
@@ -165,7 +165,7 @@ impl<'e> Printer<'e, '_> {
                 what: "its base has no node",
             });
         };
-        let chain = chain_of(layout, &self.bases[base.index()].ty.shape)?;
+        let chain = (self.engine).chain_of(layout, &self.bases[base.index()].ty.shape)?;
         if !chain.is_empty() {
             self.engine.note(view_chain::RULE.name, || {
                 let views = few(chain.len() as u64, "view", "views");

@@ -23,7 +23,6 @@ mod views;
 pub(crate) use base::{Base, BaseId};
 pub(crate) use concat::Parts;
 pub(crate) use digits::{AxisDigits, Digits, flat};
-pub(crate) use settle::chain_of;
 pub(crate) use value::{
     After, PendingCoordinate, PendingGather, PendingIndex, Source, Value, count,
 };

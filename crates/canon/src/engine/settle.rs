@@ -48,13 +48,29 @@ impl Engine<'_> {
     pub(crate) fn chain(&self, value: &Value) -> Result<Chain> {
         match &value.source {
             Source::Fill(_) => Ok(Chain::new()),
-            Source::View { base, layout } => Ok(chain_of(layout, &self.ty(*base).shape)?),
+            Source::View { base, layout } => Ok(self.chain_of(layout, &self.ty(*base).shape)?),
         }
+    }
+
+    /// As [`chain_of`], counted.
+    pub(crate) fn chain_of(
+        &self,
+        layout: &Layout,
+        source: &[i64],
+    ) -> std::result::Result<Chain, Break> {
+        let digits = layout.piece().map_or(0, |piece| piece.digits().len());
+        self.meter.work(200 + 100 * (digits + source.len()) as u64);
+        chain_of(layout, source)
     }
 
     /// A base whose elements are those of this value.
     pub(crate) fn between(&mut self, value: &Value) -> Result<Value> {
         let value = self.normal(value.clone())?;
+        self.settled(&value)
+    }
+
+    /// A base whose elements are those of this value, to which no rule applies.
+    pub(crate) fn settled(&mut self, value: &Value) -> Result<Value> {
         if let Source::View { base, layout } = &value.source
             && !layout.is_dense_over(&self.ty(*base).shape)
         {
@@ -62,7 +78,7 @@ impl Engine<'_> {
             let base = self.made(Base::Cut(value.clone()), value.element, shape);
             return self.whole(base);
         }
-        Ok(value)
+        Ok(value.clone())
     }
 }
 
@@ -70,7 +86,7 @@ impl Engine<'_> {
 ///
 /// Where the axes of the source stand in the way, or cut it into more axes than a value may have, they
 /// are joined first.
-pub(crate) fn chain_of(layout: &Layout, source: &[i64]) -> std::result::Result<Chain, Break> {
+fn chain_of(layout: &Layout, source: &[i64]) -> std::result::Result<Chain, Break> {
     let direct = layout.reify(source);
     match direct {
         Ok(chain) if fits(&chain, layout) => Ok(chain),

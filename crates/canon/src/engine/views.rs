@@ -34,7 +34,10 @@ impl Engine<'_> {
         layout: &Layout,
         step: &View,
     ) -> std::result::Result<Layout, Break> {
-        let composed = layout.view(step)?;
+        let mut pieces = 1;
+        let composed = layout.view_by_pieces(step, &mut pieces);
+        self.meter.work(250 * pieces as u64);
+        let composed = composed?;
         let Some(piece) = composed.piece() else {
             return Ok(composed);
         };
@@ -45,7 +48,7 @@ impl Engine<'_> {
         let several = |piece: &Piece| piece.axes().any(|axis| axis.digits.len() > 1);
         let many = !super::settle::is_short(piece);
         if many || cuts && layout.piece().is_some_and(several) {
-            super::chain_of(&composed, &self.ty(base).shape)?;
+            self.chain_of(&composed, &self.ty(base).shape)?;
         }
         Ok(composed)
     }

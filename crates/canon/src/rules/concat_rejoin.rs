@@ -1,6 +1,6 @@
 //! Neighbouring parts that continue each other are one part.
 
-use crate::engine::{Engine, Result, Source, Value, chain_of};
+use crate::engine::{Engine, Result, Source, Value};
 use crate::trace::Rule;
 use smallvec::SmallVec;
 
@@ -60,7 +60,7 @@ fn join(engine: &Engine<'_>, a: &Value, b: &Value, axis: usize) -> Result<Option
                 return Ok(None);
             };
             // Not every layout is a chain of views.
-            let is_chain = chain_of(&layout, &engine.ty(*base).shape).is_ok();
+            let is_chain = engine.chain_of(&layout, &engine.ty(*base).shape).is_ok();
             Ok(is_chain.then(|| Value::view(a.element, *base, layout)))
         }
         (Source::Fill(_) | Source::View { .. }, Source::Fill(_) | Source::View { .. }) => Ok(None),

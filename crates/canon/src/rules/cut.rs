@@ -51,7 +51,7 @@ fn materialise(engine: &mut Engine<'_>, x: &Value, step: &View, why: Break) -> R
         });
     }
     let dense = Layout::dense(between.shape())?;
-    let Source::View { base, .. } = engine.between(&between)?.source else {
+    let Source::View { base, .. } = engine.settled(&between)?.source else {
         return Err(why.into());
     };
     let layout = engine.compose(base, &dense.reshape(x.shape())?, step)?;

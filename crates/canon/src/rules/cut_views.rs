@@ -46,7 +46,7 @@ pub(crate) fn lower(
     let Some(flat) = flattened(engine, &composed)? else {
         return Ok(None);
     };
-    let Source::View { base: node, .. } = engine.between(&flat)?.source else {
+    let Source::View { base: node, .. } = engine.settled(&flat)?.source else {
         return Ok(None);
     };
     let mut layout = Layout::dense(flat.shape())?.reshape(shape)?;

@@ -3,7 +3,7 @@
 use super::{Outcome, table};
 use crate::engine::{
     AxisDigits, Digits, Engine, PendingCoordinate, PendingGather, PendingIndex, Result, Source,
-    Value, chain_of, count,
+    Value, count,
 };
 use crate::ir::Policy;
 use crate::sequence::{Sequence, linear};
@@ -172,7 +172,7 @@ fn as_view(
         return Ok(None);
     };
     // Windows that overlap are linear, but no chain of views.
-    let is_chain = chain_of(&layout, &engine.ty(*base).shape).is_ok();
+    let is_chain = engine.chain_of(&layout, &engine.ty(*base).shape).is_ok();
     Ok(is_chain.then(|| Value::view(data.element, *base, layout)))
 }
 

@@ -45,7 +45,12 @@ pub(super) struct TooMany;
 type Emit = Result<(), TooMany>;
 
 fn emit(out: &mut Parts, coords: Coords) -> Emit {
-    if out.len() == MAX_PIECES {
+    emit_of(MAX_PIECES, out, coords)
+}
+
+/// One more of at most so many.
+fn emit_of(most: usize, out: &mut Parts, coords: Coords) -> Emit {
+    if out.len() >= most {
         return Err(TooMany);
     }
     out.push(coords);
@@ -215,14 +220,14 @@ impl Coords {
 
     /// Splits so that nothing straddles a multiple of `row`: in each part, runs before some
     /// place step by multiples of `row`, and the others together never leave their row. Runs
-    /// before `i` step by multiples of `row` already.
-    pub(super) fn refine(self, mut i: usize, row: i64, out: &mut Parts) -> Emit {
+    /// before `i` step by multiples of `row` already. Ends where there are more than `most`.
+    pub(super) fn refine(self, mut i: usize, row: i64, most: usize, out: &mut Parts) -> Emit {
         while i < self.runs.len() && self.runs[i].coord % row == 0 {
             i += 1;
         }
         let at = self.start % row;
         if at + span(&self.runs[i..]) < row {
-            return emit(out, self);
+            return emit_of(most, out, self);
         }
         let run = self.runs[i];
         let inner = span(&self.runs[i + 1..]);
@@ -231,36 +236,37 @@ impl Coords {
             if at % run.coord + inner >= run.coord {
                 // What is inside straddles this run's own steps: settle that first.
                 let mut settled = Parts::new();
-                self.refine(i + 1, run.coord, &mut settled)?;
+                self.refine(i + 1, run.coord, most, &mut settled)?;
                 for coords in settled {
-                    coords.refine(i, row, out)?;
+                    coords.refine(i, row, most, out)?;
                 }
                 return Ok(());
             }
-            return self.head_body_tail(i, at / run.coord, period, out);
+            return self.head_body_tail(i, at / run.coord, period, most, out);
         }
         let rows = (at + span(&self.runs[i..])) / row + 1;
         if run.coord < row && rows <= period {
-            return self.row_by_row(i, row, out);
+            return self.row_by_row(i, row, most, out);
         }
-        if period.min(run.extent) > MAX_PIECES as i64 {
+        if period.min(run.extent) > most as i64 {
             return Err(TooMany);
         }
         for class in 0..period.min(run.extent) {
             let count = (run.extent - 1 - class) / period + 1;
-            self.picked(i, class, period, count).refine(i, row, out)?;
+            self.picked(i, class, period, count)
+                .refine(i, row, most, out)?;
         }
         Ok(())
     }
 
     /// Cuts run `i`, which enters its first row at step `at` of `period`, into what ends that
     /// row, whole rows, and the beginning of one more.
-    fn head_body_tail(&self, i: usize, at: i64, period: i64, out: &mut Parts) -> Emit {
+    fn head_body_tail(&self, i: usize, at: i64, period: i64, most: usize, out: &mut Parts) -> Emit {
         let extent = self.runs[i].extent;
         let head = (period - at) % period;
         let (rows, tail) = ((extent - head) / period, (extent - head) % period);
         if head > 0 {
-            emit(out, self.picked(i, 0, 1, head))?;
+            emit_of(most, out, self.picked(i, 0, 1, head))?;
         }
         if rows > 0 {
             let mut body = self.picked(i, head, 1, rows * period);
@@ -275,16 +281,16 @@ impl Coords {
                 };
                 body.runs.insert(i, outer);
             }
-            emit(out, body)?;
+            emit_of(most, out, body)?;
         }
         if tail > 0 {
-            emit(out, self.picked(i, head + rows * period, 1, tail))?;
+            emit_of(most, out, self.picked(i, head + rows * period, 1, tail))?;
         }
         Ok(())
     }
 
     /// Cuts run `i` at every row; steps whose inner block straddles are looked into alone.
-    fn row_by_row(&self, i: usize, row: i64, out: &mut Parts) -> Emit {
+    fn row_by_row(&self, i: usize, row: i64, most: usize, out: &mut Parts) -> Emit {
         let run = self.runs[i];
         let inner = span(&self.runs[i + 1..]);
         let mut d = 0;
@@ -292,11 +298,11 @@ impl Coords {
             let at = (self.start % row) + run.coord * d;
             let left = row - 1 - inner - at % row;
             if left < 0 {
-                self.picked(i, d, 1, 1).refine(i, row, out)?;
+                self.picked(i, d, 1, 1).refine(i, row, most, out)?;
                 d += 1;
             } else {
                 let count = (left / run.coord + 1).min(run.extent - d);
-                emit(out, self.picked(i, d, 1, count))?;
+                emit_of(most, out, self.picked(i, d, 1, count))?;
                 d += count;
             }
         }
@@ -320,7 +326,7 @@ pub(crate) fn refined(start: i64, runs: &mut SmallVec<[Run; 6]>, row: i64) -> bo
         fixed: SmallVec::new(),
     };
     let mut out = Parts::new();
-    match coords.refine(inner, row, &mut out) {
+    match coords.refine(inner, row, 1, &mut out) {
         Ok(()) if out.len() == 1 => {
             *runs = SmallVec::from_slice(&out[0].runs);
             true
@@ -338,7 +344,7 @@ pub(super) fn expand(coords: Coords, extent: i64, sizes: &[i64]) -> Result<Parts
         row /= n;
         if n > 1 && row > 1 {
             for coords in std::mem::take(&mut parts) {
-                coords.refine(0, row, &mut parts)?;
+                coords.refine(0, row, MAX_PIECES, &mut parts)?;
             }
         }
     }

@@ -13,7 +13,26 @@ struct Outer {
     digit: usize,
 }
 
+/// A number for each axis of a piece; the same for axes that are the same.
+pub(crate) type Marks = SmallVec<[u64; 8]>;
+
 impl Piece {
+    /// What tells most axes that differ apart.
+    pub(crate) fn marks(&self) -> Marks {
+        let mix = |mark: u64, word: i64| {
+            (mark.rotate_left(23) ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        };
+        let mark = |axis: AxisView<'_>| {
+            let digits = axis.digits.iter().enumerate();
+            digits.fold(mix(0, axis.start), |mark, (k, digit)| {
+                let strides = self.strides(axis.first + k).iter();
+                let mark = mix(mix(mark, digit.extent), digit.coord);
+                strides.fold(mark, |mark, &stride| mix(mark, stride))
+            })
+        };
+        self.axes().map(mark).collect()
+    }
+
     /// The one piece that holds the points of both, if they differ only along one axis and there
     /// continue one another.
     ///

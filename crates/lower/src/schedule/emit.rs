@@ -4,6 +4,7 @@ use super::buffers::{Buffers, width};
 use super::order::{self, Dims, Ordered};
 use super::{Decision, LowerError, Machine, Part, Why, share};
 use crate::plan::Body;
+use restride_budget::Meter;
 use restride_loops::ir::{Addr, Buffer, BufferId, Dim, Form, Move, Place, Stmt, Var};
 use smallvec::SmallVec;
 
@@ -21,14 +22,16 @@ pub(super) struct Unit {
 pub(super) struct Emitter<'p> {
     pub(super) machine: &'p Machine,
     pub(super) buffers: Buffers<'p>,
+    meter: &'p Meter,
     next_var: u32,
 }
 
 impl<'p> Emitter<'p> {
-    pub(super) fn new(machine: &'p Machine, buffers: Buffers<'p>) -> Self {
+    pub(super) fn new(machine: &'p Machine, buffers: Buffers<'p>, meter: &'p Meter) -> Self {
         Self {
             machine,
             buffers,
+            meter,
             next_var: 0,
         }
     }
@@ -42,6 +45,15 @@ impl<'p> Emitter<'p> {
         Var(self.next_var - 1)
     }
 
+    /// Counts statements that are about to be made, each with so many words beside it; an error if
+    /// they must not be.
+    pub(super) fn spend(&self, statements: usize, words: usize) -> Result<(), LowerError> {
+        // A list that grows is there twice for a moment, the longer one with room for as many again.
+        let bytes = 3 * size_of::<Stmt>() + size_of::<i64>() * words;
+        self.meter.things(statements, 300, bytes as u64);
+        Ok(self.meter.check()?)
+    }
+
     /// All pieces of a phase.
     pub(super) fn parts(
         &mut self,
@@ -53,7 +65,7 @@ impl<'p> Emitter<'p> {
         for part in parts {
             pass = pass.saturating_add(bytes(part)?.saturating_mul(2));
         }
-        let mut units = Vec::new();
+        let mut groups = Vec::new();
         for part in parts {
             let destination = self.buffers.destination(part.stage)?;
             match &part.piece.body {
@@ -70,22 +82,23 @@ impl<'p> Emitter<'p> {
                         let digits = order::copied(&part.piece.digits);
                         let ordered = order::order(self.machine, digits, places, width, pass);
                         let (stage, piece) = (part.stage, part.index);
-                        units.push(Unit {
+                        let unit = Unit {
                             ordered,
                             source,
                             destination,
                             width,
                             stage,
                             piece,
-                        });
+                        };
+                        share::add(self.machine, &mut groups, unit);
                     } else {
                         self.gather(part, destination, out, decisions)?;
                     }
                 }
             }
         }
-        for group in share::groups(self.machine, units)? {
-            self.group(&group, out, decisions);
+        for group in groups {
+            self.group(&group, out, decisions)?;
         }
         Ok(())
     }
@@ -101,6 +114,7 @@ impl<'p> Emitter<'p> {
         let digits = &part.piece.digits;
         let dims: SmallVec<[(i64, i64); 6]> = digits.iter().map(|d| (d.extent, d.dst)).collect();
         let width = width(part.element)?;
+        self.spend(1, outside::<(i64, i64), 6>(dims.len()))?;
         decisions.push(Decision {
             stage: part.stage,
             piece: part.index,
@@ -124,7 +138,12 @@ impl<'p> Emitter<'p> {
     }
 
     /// Units that are moved together; mostly a single one.
-    fn group(&mut self, group: &[Unit], out: &mut Vec<Stmt>, decisions: &mut Vec<Decision>) {
+    fn group(
+        &mut self,
+        group: &[Unit],
+        out: &mut Vec<Stmt>,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<(), LowerError> {
         let first = &group[0];
         let box_bytes = box_bytes(&first.ordered.dims, first.width);
         let whole = box_bytes.saturating_mul(group.len() as i64);
@@ -149,6 +168,11 @@ impl<'p> Emitter<'p> {
                 parallel,
             });
         }
+        let parts = match &split {
+            Some(split) => 1 + group.len() * (1 + usize::from(split.rest > 0)),
+            None => group.len(),
+        };
+        self.spend(parts, outside::<Dim, 4>(first.ordered.dims.len()))?;
         // Most phases have one group, and what is here is kept.
         if out.is_empty() {
             let rests = |split: &Split| 1 + if split.rest > 0 { group.len() } else { 0 };
@@ -156,7 +180,7 @@ impl<'p> Emitter<'p> {
         }
         let Some(split) = split else {
             out.extend(group.iter().map(|unit| unit.whole()));
-            return;
+            return Ok(());
         };
         let var = self.fresh();
         let body = group.iter().map(|unit| unit.block(&split, var)).collect();
@@ -168,6 +192,15 @@ impl<'p> Emitter<'p> {
             body,
         });
         out.extend(group.iter().filter_map(|unit| unit.rest(&split)));
+        Ok(())
+    }
+}
+
+/// The words of a list that is longer than what its owner has room for.
+pub(super) fn outside<T, const INSIDE: usize>(length: usize) -> usize {
+    match length > INSIDE {
+        true => length * size_of::<T>() / size_of::<i64>(),
+        false => 0,
     }
 }
 

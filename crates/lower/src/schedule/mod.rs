@@ -23,9 +23,9 @@ mod share;
 pub use decision::{Decision, Why};
 pub use machine::Machine;
 
-use crate::plan::{Body, Destination, IndexCheck, Piece, Plan, Source};
+use crate::plan::{Body, Destination, IndexCheck, Piece, Plan, Source, Stage};
 use buffers::Buffers;
-use emit::Emitter;
+use emit::{Emitter, outside};
 use restride_budget::{Meter, Stage as Spender, TooCostly};
 use restride_graph::ElementType;
 use restride_loops::ir::{Addr, Kernel, Norm, Place, Stmt};
@@ -64,13 +64,17 @@ pub struct Scheduled {
 /// Schedules a plan for a machine, if the meter lets it; what it takes to prove the kernel is
 /// counted as well. Outputs that are views are not part of the kernel.
 pub fn schedule(plan: &Plan, machine: &Machine, meter: &Meter) -> Result<Scheduled, LowerError> {
-    let pieces: usize = plan.stages.iter().map(|stage| stage.pieces.len()).sum();
-    let indices = plan.stages.iter().flat_map(|stage| &stage.pieces);
+    let stages = plan.stages.iter();
+    let pieces: usize = stages.clone().map(|stage| stage.pieces.len()).sum();
+    let elsewhere: usize = stages.clone().map(Stage::pieces_elsewhere).sum();
+    let indices = stages.flat_map(|stage| &stage.pieces);
     let indices: usize = indices.map(|piece| piece.body.indices().len()).sum();
     let machine = &machine.bounded();
     meter.enter(Spender::Schedule);
-    meter.things(pieces + plan.checks.len(), 1000, 700);
-    meter.things(indices, 200, 600);
+    // What is made of each beside its statements.
+    meter.things(pieces, 700, 600);
+    meter.bytes(elsewhere as u64);
+    meter.things(indices, 200, 150);
     meter.check()?;
     let levels = levels(plan)?;
     // Every check runs in a phase of its own before the first write of an output, so that a
@@ -99,7 +103,7 @@ pub fn schedule(plan: &Plan, machine: &Machine, meter: &Meter) -> Result<Schedul
         .max()
         .unwrap_or(0)
         .max(checks_end);
-    let mut emitter = Emitter::new(machine, Buffers::new(plan));
+    let mut emitter = Emitter::new(machine, Buffers::new(plan), meter);
     let mut phases = vec![Vec::new(); phase_count];
     for ((check, phase), code) in plan.checks.iter().zip(&check_phases).zip(codes) {
         phases[*phase].push(emitter.check(check, code)?);
@@ -182,6 +186,7 @@ fn level_of(source: Source, levels: &[usize]) -> usize {
 impl Emitter<'_> {
     /// A check reports the first of its operator in the plan.
     fn check(&mut self, check: &IndexCheck, code: u32) -> Result<Stmt, LowerError> {
+        self.spend(1, outside::<(i64, i64), 6>(check.dims.len()))?;
         let buffer = self.buffers.source(check.source)?;
         Ok(Stmt::Check {
             index: Place {

@@ -5,20 +5,17 @@
 //! other, a loop over blocks that fit the first cache moves a block of each piece in turn, so that
 //! memory is read once.
 
+use super::Machine;
 use super::emit::Unit;
-use super::{LowerError, Machine};
 
-/// Groups of units to be moved together, in the order of their first member.
-pub(super) fn groups(machine: &Machine, units: Vec<Unit>) -> Result<Vec<Vec<Unit>>, LowerError> {
-    let mut groups: Vec<Vec<Unit>> = Vec::new();
-    for unit in units {
-        let fits = |group: &&mut Vec<Unit>| shares(machine, &group[0], &unit);
-        match groups.iter_mut().rev().take(8).find(fits) {
-            Some(group) => group.push(unit),
-            None => groups.push(vec![unit]),
-        }
+/// Puts a unit to those that it is to be moved together with. Groups are in the order of their
+/// first member.
+pub(super) fn add(machine: &Machine, groups: &mut Vec<Vec<Unit>>, unit: Unit) {
+    let fits = |group: &&mut Vec<Unit>| shares(machine, &group[0], &unit);
+    match groups.iter_mut().rev().take(8).find(fits) {
+        Some(group) => group.push(unit),
+        None => groups.push(vec![unit]),
     }
-    Ok(groups)
 }
 
 fn shares(machine: &Machine, a: &Unit, b: &Unit) -> bool {
