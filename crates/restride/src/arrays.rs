@@ -1,10 +1,11 @@
 //! Arrays of the crate `ndarray`, copied into each other by programs.
 
-use crate::{CompileError, Element, Engine, InputShape, RunError, Template, TensorMut, TensorRef};
+use crate::{
+    CompileError, DenseError, Element, Engine, InputShape, RunError, TensorMut, TensorRef,
+};
 use ndarray::{Array, ArrayRef, CowArray, Dimension};
-use restride_graph::{ElementType, Graph, MAX_RANK, Strided, ViewPolicy};
+use restride_graph::{Graph, Strided};
 use std::mem::MaybeUninit;
-use std::sync::OnceLock;
 use thiserror::Error;
 
 /// Why an array was not copied.
@@ -25,6 +26,15 @@ pub enum ArrayError {
     /// It could not be copied.
     #[error(transparent)]
     Run(#[from] RunError),
+}
+
+impl From<DenseError> for ArrayError {
+    fn from(error: DenseError) -> Self {
+        match error {
+            DenseError::Compile(error) => Self::Compile(error),
+            DenseError::Run(error) => Self::Run(error),
+        }
+    }
 }
 
 /// What restride does for arrays: what ndarray does itself element by element, at the speed of memory.
@@ -90,24 +100,6 @@ impl Place {
     }
 }
 
-/// The identity on arrays of a rank, dense; its strides are those of the input that it is given.
-fn copy(element: ElementType, rank: usize) -> Result<&'static Template, CompileError> {
-    const ELEMENTS: usize = ElementType::ALL.len();
-    static KNOWN: [[OnceLock<Template>; MAX_RANK + 1]; ELEMENTS] =
-        [const { [const { OnceLock::new() }; MAX_RANK + 1] }; ELEMENTS];
-    let at = ElementType::ALL.iter().position(|each| *each == element);
-    let place = at.and_then(|at| KNOWN[at].get(rank));
-    if let Some(known) = place.and_then(OnceLock::get) {
-        return Ok(known);
-    }
-    let mut graph = Graph::new("copy");
-    let x = graph.input("x", element, vec![1; rank])?;
-    graph.output_as(x, ViewPolicy::Copy)?;
-    // Any rank that a graph has is among them.
-    let place = place.ok_or_else(|| CompileError::Panicked("no such rank".to_owned()))?;
-    Ok(place.get_or_init(|| Template::new(graph)))
-}
-
 /// Writes an array, in standard layout, to so many elements.
 fn write_dense<A: Element, D: Dimension>(
     engine: &Engine,
@@ -119,12 +111,9 @@ fn write_dense<A: Element, D: Dimension>(
         !place.has_gaps(source.len()),
         "another's memory would be read"
     );
-    let template = copy(A::ELEMENT, source.ndim())?;
     let shape = InputShape::of(source.shape()).with_strides(place.offset, source.strides());
-    let program = engine.specialise(template, &[shape])?;
-    let from = bytes_of(source, &place);
-    program.run(&[from], &mut [TensorMut::uninit(to)])?;
-    Ok(())
+    let (from, to) = (bytes_of(source, &place), TensorMut::uninit(to));
+    Ok(engine.write_dense(A::ELEMENT, shape, from, to)?)
 }
 
 /// The memory that an array without gaps lies in.

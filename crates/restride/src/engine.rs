@@ -6,7 +6,7 @@ use crate::config::Code;
 use crate::jit::Jit;
 use crate::registry::Registry;
 use crate::scratch::Scratch;
-use crate::template::{InputShape, Template};
+use crate::template::{Family, InputShape, Template};
 use crate::{CompileError, Config, Options, Program};
 use restride_exec::{Executable, Patterns, code_pays_after};
 use restride_graph::Graph;
@@ -50,6 +50,12 @@ struct Share {
 }
 
 impl Share {
+    /// The cache key of a graph: no template has the number 0.
+    fn key(&self, graph: &Graph) -> [i64; 3] {
+        let [high, low] = self.secrets.each_ref().map(|secret| secret.hash_one(graph));
+        [0, high as i64, low as i64]
+    }
+
     /// What a program costs under a key.
     fn bytes(key: &[i64]) -> impl Fn(&Program) -> usize {
         // Tables are at most half empty, and the first entry of each makes room for four.
@@ -182,12 +188,7 @@ impl Engine {
     /// in the cache. Equal kernels share their code.
     pub fn compile(&self, graph: &Graph) -> Result<Program, CompileError> {
         let share = self.share();
-        let [high, low] = share
-            .secrets
-            .each_ref()
-            .map(|secret| secret.hash_one(graph));
-        // No template has the number 0.
-        let key = [0, high as i64, low as i64];
+        let key = share.key(graph);
         match share.programs.get(&key) {
             Some(program) => {
                 self.improve(&program.inner.kernel, self.inner.config.code);
@@ -198,6 +199,83 @@ impl Engine {
                 share.programs.get_or_make(&key, make, Share::bytes(&key))
             }
         }
+    }
+
+    /// The program under a key of the host's own, for nodes that are more than a template can say: whose
+    /// attributes are only known when they run, or that read tensors for them. The graph is built
+    /// if the key has not been seen, and the program has tiers as one of [`Engine::specialise`]. The
+    /// key has to tell apart all that the graph depends on: shapes, layouts, attributes.
+    ///
+    /// ```
+    /// use restride::{CompileError, ElementType, Engine, Family, Graph};
+    ///
+    /// let (engine, window) = (Engine::default(), Family::new());
+    /// for start in [3, 4, 3] {
+    ///     let program = engine.keyed(&window, &[start], || {
+    ///         let mut g = Graph::new("window");
+    ///         let x = g.input("x", ElementType::F32, [16, 4])?;
+    ///         let y = g.slice(x, [start], [start + 2]).finish()?;
+    ///         g.output(y)?;
+    ///         Ok::<_, CompileError>(g)
+    ///     })?;
+    ///     assert!(program.is_view());
+    /// }
+    /// assert_eq!((engine.stats().misses, engine.stats().hits), (2, 1));
+    /// # Ok::<(), CompileError>(())
+    /// ```
+    pub fn keyed<E: From<CompileError>>(
+        &self,
+        family: &Family,
+        key: &[i64],
+        build: impl FnOnce() -> Result<Graph, E>,
+    ) -> Result<Program, E> {
+        let share = self.share();
+        let key = family.key(key);
+        if let Some(program) = share.programs.get(&key) {
+            return Ok(self.counted(program));
+        }
+        let make = || Ok(self.first_tier(&build()?)?);
+        share.programs.get_or_make(&key, make, Share::bytes(&key))
+    }
+
+    /// [`Engine::compile`] for a graph whose shapes change from call to call, as a
+    /// host has it that says every size anew: as [`Engine::specialise`] does for a template, it begins
+    /// with a plan and makes machine code when the graph has come often enough. A graph is hashed whole
+    /// at each call, a template is not.
+    pub fn compile_in_tiers(&self, graph: &Graph) -> Result<Program, CompileError> {
+        let share = self.share();
+        let key = share.key(graph);
+        match share.programs.get(&key) {
+            Some(program) => Ok(self.counted(program)),
+            None => {
+                let make = || self.first_tier(graph);
+                share.programs.get_or_make(&key, make, Share::bytes(&key))
+            }
+        }
+    }
+
+    /// A program that has been asked for again, with machine code if that was once too often.
+    #[inline]
+    fn counted(&self, program: Program) -> Program {
+        if program.settles(self.inner.config.calls_to_settle) {
+            self.settle_as(&program, self.inner.config.code);
+        }
+        program
+    }
+
+    /// A program that may not come again.
+    fn first_tier(&self, graph: &Graph) -> Result<Program, CompileError> {
+        let code = match self.inner.config.calls_to_settle {
+            Some(0) => self.inner.config.code,
+            Some(_) | None => Code::Generic,
+        };
+        let program = self.program(graph, code)?;
+        let kernel = &program.inner.kernel;
+        if kernel.native().is_none() && kernel.pays_after().is_some() {
+            let counts = &self.share().jit.counts;
+            counts.first_tier.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(program)
     }
 
     /// Gives a program machine code now, if it has none and gains by it, whatever
@@ -235,12 +313,7 @@ impl Engine {
     ) -> Result<Program, CompileError> {
         let key = template.key(inputs);
         match self.share().programs.get(&key) {
-            Some(program) => {
-                if program.settles(self.inner.config.calls_to_settle) {
-                    self.settle_as(&program, self.inner.config.code);
-                }
-                Ok(program)
-            }
+            Some(program) => Ok(self.counted(program)),
             None => self.specialise_anew(template, inputs, &key),
         }
     }
@@ -253,19 +326,7 @@ impl Engine {
         key: &[i64],
     ) -> Result<Program, CompileError> {
         let share = self.share();
-        let make = || {
-            let graph = template.specialised(inputs)?;
-            let code = match self.inner.config.calls_to_settle {
-                Some(0) => self.inner.config.code,
-                Some(_) | None => Code::Generic,
-            };
-            let program = self.program(&graph, code)?;
-            let kernel = &program.inner.kernel;
-            if kernel.native().is_none() && kernel.pays_after().is_some() {
-                share.jit.counts.first_tier.fetch_add(1, Ordering::Relaxed);
-            }
-            Ok(program)
-        };
+        let make = || self.first_tier(&template.specialised(inputs)?);
         share.programs.get_or_make(key, make, Share::bytes(key))
     }
 

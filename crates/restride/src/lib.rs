@@ -135,6 +135,7 @@ mod cache_tests;
 mod call;
 mod code;
 mod config;
+mod dense;
 mod engine;
 mod error;
 mod guard;
@@ -165,6 +166,7 @@ mod worker;
 pub use arrays::{ArrayError, ArrayExt};
 pub use call::Call;
 pub use config::{Code, Config, Memory};
+pub use dense::DenseError;
 pub use engine::{Engine, Stats};
 pub use error::{Argument, CompileError, RunError, Wrong};
 #[cfg(feature = "rayon")]
@@ -191,7 +193,7 @@ pub use restride_lower::{LowerError, Machine, Traffic};
 #[cfg(feature = "jit")]
 pub use stack::CODE_STACK;
 pub use stack::{COMPILE_STACK, RUN_STACK};
-pub use template::{InputShape, Numbers, Template};
+pub use template::{Family, InputShape, Numbers, Template};
 pub use tensor::{Element, OutputBuffer, TensorMut, TensorRef};
 
 /// The Rust of the README and of the guide runs as tests of this crate.

@@ -1,7 +1,7 @@
 //! Graphs whose input shapes are only known when they run.
 
 use crate::CompileError;
-use restride_graph::{Graph, Op, Shape, Strided, TensorType};
+use restride_graph::{ElementType, Graph, Op, Shape, Strided, TensorType, TypeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,9 +19,37 @@ pub struct Template {
 
 pub(crate) struct Inner {
     pub(crate) graph: Graph,
-    /// Tells templates apart in the cache; never reused within a process.
+    /// Tells templates and families apart in the cache; never reused within a process.
     pub(crate) id: u64,
 }
+
+/// What programs of one node of a model have in common, where the host builds a graph for each of them: see
+/// [`Engine::keyed`](crate::Engine::keyed). One per node.
+#[derive(Debug)]
+pub struct Family {
+    id: u64,
+}
+
+impl Family {
+    /// One that no program belongs to.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "no two are alike")]
+    pub fn new() -> Self {
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { id }
+    }
+
+    /// The cache key for a key of the host's: no template has this number.
+    pub(crate) fn key(&self, key: &[i64]) -> Key {
+        let mut all = Key::new();
+        all.push(self.id as i64);
+        all.extend_from_slice(key);
+        all
+    }
+}
+
+/// What the cache knows a program by, when its graph need not be looked at.
+pub(crate) type Key = SmallVec<[i64; 48]>;
 
 /// The shape, and if it is not dense the layout, of one input.
 ///
@@ -138,6 +166,24 @@ impl<'a> InputShape<'a> {
         }
     }
 
+    /// The type of an input of this shape, for graphs that are built for the shapes at hand.
+    pub fn tensor_type(&self, element: ElementType) -> Result<TensorType, TypeError> {
+        let ty = TensorType::dense(element, self.shape.list())?;
+        match self.layout {
+            None => Ok(ty),
+            Some((offset, strides)) => ty.with_layout(Strided {
+                offset,
+                strides: strides.list(),
+            }),
+        }
+    }
+
+    /// How many axes it has.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
     /// A dense input.
     #[must_use]
     pub fn dense(shape: &'a [i64]) -> Self {
@@ -182,8 +228,8 @@ impl Template {
 
     /// The cache key of shapes. Every list is preceded by its length, so that no two differ only
     /// in where they are cut.
-    pub(crate) fn key(&self, inputs: &[InputShape<'_>]) -> SmallVec<[i64; 48]> {
-        let mut key = SmallVec::new();
+    pub(crate) fn key(&self, inputs: &[InputShape<'_>]) -> Key {
+        let mut key = Key::new();
         key.push(self.inner.id as i64);
         for input in inputs {
             key.push(input.shape.len() as i64);
@@ -219,10 +265,12 @@ impl Template {
                     let Some(input) = shapes.next() else { continue };
                     let element = old.ty(value).element();
                     let ty =
-                        input_type(element, input).map_err(|problem| CompileError::InputType {
-                            input: expected - shapes.len() - 1,
-                            problem,
-                        })?;
+                        input
+                            .tensor_type(element)
+                            .map_err(|problem| CompileError::InputType {
+                                input: expected - shapes.len() - 1,
+                                problem,
+                            })?;
                     let name = old
                         .value_name(value)
                         .map_or_else(String::new, str::to_owned);
@@ -237,20 +285,6 @@ impl Template {
             new.output_like(output.value, output)?;
         }
         Ok(new)
-    }
-}
-
-fn input_type(
-    element: restride_graph::ElementType,
-    input: &InputShape<'_>,
-) -> Result<TensorType, restride_graph::TypeError> {
-    let ty = TensorType::dense(element, input.shape.list())?;
-    match input.layout {
-        None => Ok(ty),
-        Some((offset, strides)) => ty.with_layout(Strided {
-            offset,
-            strides: strides.list(),
-        }),
     }
 }
 

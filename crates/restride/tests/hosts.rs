@@ -2,8 +2,8 @@
 //! demand, sizes in its own types, and compiles that cost nothing the second time.
 
 use restride::{
-    Answer, Config, ElementType, Engine, Graph, InputShape, Output, RunError, Strided, Template,
-    TensorRef, TensorType, ViewPolicy,
+    Answer, CompileError, Config, DenseError, ElementType, Engine, Family, Graph, InputShape,
+    Output, RunError, Strided, Template, TensorMut, TensorRef, TensorType, ViewPolicy,
 };
 
 /// `x` under another shape, its last rows, its first rows, and all of it turned.
@@ -201,4 +201,89 @@ fn sizes_may_be_of_the_types_that_hosts_have() {
         let error = engine.specialise(&template, &[shape]).unwrap_err();
         assert!(error.to_string().starts_with("input 0: "), "{error}");
     }
+}
+
+/// `x` with its axes turned.
+fn turned(rows: i64, columns: i64) -> Graph {
+    let mut g = Graph::new("turned");
+    let x = g.input("x", ElementType::F32, [rows, columns]).unwrap();
+    let y = g.transpose(x, [1, 0]).unwrap();
+    g.output_as(y, ViewPolicy::Copy).unwrap();
+    g
+}
+
+#[test]
+fn a_graph_that_may_not_come_again_is_planned_and_settles_when_it_does() {
+    let engine = Engine::new(Config {
+        calls_to_settle: Some(3),
+        ..Config::default()
+    });
+    for length in 1..=20 {
+        engine.compile_in_tiers(&turned(length, 3)).unwrap();
+    }
+    let stats = engine.stats();
+    assert_eq!((stats.misses, stats.hits, stats.compiled), (20, 0, 0));
+    for _ in 0..3 {
+        engine.compile_in_tiers(&turned(7, 3)).unwrap();
+    }
+    let stats = engine.stats();
+    let jit = u64::from(cfg!(feature = "jit"));
+    assert_eq!((stats.misses, stats.hits, stats.settled), (20, 3, jit));
+    // To ask for it with machine code finds the same program.
+    engine.compile(&turned(7, 3)).unwrap();
+    assert_eq!(engine.stats().misses, 20);
+}
+
+#[test]
+fn families_and_templates_with_one_key_are_told_apart() {
+    let engine = Engine::default();
+    let (one, other) = (Family::new(), Family::new());
+    let build = |rows| move || Ok::<_, CompileError>(turned(rows, 2));
+    let of = |family, rows| engine.keyed(family, &[1, 3, -1], build(rows)).unwrap();
+    assert_eq!(of(&one, 3).inputs()[0].shape(), [3, 2]);
+    assert_eq!(of(&other, 5).inputs()[0].shape(), [5, 2]);
+    // What has been seen is not built again.
+    assert_eq!(of(&one, 9).inputs()[0].shape(), [3, 2]);
+    let mut g = Graph::new("t");
+    let x = g.input("x", ElementType::F32, [1]).unwrap();
+    g.output(x).unwrap();
+    let template = engine.specialise(&Template::new(g), &[InputShape::dense(&[3])]);
+    assert_eq!(template.unwrap().inputs()[0].shape(), [3]);
+    // What cannot be built is the host's error, and is not kept.
+    let refused = engine.keyed(&one, &[2], || {
+        Err(CompileError::Panicked("mine".to_owned()))
+    });
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "the compiler has a defect: mine"
+    );
+    assert_eq!(
+        engine.keyed(&one, &[2], build(4)).unwrap().inputs()[0].shape(),
+        [4, 2]
+    );
+}
+
+#[test]
+fn any_layout_is_written_densely_or_refused() {
+    let engine = Engine::default();
+    let x: Vec<u8> = (0..60).collect();
+    let shape = InputShape::of(&[4usize, 3][..]).with_strides(2, &[5isize, 20][..]);
+    let mut y = [0u8; 12];
+    let from = TensorRef::new(&x);
+    engine
+        .write_dense(ElementType::U8, shape, from, TensorMut::new(&mut y))
+        .unwrap();
+    assert_eq!(y, [2, 22, 42, 7, 27, 47, 12, 32, 52, 17, 37, 57]);
+    // Too little to read, and too little room.
+    let short = TensorRef::new(&x[..57]);
+    let refused = engine.write_dense(ElementType::U8, shape, short, TensorMut::new(&mut y));
+    assert!(matches!(refused, Err(DenseError::Run(_))), "{refused:?}");
+    let refused = engine.write_dense(ElementType::U8, shape, from, TensorMut::new(&mut y[..11]));
+    assert!(matches!(refused, Err(DenseError::Run(_))), "{refused:?}");
+    let many = InputShape::of(&[1usize; 33][..]);
+    let refused = engine.write_dense(ElementType::U8, many, from, TensorMut::new(&mut y));
+    assert!(
+        matches!(refused, Err(DenseError::Compile(_))),
+        "{refused:?}"
+    );
 }
