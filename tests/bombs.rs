@@ -6,7 +6,8 @@
 //! bytes, unless that would take too much memory.
 
 use restride::{
-    Budget, Code, Config, Engine, Graph, Machine, Output, Program, TensorMut, TensorRef, ViewPolicy,
+    Budget, Code, Config, Engine, Graph, Machine, Options, Output, Program, Stages, TensorMut,
+    TensorRef, ViewPolicy,
 };
 use restride_budget::Meter;
 use restride_lower::plan::{PlanOptions, plan};
@@ -155,6 +156,29 @@ fn a_text_costs_what_it_says_and_no_more_than_the_budget() {
     }
     let known = fs::read_to_string(&expected).unwrap_or_default();
     assert_eq!(report, known, "what {} says is not so", expected.display());
+}
+
+/// What the stages spend is missing for machine code.
+#[test]
+fn machine_code_is_made_of_what_is_left() {
+    let text = "func @f(%x: u8[64, 64]) { %y = transpose %x perm [1, 0] return %y }";
+    let graph = Graph::parse(text).expect("a graph");
+    let stages = Stages::of(&graph, &Options::copying()).expect("stages");
+    let spent = Budget::default().work - stages.left.work;
+    let native = |more: u64| {
+        let budget = Budget {
+            work: spent + more,
+            ..Budget::default()
+        };
+        let engine = Engine::new(Config {
+            budget,
+            views: ViewPolicy::Copy,
+            ..Config::default()
+        });
+        let program = engine.compile(&graph).expect("a program");
+        program.summary().native
+    };
+    assert_eq!([native(0), native(100_000_000)], [false, true]);
 }
 
 /// More inputs, outputs and statements than any text of a reasonable size has.

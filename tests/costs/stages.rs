@@ -186,11 +186,13 @@ impl Run {
             false => Features::detect(),
         };
         self.stage(|_| Executable::new(&kernel, &Patterns::new(features.leaves())))?;
+        let spent = self.costs.sum(|stage| stage.work);
+        let left = self.how.budget.work.saturating_sub(spent);
         self.stage(|_| {
             let mut options = CompileOptions::default();
             options.features = features;
             let mut compiler = Compiler::new(options)?;
-            compiler.compile(&kernel).map(|_| ())
+            compiler.compile_within(&kernel, left).map(|_| ())
         })
     }
 }

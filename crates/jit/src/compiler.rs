@@ -88,6 +88,9 @@ pub struct Compiler {
     patterns: Arc<Patterns>,
 }
 
+/// Units of work that an instruction takes at worst.
+const INSTRUCTION: u64 = 8_000;
+
 /// A kernel's phases, compiled and not installed.
 pub(crate) struct Blob {
     pub(crate) bytes: Vec<u8>,
@@ -127,8 +130,23 @@ impl Compiler {
 
     /// Compiles a kernel and installs its code.
     pub fn compile(&mut self, kernel: &Verified) -> Result<NativeKernel, JitError> {
+        self.compile_within(kernel, u64::MAX)
+    }
+
+    /// As [`Compiler::compile`], if it takes no more than so many units of work, which are
+    /// nanoseconds of a server's core.
+    pub fn compile_within(
+        &mut self,
+        kernel: &Verified,
+        work: u64,
+    ) -> Result<NativeKernel, JitError> {
         let begun = Instant::now();
-        let blob = self.guarded(|compiler| compiler.generate(kernel, &mut None))?;
+        let most = usize::try_from(work / INSTRUCTION).unwrap_or(usize::MAX);
+        let all = self.instructions;
+        self.instructions = all.min(most);
+        let blob = self.guarded(|compiler| compiler.generate(kernel, &mut None));
+        self.instructions = all;
+        let blob = blob?;
         let code = self.installer.install(&blob.bytes, &self.isa)?;
         Ok(NativeKernel::new(kernel, blob, code, begun))
     }

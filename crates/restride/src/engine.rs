@@ -331,11 +331,12 @@ impl Engine {
     }
 
     /// A kernel and what runs it: the one that is alive if there is an equal one. Where two threads
-    /// make equal ones at once, both get that of the first.
+    /// make equal ones at once, both get that of the first. Machine code may take so much work.
     pub(crate) fn runnable(
         &self,
         kernel: Verified,
         code: Code,
+        work: u64,
     ) -> Result<Arc<RunnableKernel>, CompileError> {
         let share = self.share();
         let hash = share.kernels.hash(&*kernel);
@@ -345,7 +346,7 @@ impl Engine {
             return Ok(known);
         }
         let native = match code {
-            Code::Native if code_pays_after(&kernel).is_some() => share.jit.compile(&kernel),
+            Code::Native if code_pays_after(&kernel).is_some() => share.jit.compile(&kernel, work),
             Code::Native | Code::Background | Code::Generic => None,
         };
         let runner = match native {

@@ -100,9 +100,10 @@ impl Jit {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Machine code for a kernel; nothing where it is refused. Others may do so at the same time.
-    pub(crate) fn compile(&self, kernel: &Verified) -> Option<NativeKernel> {
-        let native = self.generate(kernel);
+    /// Machine code for a kernel, for so many units of work; nothing where it is refused. Others may
+    /// do so at the same time.
+    pub(crate) fn compile(&self, kernel: &Verified, work: u64) -> Option<NativeKernel> {
+        let native = self.generate(kernel, work);
         let count = match native {
             Some(_) => &self.counts.compiled,
             None => &self.counts.refused,
@@ -111,7 +112,7 @@ impl Jit {
         native
     }
 
-    fn generate(&self, kernel: &Verified) -> Option<NativeKernel> {
+    fn generate(&self, kernel: &Verified, work: u64) -> Option<NativeKernel> {
         let idle = self.idle().pop();
         let mut compiler = match idle {
             Some(compiler) => compiler,
@@ -119,7 +120,7 @@ impl Jit {
         };
         let made = guarded(|| {
             point(Point::Code(kernel));
-            compiler.compile(kernel)
+            compiler.compile_within(kernel, work)
         });
         // A compiler that panicked is not used again.
         let native = made.ok()?.ok();
@@ -134,7 +135,7 @@ impl Jit {
 
     /// Gives a kernel machine code, unless it has some or somebody is at it.
     pub(crate) fn improve(&self, kernel: &RunnableKernel) {
-        kernel.improve(|| self.compile(kernel.kernel()));
+        kernel.improve(|| self.compile(kernel.kernel(), u64::MAX));
     }
 
     /// Whether machine code is not known to be wrong.

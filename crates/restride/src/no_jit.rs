@@ -60,13 +60,13 @@ impl Jit {
         }
     }
 
-    pub(crate) fn compile(&self, kernel: &Verified) -> Option<NativeKernel> {
+    pub(crate) fn compile(&self, kernel: &Verified, _: u64) -> Option<NativeKernel> {
         point(Point::Code(kernel));
         None
     }
 
     pub(crate) fn improve(&self, kernel: &RunnableKernel) {
-        kernel.improve(|| self.compile(kernel.kernel()));
+        kernel.improve(|| self.compile(kernel.kernel(), 0));
     }
 
     pub(crate) fn improve_later(&self, _: &Arc<RunnableKernel>) {}

@@ -31,6 +31,8 @@ pub struct Stages {
     pub kernel: Verified,
     /// What the scheduler decided, and why.
     pub decisions: Vec<Decision>,
+    /// What they left of the budget.
+    pub left: Budget,
 }
 
 /// What to make of a graph.
@@ -90,6 +92,7 @@ impl Stages {
             plan,
             kernel,
             decisions: scheduled.decisions,
+            left: meter.left(),
         })
     }
 }

@@ -545,14 +545,14 @@ impl std::fmt::Debug for Program {
 impl Engine {
     /// The program of a graph. What code it is to have is asked once the graph is known to be right.
     pub(crate) fn program(&self, graph: &Graph, code: Code) -> Result<Program, CompileError> {
-        let (meta, kernel) = guarded(|| {
+        let (meta, kernel, left) = guarded(|| {
             point(Point::Stages);
             let stages = Stages::of(graph, self.options())?;
-            let kernel = stages.kernel.clone();
-            Ok::<_, CompileError>((Meta::of(graph, stages)?, kernel))
+            let (kernel, left) = (stages.kernel.clone(), stages.left);
+            Ok::<_, CompileError>((Meta::of(graph, stages)?, kernel, left))
         })
         .map_err(CompileError::Panicked)??;
-        let kernel = self.runnable(kernel, code)?;
+        let kernel = self.runnable(kernel, code, left.work)?;
         Ok(Program::new(meta, kernel, self.scratch().clone()))
     }
 }

@@ -45,12 +45,13 @@ impl<'p> Emitter<'p> {
         Var(self.next_var - 1)
     }
 
-    /// Counts statements that are about to be made, each with so many words beside it; an error if
-    /// they must not be.
+    /// Counts statements that are about to be made, with so many words beside all of them; an error
+    /// if they must not be.
     pub(super) fn spend(&self, statements: usize, words: usize) -> Result<(), LowerError> {
         // A list that grows is there twice for a moment, the longer one with room for as many again.
-        let bytes = 3 * size_of::<Stmt>() + size_of::<i64>() * words;
-        self.meter.things(statements, 300, bytes as u64);
+        self.meter
+            .things(statements, 300, 3 * size_of::<Stmt>() as u64);
+        self.meter.things(words, 0, size_of::<i64>() as u64);
         Ok(self.meter.check()?)
     }
 
@@ -172,7 +173,7 @@ impl<'p> Emitter<'p> {
             Some(split) => 1 + group.len() * (1 + usize::from(split.rest > 0)),
             None => group.len(),
         };
-        self.spend(parts, outside::<Dim, 4>(first.ordered.dims.len()))?;
+        self.spend(parts, parts * outside::<Dim, 4>(first.ordered.dims.len()))?;
         // Most phases have one group, and what is here is kept.
         if out.is_empty() {
             let rests = |split: &Split| 1 + if split.rest > 0 { group.len() } else { 0 };

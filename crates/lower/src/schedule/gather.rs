@@ -8,7 +8,7 @@
 //! where short rows share their indices, the outer digits stay in the `gather`.
 
 use super::buffers::{index_type, width};
-use super::emit::{Emitter, constant, outside};
+use super::emit::{Emitter, constant};
 use super::order::{self, Dims};
 use super::{Decision, LowerError, Part, Why};
 use crate::plan::{Body, IndexColumn, PieceDigit};
@@ -62,11 +62,12 @@ impl Emitter<'_> {
         else {
             return Err(LowerError::Dangling);
         };
-        // Each loop and each index is a statement, whose address may have a term for each of them;
-        // of the innermost there may be several.
-        let places = part.piece.digits.len() + indices.len();
-        let terms = 2 * outside::<(Var, i64), 3>(places);
-        self.spend(places + 4, terms + size_of::<Gather>() / size_of::<i64>())?;
+        // Each loop and each index is a statement, the row a few; terms are in their addresses.
+        let moves = |d: &PieceDigit| 2 + d.indices.iter().filter(|s| **s != 0).count();
+        let terms = part.piece.digits.iter().map(moves).sum::<usize>()
+            + indices.iter().map(|c| 1 + c.through.len()).sum::<usize>();
+        let words = 4 * (size_of::<Gather>() / size_of::<i64>()) + 2 * 2 * terms;
+        self.spend(part.piece.digits.len() + indices.len() + 4, words)?;
         let width = width(part.element)?.bytes() as i64;
         let source = self.buffers.source(*source)?;
         let mut digits: SmallVec<[&PieceDigit; 8]> = part.piece.digits.iter().collect();
