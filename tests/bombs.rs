@@ -6,7 +6,7 @@
 //! bytes, unless that would take too much memory.
 
 use restride::{
-    Budget, Code, Config, Engine, Graph, Machine, Options, Output, Program, Stages, TensorMut,
+    Budget, Code, Config, Engine, Graph, Options, Output, Program, Stages, Target, TensorMut,
     TensorRef, ViewPolicy,
 };
 use restride_budget::Meter;
@@ -39,7 +39,7 @@ fn spent(graph: &Graph) -> String {
         let canonical =
             restride_canon::canonicalise(graph, &meter, None).map_err(|e| e.to_string())?;
         let plan = plan(&canonical, PlanOptions::default(), &meter).map_err(|e| e.to_string())?;
-        let scheduled = restride_lower::schedule(&plan, &Machine::default(), &meter)
+        let scheduled = restride_lower::schedule(&plan, &Target::default(), &meter)
             .map_err(|e| e.to_string())?;
         let kernel = restride_loops::verify(scheduled.kernel).map_err(|e| e.to_string())?;
         Ok(kernel.statements())
@@ -197,7 +197,7 @@ fn what_is_large_and_plain_takes_time_linear_in_its_size() {
         let meter = Meter::unlimited();
         let canonical = restride_canon::canonicalise(&g, &meter, None).expect("canonical");
         let plan = plan(&canonical, PlanOptions::default(), &meter).expect("a plan");
-        let scheduled = restride_lower::schedule(&plan, &Machine::default(), &meter);
+        let scheduled = restride_lower::schedule(&plan, &Target::default(), &meter);
         let statements = scheduled.expect("a kernel").kernel.statements();
         assert_eq!(statements, outputs);
         meter.spent_work()

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use restride::{Config, Engine, Features, Machine, Options, Stages, ViewPolicy};
+use restride::{Config, Engine, Features, Options, Stages, Target, ViewPolicy};
 use restride_check::{Limits, Report, Subject, check};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::Verified;
@@ -77,10 +77,9 @@ fn verifying() -> Vec<Engine> {
     let levels = Features::ALL
         .into_iter()
         .filter(|level| level.is_available());
-    let engine = |features, machine| {
+    let engine = |target| {
         Engine::new(Config {
-            features,
-            machine,
+            target,
             views: ViewPolicy::Copy,
             verify: Some(1 << 22),
             ..Config::default()
@@ -88,7 +87,8 @@ fn verifying() -> Vec<Engine> {
     };
     levels
         .flat_map(|features| {
-            [Machine::default(), Machine::cramped()].map(|machine| engine(features, machine))
+            let caches = [Target::default(), Target::cramped()];
+            caches.map(|target| engine(Target { features, ..target }))
         })
         .collect()
 }

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use restride::{Budget, Graph, Machine, ViewPolicy};
+use restride::{Budget, Graph, Target, ViewPolicy};
 use restride_budget::{Meter, Stage};
 use restride_canon::canonicalise;
-use restride_exec::{Executable, Patterns};
+use restride_exec::Executable;
 use restride_jit::{CompileOptions, Compiler, Features};
 use restride_loops::verify;
 use restride_lower::plan::{PlanOptions, plan};
 use restride_lower::schedule;
+use restride_moves::Planner;
 
 use crate::memory::{Spent, measured};
 
@@ -173,7 +174,7 @@ impl Run {
             )
         })?;
         let kernel = self
-            .stage(|meter| schedule(&plan, &Machine::default(), meter))?
+            .stage(|meter| schedule(&plan, &Target::default(), meter))?
             .kernel;
         let kernel = self.stage(|meter| {
             meter.enter(Stage::Prepare);
@@ -185,7 +186,7 @@ impl Run {
             true => Features::Sse2,
             false => Features::detect(),
         };
-        self.stage(|_| Executable::new(&kernel, &Patterns::new(features.leaves())))?;
+        self.stage(|_| Executable::new(&kernel, &Planner::new(&Target::with(features))))?;
         let spent = self.costs.sum(|stage| stage.work);
         let left = self.how.budget.work.saturating_sub(spent);
         self.stage(|_| {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::guarded::{Against, Guarded};
 use crate::support::BEFORE;
-use restride::{Code, Config, Engine, Machine, TensorMut, TensorRef, ViewPolicy};
+use restride::{Code, Config, Engine, Target, TensorMut, TensorRef, ViewPolicy};
 use restride_graph::oracle;
 use restride_testkit::generate::{Kind, case};
 
@@ -32,20 +32,20 @@ extern "C" fn tell(signal: i32) {
 fn random_graphs_stay_inside_of_their_buffers() {
     // SAFETY: the handler only writes and goes back to the default.
     unsafe { libc::signal(libc::SIGSEGV, tell as *const () as libc::sighandler_t) };
-    let engine = |code, machine| {
+    let engine = |code, target| {
         Engine::new(Config {
             code,
-            machine,
+            target,
             views: ViewPolicy::Copy,
             cache_entries: 64,
             ..Config::default()
         })
     };
     let engines = [
-        engine(Code::Native, Machine::default()),
-        engine(Code::Native, Machine::cramped()),
-        engine(Code::Generic, Machine::default()),
-        engine(Code::Generic, Machine::cramped()),
+        engine(Code::Native, Target::default()),
+        engine(Code::Native, Target::cramped()),
+        engine(Code::Generic, Target::default()),
+        engine(Code::Generic, Target::cramped()),
     ];
     let (mut ran, mut refused) = (0, 0);
     for number in 0..3_000u64 {

@@ -5,16 +5,16 @@ use std::sync::LazyLock;
 use crate::answer::Answer;
 use crate::structured::Genome;
 use restride::{
-    Budget, Code, CompileError, Config, Engine, InputShape, Machine, Memory, Program, Template,
+    Budget, Code, CompileError, Config, Engine, InputShape, Memory, Program, Target, Template,
     TensorMut, TensorRef, ViewPolicy,
 };
 use restride_graph::Graph;
-use restride_testkit::fuzz::{Bytes, Target, drawn, is_small};
+use restride_testkit::fuzz::{Body, Bytes, drawn, is_small};
 use restride_testkit::generate::{Case, Random, Recipe};
 use restride_testkit::ladder::write;
 
 /// The bodies here.
-pub const TARGETS: [Target; 3] = [
+pub const BODIES: [Body; 3] = [
     ("native", native),
     ("structured", structured),
     ("engine", engine),
@@ -22,9 +22,9 @@ pub const TARGETS: [Target; 3] = [
 
 /// Engines for [`native`]: as they come, for tiny caches, and as views are copied.
 static ENGINES: LazyLock<[Engine; 2]> = LazyLock::new(|| {
-    [Machine::default(), Machine::cramped()].map(|machine| {
+    [Target::default(), Target::cramped()].map(|target| {
         Engine::new(Config {
-            machine,
+            target,
             views: ViewPolicy::Copy,
             cache_entries: 64,
             ..Config::default()

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use restride_testkit::fuzz::{Target, mutate};
+use restride_testkit::fuzz::{Body, mutate};
 use restride_testkit::generate::Random;
 use restride_tests::memory::{Counting, Memory, counted};
 use restride_tests::structured::FAMILIES;
@@ -65,7 +65,7 @@ const COMPILE: Bounds = kilobytes(64_000, 250_000);
 const CHECKED: Bounds = kilobytes(128_000, 250_000);
 
 /// Runs a body and says what it takes, or what is wrong.
-fn run((_, body): Target, bounds: Bounds, data: &[u8]) -> Result<Memory, String> {
+fn run((_, body): Body, bounds: Bounds, data: &[u8]) -> Result<Memory, String> {
     if let Some(last) = std::env::var_os("RESTRIDE_FUZZ_LAST") {
         std::fs::write(last, data).expect("a writable file");
     }
@@ -86,7 +86,7 @@ fn run((_, body): Target, bounds: Bounds, data: &[u8]) -> Result<Memory, String>
 }
 
 /// Runs a body; what it fails on is printed as a file for the folder of regressions.
-fn must_run(target: Target, bounds: Bounds, data: &[u8], from: &dyn std::fmt::Display) -> Memory {
+fn must_run(target: Body, bounds: Bounds, data: &[u8], from: &dyn std::fmt::Display) -> Memory {
     run(target, bounds, data).unwrap_or_else(|wrong| {
         let shown = match std::str::from_utf8(data) {
             Ok(text) => text.to_owned(),
@@ -97,7 +97,7 @@ fn must_run(target: Target, bounds: Bounds, data: &[u8], from: &dyn std::fmt::Di
     })
 }
 
-fn explore(target: Target, bounds: Bounds, runs: u64) {
+fn explore(target: Body, bounds: Bounds, runs: u64) {
     let name = target.0;
     let runs = runs * number("RESTRIDE_FUZZ_RUNS", 1);
     let mut random = Random::new(number("RESTRIDE_FUZZ_SEED", 1) ^ (name.len() as u64) << 32);
@@ -141,12 +141,12 @@ macro_rules! targets {
         #[test]
         fn all_targets_run() {
             let here = [$(stringify!($name)),*];
-            let all = restride_testkit::fuzz::TARGETS.iter().chain(&restride_tests::fuzz::TARGETS);
+            let all = restride_testkit::fuzz::BODIES.iter().chain(&restride_tests::fuzz::BODIES);
             assert!(all.map(|target| target.0).eq(here));
         }
         $(#[test]
         fn $name() {
-            let all = restride_testkit::fuzz::TARGETS.iter().chain(&restride_tests::fuzz::TARGETS);
+            let all = restride_testkit::fuzz::BODIES.iter().chain(&restride_tests::fuzz::BODIES);
             let target = all.copied().find(|target| target.0 == stringify!($name));
             explore(target.expect("a target"), $bounds, $runs);
         })*

@@ -3,7 +3,9 @@
 //! Kernels are compiled for AVX2 whatever the machine has, so that the counts do not depend on it
 //! and a tool that knows no AVX-512 can follow.
 
-use restride::{Config, Engine, Features, Graph, Program, TensorMut, TensorRef, ViewPolicy};
+use restride::{
+    Config, Engine, Features, Graph, Program, Target, TensorMut, TensorRef, ViewPolicy,
+};
 
 /// The tool counts from here to its return.
 #[inline(never)]
@@ -15,7 +17,7 @@ fn counted(program: &Program, inputs: &[TensorRef<'_>], output: &mut [u8]) -> bo
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Config {
-        features: Features::Avx2,
+        target: Target::with(Features::Avx2),
         views: ViewPolicy::Copy,
         ..Config::default()
     };

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use restride::{
-    Code, Config, Engine, InputShape, Machine, Memory, ParallelFor, Program, Template, ViewPolicy,
+    Code, Config, Engine, InputShape, Memory, ParallelFor, Program, Target, Template, ViewPolicy,
 };
 use restride_graph::{Graph, TensorType};
 use restride_testkit::generate::{Kind, Random, case};
@@ -214,11 +214,11 @@ impl Soak {
 fn engine(random: &mut Random) -> Engine {
     let code = [Code::Native, Code::Native, Code::Background, Code::Generic];
     let memory = [Memory::Auto, Memory::Arena, Memory::Module];
-    let machine = [Machine::default(), Machine::cramped()];
+    let target = [Target::default(), Target::cramped()];
     Engine::new(Config {
         code: random.pick(&code),
         memory: random.pick(&memory),
-        machine: machine[random.below(2)].clone(),
+        target: target[random.below(2)].clone(),
         cache_entries: 16 << random.below(3),
         cache_bytes: 1 << (12 + random.below(9)),
         calls_to_settle: Some(random.below(5) as u32).filter(|n| *n < 4),

@@ -1,12 +1,13 @@
 //! Runs a program on any rung: the oracle, the loops' interpreter, leaf calls, machine code.
 
 use clap::ValueEnum;
-use restride_exec::{CpuLevel, Executable, Patterns};
+use restride_exec::Executable;
 use restride_graph::ViewPolicy;
 use restride_graph::oracle::{self, OracleError, Tensor};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::{Fault, Verified, interpret};
 use restride_lower::plan::IndexCheck;
+use restride_moves::{Planner, Target};
 
 use crate::failure::Failure;
 use crate::native::Bound;
@@ -101,7 +102,7 @@ fn run_exec(
     buffers: &[Vec<u8>],
     refused: &dyn Fn(u32, u64, Option<i128>) -> Failure,
 ) -> Result<Vec<Vec<u8>>, Failure> {
-    let executable = Executable::new(kernel, &Patterns::new(CpuLevel::detect()))
+    let executable = Executable::new(kernel, &Planner::new(&Target::default()))
         .map_err(|error| Failure::Internal(format!("preparing: {error}")))?;
     let inputs: Vec<&[u8]> = buffers.iter().map(Vec::as_slice).collect();
     let mut memory = output_buffers(signature)?;

@@ -6,7 +6,8 @@ use restride_canon::trace::{Rewrite, Trace};
 use restride_graph::{Graph, ViewPolicy};
 use restride_loops::{Verified, verify};
 use restride_lower::plan::{Plan, PlanError, PlanOptions, plan};
-use restride_lower::{Decision, LowerError, Machine, schedule};
+use restride_lower::{Decision, LowerError, schedule};
+use restride_moves::Target;
 use restride_text::{Cursor, Diagnostic, TokenKind, closest};
 
 use crate::budget;
@@ -164,8 +165,8 @@ pub(crate) fn planned(canonical: &Canonical, views: ViewPolicy) -> Result<Plan, 
 /// The plan and the loops of a canonical graph.
 pub(crate) fn lower(canonical: &Canonical, views: ViewPolicy) -> Result<Lowered, Failure> {
     let plan = planned(canonical, views)?;
-    let machine = Machine::default();
-    let scheduled = schedule(&plan, &machine, &budget::meter()).map_err(|error| match error {
+    let target = Target::default();
+    let scheduled = schedule(&plan, &target, &budget::meter()).map_err(|error| match error {
         LowerError::TooCostly(spent) => budget::refused(spent),
         error => Failure::Internal(format!("scheduling: {error}")),
     })?;

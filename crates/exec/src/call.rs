@@ -1,6 +1,6 @@
 //! Executables and the ways to call them.
 
-use restride_leaves::{Patterns, PrepareError};
+use restride_leaves::{BoxError, Planner, PrepareError};
 use restride_loops::{Role, Verified};
 use smallvec::SmallVec;
 
@@ -22,10 +22,10 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Prepares a kernel for the level of processor that patterns are for, with what they know.
-    pub fn new(kernel: &Verified, patterns: &Patterns) -> Result<Executable, PrepareError> {
+    /// Prepares a kernel for the machine that moves are planned for.
+    pub fn new(kernel: &Verified, planner: &Planner) -> Result<Executable, PrepareError> {
         let kernel = kernel.clone();
-        let (phases, slots) = prepare(&kernel, patterns)?;
+        let (phases, slots) = prepare(&kernel, planner)?;
         let mut scratch = 0usize;
         for buffer in &kernel.buffers {
             if buffer.role == Role::Scratch {
@@ -34,7 +34,7 @@ impl Executable {
                     .and_then(|n| n.checked_next_multiple_of(ALIGN));
                 scratch = bytes
                     .and_then(|n| scratch.checked_add(n))
-                    .ok_or(PrepareError::Span)?;
+                    .ok_or(PrepareError::from(BoxError::Span))?;
             }
         }
         Ok(Executable {

@@ -18,4 +18,4 @@ mod slots;
 pub use call::Executable;
 pub use error::{CallError, CheckFailure, RunError};
 pub use pace::{code_pays_after, keeps_pace};
-pub use restride_leaves::{CpuLevel, Patterns, PrepareError};
+pub use restride_leaves::{Planner, PrepareError};

@@ -1,6 +1,6 @@
 //! Kernels to nodes.
 
-use restride_leaves::{GatherLeaf, Leaf, Patterns, PrepareError};
+use restride_leaves::{GatherLeaf, Leaf, Planner, PrepareError};
 use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
 
@@ -12,11 +12,11 @@ use crate::slots::{Loaded, Slots};
 /// The phases of a kernel, and how many slots a frame of it needs.
 pub(crate) fn prepare(
     kernel: &Kernel,
-    patterns: &Patterns,
+    planner: &Planner,
 ) -> Result<(Vec<Vec<Node>>, usize), PrepareError> {
     let mut preparer = Preparer {
         kernel,
-        patterns,
+        planner,
         slots: Slots::new(kernel),
     };
     let phases = kernel
@@ -29,7 +29,7 @@ pub(crate) fn prepare(
 
 struct Preparer<'k> {
     kernel: &'k Kernel,
-    patterns: &'k Patterns,
+    planner: &'k Planner,
     slots: Slots,
 }
 
@@ -144,7 +144,7 @@ impl Preparer<'_> {
         let src = self.address(&m.src)?;
         let zeros = || m.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
         Ok(Node::Move {
-            leaf: Leaf::prepare_move(&m.dims, width, m.form, self.patterns)?,
+            leaf: Leaf::prepare_move(&m.dims, width, m.form, self.planner)?,
             zero: self.zero(src.is_indexed(), zeros, width)?.map(Box::new),
             dst: self.address(&m.dst)?,
             src,
@@ -160,7 +160,7 @@ impl Preparer<'_> {
                 .collect()
         };
         Ok(Node::Gather(Box::new(GatherNode {
-            leaf: GatherLeaf::prepare(g, width, self.patterns)?,
+            leaf: GatherLeaf::prepare(g, width, self.planner)?,
             zero: self.zero(src.is_indexed() || index.is_indexed(), zeros, width)?,
             dst: self.address(&g.dst)?,
             src,
@@ -175,7 +175,7 @@ impl Preparer<'_> {
         bits: u128,
     ) -> Result<Node, PrepareError> {
         Ok(Node::Fill {
-            leaf: Leaf::prepare_fill(dims, self.width(dst)?, bits, self.patterns)?,
+            leaf: Leaf::prepare_fill(dims, self.width(dst)?, bits, self.planner)?,
             dst: self.address(dst)?,
         })
     }
@@ -187,7 +187,7 @@ impl Preparer<'_> {
         width: usize,
     ) -> Result<Option<Leaf>, PrepareError> {
         match needed {
-            true => Leaf::prepare_fill(&dims(), width, 0, self.patterns).map(Some),
+            true => Leaf::prepare_fill(&dims(), width, 0, self.planner).map(Some),
             false => Ok(None),
         }
     }

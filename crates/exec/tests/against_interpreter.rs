@@ -1,8 +1,9 @@
 //! Generated kernels at every level against the checking interpreter, on outputs and inputs that
 //! end at pages that may not be touched.
 
-use restride_exec::{CpuLevel, Executable, Patterns, RunError};
+use restride_exec::{Executable, RunError};
 use restride_loops::{Addr, Fault, Kernel, Role, Stmt, Var, Verified, generate, interpret, verify};
+use restride_moves::{Features, Planner, Target};
 
 const PAGE: usize = 4096;
 
@@ -85,8 +86,8 @@ fn agrees(kernel: &Verified, seed: u64) {
         .map(|bytes| Guarded::new(bytes, low))
         .collect();
     let inputs: Vec<&[u8]> = guarded.iter_mut().map(|g| &*g.bytes()).collect();
-    for cpu in CpuLevel::ALL {
-        let executable = Executable::new(kernel, &Patterns::new(cpu))
+    for cpu in Features::WIDTHS {
+        let executable = Executable::new(kernel, &Planner::new(&Target::with(cpu)))
             .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", **kernel));
         let lengths = output_bytes(kernel);
         let fresh = |value| {
@@ -265,7 +266,7 @@ fn calls_are_checked() {
         move b1[0] <- b2[7] box [(8, 1, -1)] as strided
     }"#;
     let kernel = verify(text.parse().unwrap()).unwrap();
-    let executable = Executable::new(&kernel, &Patterns::new(CpuLevel::detect())).unwrap();
+    let executable = Executable::new(&kernel, &Planner::new(&Target::default())).unwrap();
     let input: Vec<u8> = (0..32).collect();
     let (mut output, mut short) = ([0u8; 32], [0u8; 31]);
     let run = |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| executable.run(inputs, outputs);

@@ -1,8 +1,9 @@
 //! Kernels with very many variables: everything that is verified is prepared, and runs as the
 //! checking interpreter has it.
 
-use restride_exec::{CpuLevel, Executable, Patterns};
+use restride_exec::Executable;
 use restride_loops::{Verified, interpret, verify};
+use restride_moves::{Features, Planner, Target};
 use std::fmt::Write as _;
 
 /// Elements of the data, and of the table of indices, which are below 8.
@@ -136,8 +137,9 @@ fn runs(kernel: &Verified, seed: u64) -> bool {
     let inputs = [data, table];
     let want = interpret(kernel, &inputs).expect("it runs");
     let mut allocates = false;
-    for cpu in CpuLevel::ALL {
-        let executable = Executable::new(kernel, &Patterns::new(cpu)).expect("it is prepared");
+    for cpu in Features::WIDTHS {
+        let executable =
+            Executable::new(kernel, &Planner::new(&Target::with(cpu))).expect("it is prepared");
         let mut have = vec![0; want[0].len()];
         let inputs = inputs.each_ref().map(|bytes| &**bytes);
         executable.run(&inputs, &mut [&mut have]).expect("it runs");

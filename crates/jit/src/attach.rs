@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use restride_leaves::{Callee, Contract, GatherLeaf, Leaf, Patterns, PrepareError};
+use restride_leaves::{Callee, Contract, GatherLeaf, Leaf, PrepareError};
 use restride_loops::{Dim, Form, Gather, Norm};
+use restride_moves::Planner;
 
 use crate::checks::{CheckBox, check_box};
 use crate::error::JitError;
@@ -15,20 +16,20 @@ pub(crate) struct Attachments {
     constants: Vec<Arc<[u8]>>,
     #[expect(clippy::vec_box, reason = "code points at them, so they must not move")]
     checks: Vec<Box<CheckBox>>,
-    patterns: Arc<Patterns>,
+    planner: Arc<Planner>,
     /// What the functions do, if somebody will ask.
     callees: Option<Vec<Callee>>,
 }
 
 impl Attachments {
-    /// Leaves of patterns; `contracts` says whether to keep what they do.
-    pub(crate) fn new(patterns: Arc<Patterns>, contracts: bool) -> Self {
+    /// Leaves as they are planned; `contracts` says whether to keep what they do.
+    pub(crate) fn new(planner: Arc<Planner>, contracts: bool) -> Self {
         Self {
             leaves: Vec::new(),
             gathers: Vec::new(),
             constants: Vec::new(),
             checks: Vec::new(),
-            patterns,
+            planner,
             callees: contracts.then(Vec::new),
         }
     }
@@ -64,7 +65,7 @@ impl Attachments {
         width: i64,
         form: Form,
     ) -> Result<(*const u8, *const u8), JitError> {
-        let leaf = Leaf::prepare_move(dims, width as usize, form, &self.patterns);
+        let leaf = Leaf::prepare_move(dims, width as usize, form, &self.planner);
         let (entry, params) = self.keep(leaf)?;
         self.record(entry, params, || Contract::Move {
             dims: dims.iter().copied().collect(),
@@ -80,7 +81,7 @@ impl Attachments {
         width: i64,
         bits: u128,
     ) -> Result<(*const u8, *const u8), JitError> {
-        let leaf = Leaf::prepare_fill(dims, width as usize, bits, &self.patterns);
+        let leaf = Leaf::prepare_fill(dims, width as usize, bits, &self.planner);
         let (entry, params) = self.keep(leaf)?;
         self.record(entry, params, || Contract::Fill {
             dims: dims.iter().copied().collect(),
@@ -106,7 +107,7 @@ impl Attachments {
         gather: &Gather,
         width: i64,
     ) -> Result<(*const u8, *const u8), JitError> {
-        let leaf = GatherLeaf::prepare(gather, width as usize, &self.patterns).map_err(refused)?;
+        let leaf = GatherLeaf::prepare(gather, width as usize, &self.planner).map_err(refused)?;
         let (entry, params) = (leaf.entry() as *const u8, leaf.params_ptr());
         self.gathers.push(leaf);
         self.record(entry, params, || Contract::Gather {

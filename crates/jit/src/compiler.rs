@@ -8,8 +8,9 @@ use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use restride_leaves::{Patterns, stack_left};
+use restride_leaves::stack_left;
 use restride_loops::Verified;
+use restride_moves::{Features, Planner, Target};
 use smallvec::SmallVec;
 use target_lexicon::Triple;
 
@@ -21,7 +22,6 @@ use crate::isa::{self, Paranoia};
 use crate::kernel::NativeKernel;
 use crate::listing::Listing;
 use crate::memory::{CODE_ALIGN, CodeMemory, Installer};
-use restride_leaves::Features;
 
 /// The bytes of stack that making machine code needs; on a thread that has fewer left, it is
 /// refused. No kernel is known to take more than 73 KiB, and 350 without optimisation.
@@ -56,9 +56,8 @@ pub struct CompileOptions {
     /// Whether kernels remember what the functions that they call do, for a checker of their
     /// code; off by default.
     pub contracts: bool,
-    /// Where leaves find the patterns that are known, if they are for the level of the features; by
-    /// default the compiler has its own.
-    pub patterns: Option<Arc<Patterns>>,
+    /// Who plans moves, if for these features; by default the compiler has a planner of its own.
+    pub planner: Option<Arc<Planner>>,
 }
 
 impl Default for CompileOptions {
@@ -69,7 +68,7 @@ impl Default for CompileOptions {
             instructions: 1 << 14,
             paranoia: Paranoia::default(),
             contracts: false,
-            patterns: None,
+            planner: None,
         }
     }
 }
@@ -85,7 +84,7 @@ pub struct Compiler {
     features: Features,
     instructions: usize,
     contracts: bool,
-    patterns: Arc<Patterns>,
+    planner: Arc<Planner>,
 }
 
 /// Units of work that an instruction takes at worst.
@@ -114,10 +113,11 @@ impl Compiler {
     }
 
     fn with(isa: OwnedTargetIsa, options: CompileOptions) -> Self {
-        let own = Patterns::new(options.features.leaves());
-        let shared = options.patterns.filter(|it| it.cpu() == own.cpu());
+        let own = || Arc::new(Planner::new(&Target::with(options.features)));
+        let shared = options.planner;
+        let shared = shared.filter(|it| it.features() == options.features.available());
         Self {
-            patterns: shared.unwrap_or_else(|| Arc::new(own)),
+            planner: shared.unwrap_or_else(own),
             isa,
             context: Box::new(Context::new()),
             functions: FunctionBuilderContext::new(),
@@ -187,7 +187,7 @@ impl Compiler {
                 regalloc: false,
             },
             contracts: false,
-            patterns: None,
+            planner: None,
         };
         let isa = isa::target(triple, features, options.paranoia)?;
         Self::with(isa, options).listing(kernel)
@@ -225,7 +225,7 @@ impl Compiler {
         let mut blob = Blob {
             bytes: Vec::new(),
             phases: SmallVec::new(),
-            attachments: Attachments::new(Arc::clone(&self.patterns), self.contracts),
+            attachments: Attachments::new(Arc::clone(&self.planner), self.contracts),
         };
         let limit = self.instructions;
         if kernel.statements() > limit / 8 {

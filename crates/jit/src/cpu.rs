@@ -1,9 +1,8 @@
 //! How much of an x86-64 inline code may use, as the code generator is told.
 
-use restride_leaves::Features;
+use restride_moves::Features;
+use restride_moves::cells::Shuffles;
 use target_lexicon::Architecture;
-
-use crate::vectors::Shuffles;
 
 /// Which shuffles inline code has.
 pub(crate) fn shuffles(features: Features, architecture: Architecture) -> Shuffles {

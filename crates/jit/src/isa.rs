@@ -6,7 +6,7 @@ use target_lexicon::{Architecture, Triple};
 
 use crate::cpu;
 use crate::error::JitError;
-use restride_leaves::Features;
+use restride_moves::Features;
 
 /// Self-checks of the code generator, for tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

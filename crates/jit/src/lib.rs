@@ -2,8 +2,8 @@
 //!
 //! A [`Compiler`] takes a [`Verified`](restride_loops::Verified) kernel, so nothing can be wrong
 //! with what it is given: every address is in range and every output element is written once. It
-//! emits one function per phase (`emit`), decides box by box whether inline code or a precompiled
-//! leaf moves it (`select`), and installs the bytes in [`CodeMemory`]. The result is a
+//! emits one function per phase (`emit`), with inline code for the boxes that are planned to have it
+//! and calls of precompiled leaves for the others, and installs the bytes in [`CodeMemory`]. The result is a
 //! [`NativeKernel`]: `Send`, `Sync`, and freed with its last owner.
 //!
 //! The only things that can fail are the operating system, when it refuses executable memory, and
@@ -20,10 +20,7 @@ mod isa;
 mod kernel;
 mod listing;
 mod memory;
-mod select;
-mod shape;
 mod sync;
-mod vectors;
 
 pub use compiler::{CODE_STACK, CompileOptions, Compiler};
 pub use error::{BadIndex, CodeMemoryError, JitError, RunError};
@@ -33,7 +30,7 @@ pub use listing::Listing;
 pub use memory::CodeMemory;
 #[cfg(target_os = "linux")]
 pub use memory::{ArenaOptions, ArenaStats, CodeArena};
-pub use restride_leaves::Features;
+pub use restride_moves::Features;
 
 #[cfg(target_os = "linux")]
 use restride_process as process;

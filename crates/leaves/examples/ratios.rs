@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use restride_leaves::{CpuLevel, GatherLeaf, Leaf, Patterns};
+use restride_leaves::{Features, GatherLeaf, Leaf, Planner, Target};
 use restride_loops::{BufferId, Dim, Form, Gather, IndexType, Norm, Place};
 
 /// 64-byte aligned memory.
@@ -187,9 +187,14 @@ fn main() {
         let mut line = String::new();
         let mut speed = 0.0;
         let mut name = "";
-        for cpu in CpuLevel::ALL {
-            let leaf =
-                Leaf::prepare_move(&case.dims, case.width, case.form, &Patterns::new(cpu)).unwrap();
+        for cpu in Features::WIDTHS {
+            let leaf = Leaf::prepare_move(
+                &case.dims,
+                case.width,
+                case.form,
+                &Planner::new(&Target::with(cpu)),
+            )
+            .unwrap();
             let to = dst
                 .as_mut_ptr()
                 .cast::<u8>()
@@ -204,10 +209,16 @@ fn main() {
             speed = gb;
             name = leaf.name();
         }
-        let cpu = CpuLevel::detect();
+        let cpu = Features::detect();
         let prepare = time(100, &mut || {
             black_box(
-                Leaf::prepare_move(&case.dims, case.width, case.form, &Patterns::new(cpu)).unwrap(),
+                Leaf::prepare_move(
+                    &case.dims,
+                    case.width,
+                    case.form,
+                    &Planner::new(&Target::with(cpu)),
+                )
+                .unwrap(),
             );
         });
         let prepare = prepare / 1000.0;
@@ -269,15 +280,15 @@ fn gathers(wanted: &dyn Fn(&str) -> bool) {
         }
         let mut line = String::new();
         let mut speed = 0.0;
-        for cpu in CpuLevel::ALL {
-            let leaf = GatherLeaf::prepare(&gather, 4, &Patterns::new(cpu)).unwrap();
+        for cpu in Features::WIDTHS {
+            let leaf = GatherLeaf::prepare(&gather, 4, &Planner::new(&Target::with(cpu))).unwrap();
             let (to, from) = (dst.as_mut_ptr().cast::<u8>(), src.as_ptr().cast::<u8>());
             // SAFETY: all rows and indices are inside their buffers.
             let mut run = || unsafe { leaf.call(to, from, index.as_ptr()) };
             let (median, best, gb) = compare(bytes, &mut run);
             let each = time(20, &mut run) / n as f64;
             line += &format!("      {median:5.2} {best:5.2}");
-            if cpu == CpuLevel::Avx512 {
+            if cpu == Features::Avx512 {
                 line += &format!("  {each:.2} ns a row");
             }
             speed = gb;
@@ -344,8 +355,9 @@ fn lanes(wanted: &dyn Fn(&str) -> bool) {
         let mut dst = lines(bytes);
         let mut line = String::new();
         let mut speed = 0.0;
-        for cpu in CpuLevel::ALL {
-            let leaf = GatherLeaf::prepare(&gather, width, &Patterns::new(cpu)).unwrap();
+        for cpu in Features::WIDTHS {
+            let leaf =
+                GatherLeaf::prepare(&gather, width, &Planner::new(&Target::with(cpu))).unwrap();
             let (to, from) = (dst.as_mut_ptr().cast::<u8>(), src.as_ptr().cast::<u8>());
             // SAFETY: all rows and indices are inside their buffers.
             let mut run = || unsafe { leaf.call(to, from, index.as_ptr()) };

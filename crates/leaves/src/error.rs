@@ -1,20 +1,14 @@
 //! Why a leaf cannot be prepared.
 
-/// A box that no memory can hold; a verified kernel has none of these.
+use restride_moves::BoxError;
+
+/// What no verified kernel has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrepareError {
-    /// A dimension has a negative extent.
-    #[error("dimension {dim} of the box has extent {extent}, which must not be negative")]
-    Extent {
-        /// Its place among the dimensions, outermost first.
-        dim: usize,
-        /// Its extent.
-        extent: i64,
-    },
-    /// The bytes between the first and the last one of the box do not fit the address space.
-    #[error("the box spans more than {} bytes", isize::MAX)]
-    Span,
+    /// The box itself.
+    #[error(transparent)]
+    Box(#[from] BoxError),
     /// An index selects from an axis of no size.
     #[error("an index must select from an axis of at least 1, this one has {limit}")]
     Limit {

@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use crate::cpu::CpuLevel;
+use crate::bodies::CpuLevel;
 use crate::leaf::Leaf;
 use crate::level::{Body, Level, Sixteen, with_level};
 use crate::nest::{Nest, walk};
-use crate::shape::Shape;
 use crate::vector::Vector;
+use restride_moves::ByteBox;
 
 /// What a fill needs to know.
 pub(crate) struct FillParams {
@@ -41,11 +41,11 @@ impl<V: Vector> Body for Fill<V> {
 }
 
 /// Fills a box with the low `width` bytes of `bits`.
-pub(crate) fn prepare(shape: &Shape, width: usize, bits: u128, cpu: CpuLevel) -> Leaf {
+pub(crate) fn prepare(shape: &ByteBox, width: usize, bits: u128, cpu: CpuLevel) -> Leaf {
     with_level!(cpu, of(shape, width, bits))
 }
 
-fn of<L: Level>(shape: &Shape, width: usize, bits: u128) -> Leaf {
+fn of<L: Level>(shape: &ByteBox, width: usize, bits: u128) -> Leaf {
     let run = shape.run;
     let params = FillParams {
         nest: Nest::new(shape.dst, shape.src, &shape.steps, shape.empty),

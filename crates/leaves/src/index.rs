@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 
 use restride_loops::{IndexType, Norm};
 
-use crate::cpu::CpuLevel;
+use crate::bodies::CpuLevel;
 use crate::once::read_once;
 
 /// Stands for a row that does not exist; no offset inside a buffer has this value.

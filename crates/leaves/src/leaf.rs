@@ -3,12 +3,12 @@
 use std::any::Any;
 
 use restride_loops::{Dim, Form};
+use restride_moves::{ByteBox, MovePlan, Planner, Stores, Way};
 
+use crate::bodies::CpuLevel;
 use crate::error::PrepareError;
-use crate::level::{Body, Level, entry, entry_with_room};
-use crate::patterns::Patterns;
-use crate::shape::Shape;
-use crate::{fill, plan};
+use crate::level::{Body, Level, entry, entry_with_room, with_level};
+use crate::{fill, rows, stream, transpose};
 
 /// The function of a leaf: destination, source, parameter block.
 pub type MoveFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8);
@@ -22,16 +22,16 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    /// Prepares the move of a box: `dims` outermost first, in elements of `width` bytes, relative
+    /// Plans and prepares the move of a box: `dims` outermost first, in elements of `width` bytes, relative
     /// to the addresses that it will be called with. `form` says how; a form that does not fit
     /// the box is read as the one that does.
     pub fn prepare_move(
         dims: &[Dim],
         width: usize,
         form: Form,
-        patterns: &Patterns,
+        planner: &Planner,
     ) -> Result<Leaf, PrepareError> {
-        Ok(plan::plan(&Shape::of_move(dims, width)?, form, patterns))
+        Ok(Leaf::of(planner.plan(ByteBox::of_move(dims, width)?, form)))
     }
 
     /// Prepares the fill of a box with the low `width` bytes of `bits`; `dims` are
@@ -40,10 +40,47 @@ impl Leaf {
         dims: &[(i64, i64)],
         width: usize,
         bits: u128,
-        patterns: &Patterns,
+        planner: &Planner,
     ) -> Result<Leaf, PrepareError> {
-        let shape = Shape::of_fill(dims, width)?;
-        Ok(fill::prepare(&shape, width, bits, patterns.cpu()))
+        let shape = ByteBox::of_fill(dims, width)?;
+        let cpu = CpuLevel::of(planner.features());
+        Ok(fill::prepare(&shape, width, bits, cpu))
+    }
+
+    /// Carries out a plan.
+    #[must_use]
+    pub fn of(plan: MovePlan) -> Leaf {
+        fn at_level<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
+            let leaf = match way {
+                Way::Rows(Stores::Cached) => None,
+                Way::Rows(Stores::Past) => Some(stream::prepare::<L>(shape)),
+                Way::Transpose(plane, Stores::Cached) => Some(transpose::prepare::<L>(
+                    shape,
+                    &plane,
+                    transpose::Way::Direct,
+                )),
+                Way::Transpose(plane, Stores::Past) => Some(transpose::prepare::<L>(
+                    shape,
+                    &plane,
+                    transpose::Way::Streamed,
+                )),
+                Way::Staged(plane) => Some(transpose::prepare::<L>(
+                    shape,
+                    &plane,
+                    transpose::Way::Staged,
+                )),
+                #[cfg(target_arch = "x86_64")]
+                Way::Ragged(cut) => Some(crate::ragged::prepare(shape, &cut)),
+                #[cfg(target_arch = "x86_64")]
+                Way::Lines(program, stores) => crate::lines::prepare(shape, program, stores),
+                #[cfg(not(target_arch = "x86_64"))]
+                Way::Ragged(_) | Way::Lines(..) => None,
+            };
+            leaf.unwrap_or_else(|| rows::prepare::<L>(shape))
+        }
+        let cpu = CpuLevel::of(plan.features());
+        let (shape, way) = plan.into_parts();
+        with_level!(cpu, at_level(&shape, way))
     }
 
     pub(crate) fn new<L: Level, B: Body>(name: &'static str, params: B::Params) -> Leaf {

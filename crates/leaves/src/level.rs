@@ -3,7 +3,7 @@
 //! A body is generic, always inlined and not tied to a level; the three functions below give it the
 //! features of one, and its vectors' instructions are inlined there.
 
-use crate::cpu::CpuLevel;
+use crate::bodies::CpuLevel;
 use crate::lanes::Lanes;
 use crate::stack::stack_left;
 
@@ -140,19 +140,19 @@ where
 macro_rules! with_level {
     ($cpu:expr, $function:ident $(::<$($generic:ty),*>)? ($($argument:expr),*)) => {
         match $cpu {
-            $crate::cpu::CpuLevel::Baseline => {
+            $crate::bodies::CpuLevel::Baseline => {
                 $function::<$crate::level::Baseline $(, $($generic),*)?>($($argument),*)
             }
             #[cfg(target_arch = "x86_64")]
-            $crate::cpu::CpuLevel::Avx2 => {
+            $crate::bodies::CpuLevel::Avx2 => {
                 $function::<$crate::level::Avx2 $(, $($generic),*)?>($($argument),*)
             }
             #[cfg(target_arch = "x86_64")]
-            $crate::cpu::CpuLevel::Avx512 => {
+            $crate::bodies::CpuLevel::Avx512 => {
                 $function::<$crate::level::Avx512 $(, $($generic),*)?>($($argument),*)
             }
             #[cfg(not(target_arch = "x86_64"))]
-            $crate::cpu::CpuLevel::Avx2 | $crate::cpu::CpuLevel::Avx512 => {
+            $crate::bodies::CpuLevel::Avx2 | $crate::bodies::CpuLevel::Avx512 => {
                 $function::<$crate::level::Baseline $(, $($generic),*)?>($($argument),*)
             }
         }

@@ -13,12 +13,11 @@
 //! * Source and destination may have any alignment; they must not overlap.
 //! * No function of it allocates, panics or keeps state: one leaf may run on many threads at once.
 
+mod bodies;
 mod check;
 mod contract;
 mod copy;
-mod cpu;
 mod error;
-mod features;
 mod fill;
 mod gather;
 mod index;
@@ -31,13 +30,10 @@ mod nest;
 mod once;
 #[cfg(target_arch = "x86_64")]
 mod park;
-mod patterns;
 mod picks;
-mod plan;
 #[cfg(target_arch = "x86_64")]
 mod ragged;
 mod rows;
-mod shape;
 mod stack;
 mod stream;
 mod transpose;
@@ -45,11 +41,9 @@ mod vector;
 
 pub use check::row_holds;
 pub use contract::{Callee, Contract};
-pub use cpu::CpuLevel;
 pub use error::PrepareError;
-pub use features::Features;
 pub use gather::{GatherFn, GatherLeaf};
 pub use leaf::{Leaf, MoveFn};
 pub use once::read_index;
-pub use patterns::Patterns;
+pub use restride_moves::{BoxError, Features, Planner, Target};
 pub use stack::stack_left;

@@ -5,7 +5,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::shape::{MAX_RANK, Step};
+use restride_moves::{MAX_RANK, Step};
 
 /// Dimensions to walk, and where the walk starts.
 #[derive(Clone, Debug)]

@@ -10,11 +10,12 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
+use restride_moves::{ByteBox, Masked, RaggedCut, Step};
+
 use crate::lanes::{Lanes, transpose};
 use crate::leaf::Leaf;
 use crate::level::{Avx512, Body};
 use crate::nest::{Nest, walk};
-use crate::shape::{Shape, Step, Steps};
 
 pub(crate) struct RaggedParams {
     nest: Nest,
@@ -44,7 +45,7 @@ const DESTINATION: u8 = 2;
 ///
 /// # Safety
 /// As [`Vector`], at the level AVX-512.
-unsafe trait Masked: Lanes {
+unsafe trait MaskedLanes: Lanes {
     /// The masked bytes of lane `i` from `src + i * stride`; the others are zero.
     ///
     /// # Safety
@@ -59,7 +60,7 @@ unsafe trait Masked: Lanes {
 }
 
 // SAFETY: used at the level AVX-512 only.
-unsafe impl Masked for __m128i {
+unsafe impl MaskedLanes for __m128i {
     #[inline(always)]
     unsafe fn load_masked(src: *const u8, _stride: isize, mask: u16) -> Self {
         // SAFETY: only the bytes of the mask are touched.
@@ -73,7 +74,7 @@ unsafe impl Masked for __m128i {
 }
 
 // SAFETY: used at the level AVX-512 only.
-unsafe impl Masked for __m512i {
+unsafe impl MaskedLanes for __m512i {
     #[inline(always)]
     unsafe fn load_masked(src: *const u8, stride: isize, mask: u16) -> Self {
         let at = |lane: isize| src.wrapping_offset(stride.wrapping_mul(lane)).cast();
@@ -100,7 +101,7 @@ unsafe impl Masked for __m512i {
 
 struct Ragged<V, const K: usize, const WHOLE: u8>(PhantomData<V>);
 
-impl<V: Masked, const K: usize, const WHOLE: u8> Body for Ragged<V, K, WHOLE> {
+impl<V: MaskedLanes, const K: usize, const WHOLE: u8> Body for Ragged<V, K, WHOLE> {
     type Params = RaggedParams;
 
     #[inline(always)]
@@ -130,7 +131,7 @@ impl<V: Masked, const K: usize, const WHOLE: u8> Body for Ragged<V, K, WHOLE> {
 /// # Safety
 /// The tiles are readable and writable.
 #[inline(always)]
-unsafe fn tiles<V: Masked, const K: usize, const WHOLE: u8>(
+unsafe fn tiles<V: MaskedLanes, const K: usize, const WHOLE: u8>(
     dst: *mut u8,
     src: *const u8,
     params: &RaggedParams,
@@ -160,81 +161,8 @@ unsafe fn tiles<V: Masked, const K: usize, const WHOLE: u8>(
     }
 }
 
-/// The two dimensions of a transposition, the tiles, and what is left around them.
-struct Cut {
-    row: Step,
-    column: Step,
-    along: Step,
-    /// Elements of the longer side, or tiles, from lane to lane.
-    apart: usize,
-    whole: u8,
-    lanes: usize,
-    outer: Steps,
-}
-
-fn cut(shape: &Shape) -> Option<Cut> {
-    let width = shape.run;
-    if !matches!(width, 1 | 2 | 4) {
-        return None;
-    }
-    let per_lane = 16 / width;
-    let find = |stride: fn(&Step) -> isize| {
-        let mut steps = shape.steps.iter();
-        steps.position(|step| stride(step) == width as isize)
-    };
-    let (column_at, row_at) = (find(|step| step.dst)?, find(|step| step.src)?);
-    let (row, column) = (shape.steps[row_at], shape.steps[column_at]);
-    let (tall, wide) = (row.extent >= per_lane, column.extent >= per_lane);
-    if column_at == row_at || tall && wide {
-        return None;
-    }
-    let mut outer: Steps = shape.steps.clone();
-    outer.remove(column_at.max(row_at));
-    outer.remove(column_at.min(row_at));
-    let (along, apart, whole) = match (tall, wide) {
-        (true, _) => (row, per_lane, SOURCE),
-        (_, true) => (column, per_lane, DESTINATION),
-        _ => {
-            let many = outer.iter().rposition(|step| step.extent >= 4);
-            let step = many.map_or(
-                Step {
-                    extent: 1,
-                    dst: 0,
-                    src: 0,
-                },
-                |at| outer.remove(at),
-            );
-            (step, 1, NEITHER)
-        }
-    };
-    let lanes = if along.extent >= 4 * apart { 4 } else { 1 };
-    Some(Cut {
-        row,
-        column,
-        along,
-        apart,
-        whole,
-        lanes,
-        outer,
-    })
-}
-
-/// About how many micro-operations it takes, where it can be done.
-pub(crate) fn cost(shape: &Shape) -> Option<usize> {
-    let cut = cut(shape)?;
-    let per_lane = 16 / shape.run;
-    let of = |n: usize, side: u8| n * if cut.whole == side { 2 } else { 2 * cut.lanes };
-    let tile = of(cut.column.extent.min(per_lane), SOURCE)
-        + of(cut.row.extent.min(per_lane), DESTINATION)
-        + per_lane * per_lane.ilog2() as usize * 3 / 2;
-    let groups = cut.along.extent.div_ceil(cut.apart * cut.lanes);
-    let around = cut.outer.iter();
-    Some(around.fold(tile * groups, |n, step| n.saturating_mul(step.extent)))
-}
-
-/// The leaf of a shape that [`cost`] has a number for.
-pub(crate) fn prepare(shape: &Shape) -> Option<Leaf> {
-    let cut = cut(shape)?;
+/// The leaf of such a transposition.
+pub(crate) fn prepare(shape: &ByteBox, cut: &RaggedCut) -> Leaf {
     let (width, per_lane) = (shape.run, 16 / shape.run);
     let (rows, columns) = (
         cut.row.extent.min(per_lane),
@@ -256,20 +184,20 @@ pub(crate) fn prepare(shape: &Shape) -> Option<Leaf> {
         load: mask(rows),
         store: mask(columns),
     };
-    Some(match per_lane {
-        16 => of::<16>(params, &cut),
-        8 => of::<8>(params, &cut),
-        _ => of::<4>(params, &cut),
-    })
+    match per_lane {
+        16 => of::<16>(params, cut),
+        8 => of::<8>(params, cut),
+        _ => of::<4>(params, cut),
+    }
 }
 
-fn of<const K: usize>(params: RaggedParams, cut: &Cut) -> Leaf {
-    fn leaf<V: Masked, const K: usize, const WHOLE: u8>(params: RaggedParams) -> Leaf {
+fn of<const K: usize>(params: RaggedParams, cut: &RaggedCut) -> Leaf {
+    fn leaf<V: MaskedLanes, const K: usize, const WHOLE: u8>(params: RaggedParams) -> Leaf {
         Leaf::new::<Avx512, Ragged<V, K, WHOLE>>("ragged", params)
     }
-    match (cut.lanes, cut.whole) {
-        (4, SOURCE) => leaf::<__m512i, K, SOURCE>(params),
-        (4, DESTINATION) => leaf::<__m512i, K, DESTINATION>(params),
+    match (cut.lanes, cut.masked) {
+        (4, Masked::Destination) => leaf::<__m512i, K, SOURCE>(params),
+        (4, Masked::Source) => leaf::<__m512i, K, DESTINATION>(params),
         (4, _) => leaf::<__m512i, K, NEITHER>(params),
         _ => leaf::<__m128i, K, NEITHER>(params),
     }

@@ -6,8 +6,8 @@ use crate::copy::{Copier, LINE, with_copier, with_short_copier, with_vectors};
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::{Nest, walk};
-use crate::shape::Shape;
 use crate::vector::prefetch;
+use restride_moves::ByteBox;
 
 /// What rows need to know.
 pub(crate) struct RowParams {
@@ -28,7 +28,7 @@ const GAP: usize = 256;
 const EARLY: usize = 256;
 
 /// How much of the next row is worth asking for.
-fn early(shape: &Shape) -> usize {
+fn early(shape: &ByteBox) -> usize {
     let Some(inner) = shape.steps.last() else {
         return 0;
     };
@@ -61,7 +61,7 @@ impl<L: Level, C: Copier> Body for Rows<L, C> {
 }
 
 /// Copies the runs of any shape.
-pub(crate) fn prepare<L: Level>(shape: &Shape) -> Leaf {
+pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
     fn of<L: Level, C: Copier>(params: RowParams) -> Leaf {
         Leaf::new::<L, Rows<L, C>>("rows", params)
     }
@@ -71,12 +71,4 @@ pub(crate) fn prepare<L: Level>(shape: &Shape) -> Leaf {
         early: early(shape),
     };
     with_copier!(shape.run, L, of(params))
-}
-
-/// About how many micro-operations the rows of a shape take.
-pub(crate) fn cost(shape: &Shape) -> usize {
-    let rows = shape.bytes() / shape.run.max(1);
-    // Registers that overlap are loads and stores that move nothing new.
-    let overlap = usize::from(shape.run < LINE && !shape.run.is_power_of_two());
-    rows.saturating_mul(4 + 2 * shape.run.div_ceil(LINE) + overlap)
 }

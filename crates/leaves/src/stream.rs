@@ -15,8 +15,8 @@ use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::{Nest, walk};
 use crate::rows;
-use crate::shape::Shape;
 use crate::vector::{Vector, fence, prefetch};
+use restride_moves::ByteBox;
 
 /// The shortest run that is streamed.
 const STREAMED: usize = 4 * LINE;
@@ -41,7 +41,7 @@ struct Ahead {
 impl Ahead {
     /// The walk takes runs one after the other, along the innermost dimension. Near the end of that
     /// dimension the distances lead nowhere; with few rows they are short, so this is rarely so.
-    fn new(shape: &Shape) -> Ahead {
+    fn new(shape: &ByteBox) -> Ahead {
         let (extent, step) = match shape.steps.last() {
             Some(inner) => (inner.extent, inner.src),
             None => (1, 0),
@@ -238,7 +238,7 @@ impl<V: Vector> Copier for Streamed<V> {
 }
 
 /// Copies the runs of any shape past the caches if they are long enough for that.
-pub(crate) fn prepare<L: Level>(shape: &Shape) -> Leaf {
+pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
     if shape.run < STREAMED {
         return rows::prepare::<L>(shape);
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Guarded, Random, hull, points};
-use restride_leaves::{CpuLevel, Leaf, Patterns};
+use restride_leaves::{Features, Leaf, Planner, Target};
 
 #[test]
 fn boxes_of_bits() {
@@ -24,8 +24,9 @@ fn boxes_of_bits() {
             arena.len() - len
         } as i64
             - low;
-        for cpu in CpuLevel::ALL {
-            let leaf = Leaf::prepare_fill(&dims, width, bits, &Patterns::new(cpu)).unwrap();
+        for cpu in Features::WIDTHS {
+            let leaf =
+                Leaf::prepare_fill(&dims, width, bits, &Planner::new(&Target::with(cpu))).unwrap();
             let mut want = vec![9; arena.len()];
             points(&dims.map(|(n, s)| (n, s, 0)), &mut |d, _| {
                 let d = (at + d * width as i64) as usize;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Guarded, Random, hull, points};
-use restride_leaves::{CpuLevel, GatherLeaf, Patterns};
+use restride_leaves::{Features, GatherLeaf, Planner, Target};
 use restride_loops::{BufferId, Dim, Gather, IndexType, Norm, Place};
 use smallvec::SmallVec;
 
@@ -184,8 +184,9 @@ fn rows_by_index() {
         );
         let mut want = vec![0x5a; dst.len()];
         naive(&gather, &indices, width, src.bytes(), &mut want, at);
-        for cpu in CpuLevel::ALL {
-            let leaf = GatherLeaf::prepare(&gather, width, &Patterns::new(cpu)).unwrap();
+        for cpu in Features::WIDTHS {
+            let leaf =
+                GatherLeaf::prepare(&gather, width, &Planner::new(&Target::with(cpu))).unwrap();
             dst.bytes().fill(0x5a);
             // SAFETY: every row and index was placed inside its arena.
             unsafe {
@@ -246,8 +247,9 @@ fn many_rows_of_a_large_table() {
             let mut want = vec![0x5a; dst.len()];
             let src_bytes = src.bytes();
             naive(&gather, &indices, 1, src_bytes, &mut want, (at, 0));
-            for cpu in CpuLevel::ALL {
-                let leaf = GatherLeaf::prepare(&gather, 1, &Patterns::new(cpu)).unwrap();
+            for cpu in Features::WIDTHS {
+                let leaf =
+                    GatherLeaf::prepare(&gather, 1, &Planner::new(&Target::with(cpu))).unwrap();
                 dst.bytes().fill(0x5a);
                 // SAFETY: every row and index is inside its arena.
                 unsafe {

@@ -12,5 +12,5 @@ pub mod plan;
 mod schedule;
 mod traffic;
 
-pub use schedule::{Decision, LowerError, Machine, Scheduled, Why, schedule};
+pub use schedule::{Decision, LowerError, Scheduled, Why, schedule};
 pub use traffic::Traffic;

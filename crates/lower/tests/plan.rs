@@ -6,7 +6,8 @@ use restride_canon::ir::{Builder, Canonical, Check, Coordinate, Index, NodeId, P
 use restride_graph::{ElementType, Strided, ViewPolicy};
 use restride_loops::{Order, interpret_chunked, verify};
 use restride_lower::plan::{Answer, Destination, EvalError, Plan, PlanOptions, eval, plan};
-use restride_lower::{Machine, schedule};
+use restride_lower::schedule;
+use restride_moves::Target;
 
 /// splitmix64.
 struct Rng(u64);
@@ -369,13 +370,13 @@ fn stages(plan: &Plan) -> usize {
 
 /// The kernel of a plan is proved, and writes what it should, in one chunk and in several.
 fn moves(planned: &Plan, inputs: &[&[u8]], expected: &[Vec<u8>], what: &str) {
-    let eager = Machine {
+    let eager = Target {
         parallel_from: 32,
         grain: 16,
-        ..Machine::default()
+        ..Target::default()
     };
-    for (machine, chunks) in [(Machine::default(), 1), (eager, 3)] {
-        let kernel = schedule(planned, &machine, &restride_budget::Meter::unlimited())
+    for (target, chunks) in [(Target::default(), 1), (eager, 3)] {
+        let kernel = schedule(planned, &target, &restride_budget::Meter::unlimited())
             .expect("a kernel")
             .kernel;
         if let Err(reason) = verify(kernel.clone()) {

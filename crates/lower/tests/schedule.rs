@@ -6,7 +6,8 @@ use restride_loops::{Form, Kernel, Role, Stmt, verify};
 use restride_lower::plan::{
     Answer, Body, Destination, IndexColumn, Piece, PieceDigit, Plan, Source, Stage,
 };
-use restride_lower::{Machine, schedule};
+use restride_lower::schedule;
+use restride_moves::Target;
 use smallvec::{SmallVec, smallvec};
 
 fn digit(extent: i64, dst: i64, src: i64) -> PieceDigit {
@@ -53,7 +54,7 @@ fn plan(element: ElementType, input: i64, output: i64, pieces: Vec<Piece>) -> Pl
 }
 
 fn scheduled(plan: &Plan) -> Kernel {
-    let kernel = schedule(plan, &Machine::default(), &Meter::unlimited())
+    let kernel = schedule(plan, &Target::default(), &Meter::unlimited())
         .unwrap()
         .kernel;
     verify(kernel.clone()).unwrap_or_else(|e| panic!("{e}\n{kernel}"));

@@ -104,9 +104,9 @@ fn stages() {
         let canonical =
             restride_canon::canonicalise(&g, &Meter::unlimited(), None).expect("canonicalises");
         let planned = plan(&canonical, PlanOptions::default(), &Meter::unlimited()).expect("plans");
-        let machine = restride::Machine::default();
+        let target = restride::Target::default();
         let scheduled =
-            restride_lower::schedule(&planned, &machine, &restride_budget::Meter::unlimited())
+            restride_lower::schedule(&planned, &target, &restride_budget::Meter::unlimited())
                 .expect("schedules")
                 .kernel;
         report(
@@ -136,7 +136,7 @@ fn stages() {
                 black_box(
                     restride_lower::schedule(
                         black_box(&planned),
-                        &machine,
+                        &target,
                         &restride_budget::Meter::unlimited(),
                     )
                     .is_ok(),

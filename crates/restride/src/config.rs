@@ -2,8 +2,7 @@
 
 use restride_budget::Budget;
 use restride_graph::ViewPolicy;
-use restride_leaves::Features;
-use restride_lower::Machine;
+use restride_moves::Target;
 
 /// How the machine code of kernels is made and kept. Kernels that spend nearly all of their time in
 /// a few calls of leaves run as fast without, and are given none: their first result comes sooner.
@@ -48,12 +47,11 @@ pub struct Config {
     pub code: Code,
     /// Where it lives ([`Memory::Auto`]).
     pub memory: Memory,
-    /// What the code may use of the processor (all it has).
-    pub features: Features,
-    /// What the scheduler knows of the machine (a current server core, so that the same graph gives
-    /// the same loops everywhere). [`Machine::host`] asks the processor. Also here: from how many
-    /// bytes on a pass is shared out between threads.
-    pub machine: Machine,
+    /// The machine that moves are planned for: what code may use of the processor (all it has), and
+    /// its caches (those of a current server core, so that the same graph gives the same loops
+    /// everywhere; [`Target::host`] asks the processor). Also here: from how many bytes on a pass is
+    /// shared out between threads.
+    pub target: Target,
     /// What one compile may spend, from the graph to machine code, in units of work and in bytes. A
     /// graph that would take more is refused with
     /// [`CompileError::TooCostly`](crate::CompileError::TooCostly) before it does (a quarter of a
@@ -103,8 +101,7 @@ impl Default for Config {
         Self {
             code: Code::default(),
             memory: Memory::default(),
-            features: Features::detect(),
-            machine: Machine::default(),
+            target: Target::default(),
             budget: Budget::default(),
             cache_entries: 4096,
             cache_bytes: 32 << 20,

@@ -8,9 +8,10 @@ use crate::registry::Registry;
 use crate::scratch::Scratch;
 use crate::template::{Family, InputShape, Template};
 use crate::{CompileError, Config, Options, Program};
-use restride_exec::{Executable, Patterns, code_pays_after};
+use restride_exec::{Executable, code_pays_after};
 use restride_graph::Graph;
 use restride_loops::Verified;
+use restride_moves::Planner;
 use restride_process::{Generation, PerProcess, watch_forks};
 use std::convert::Infallible;
 use std::hash::{BuildHasher as _, RandomState};
@@ -39,7 +40,7 @@ struct Inner {
 /// What an engine has in one process.
 struct Share {
     /// What leaves are made from, by code and by generic runners alike.
-    patterns: Arc<Patterns>,
+    planner: Arc<Planner>,
     jit: Arc<Jit>,
     programs: Cache<Program>,
     /// What graphs are hashed with, twice: two that differ have the same key once in 2^128 times,
@@ -122,7 +123,7 @@ impl Engine {
         let options = Options {
             views: config.views,
             budget: config.budget,
-            machine: config.machine.clone(),
+            target: config.target.clone(),
             form: config.form,
         };
         watch_forks();
@@ -155,10 +156,10 @@ impl Engine {
     fn begin(&self) -> &Share {
         let config = &self.inner.config;
         let begun = self.inner.shares.get_or_begin(|| {
-            let patterns = Arc::new(Patterns::new(config.features.leaves()));
+            let planner = Arc::new(Planner::new(&config.target));
             Ok::<_, Infallible>(Share {
-                jit: Arc::new(Jit::new(config, Arc::clone(&patterns))),
-                patterns,
+                jit: Arc::new(Jit::new(config, Arc::clone(&planner))),
+                planner,
                 programs: Cache::new(config.cache_entries, config.cache_bytes),
                 secrets: [RandomState::new(), RandomState::new()],
                 kernels: Registry::new(),
@@ -351,7 +352,7 @@ impl Engine {
         };
         let runner = match native {
             Some(native) => Runner::Native(native),
-            None => Runner::Generic(Executable::new(&kernel, &share.patterns)?),
+            None => Runner::Generic(Executable::new(&kernel, &share.planner)?),
         };
         let made = Arc::new(RunnableKernel::new(kernel.clone(), runner));
         let made = share.kernels.find_or_add(hash, made, same);

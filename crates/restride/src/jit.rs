@@ -5,13 +5,12 @@ use crate::config::{Config, Memory};
 use crate::engine::Counts;
 use crate::guard::{Point, guarded, point};
 use crate::worker::Worker;
-use restride_exec::Patterns;
 pub(crate) use restride_jit::NativeKernel;
 use restride_jit::{
     ArenaOptions, BadIndex, CodeArena, CodeMemory, CompileOptions, Compiler, JitError, Listing,
 };
-use restride_leaves::Features;
 use restride_loops::Verified;
+use restride_moves::Planner;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -55,11 +54,10 @@ const IDLE: usize = 4;
 const LARGE: usize = 64 << 10;
 
 pub(crate) struct Jit {
-    features: Features,
     space: CodeSpace,
     #[cfg(feature = "verify")]
     verify: Option<u64>,
-    patterns: Arc<Patterns>,
+    planner: Arc<Planner>,
     /// Those that nobody uses. Not locked while code is made.
     idle: Mutex<Vec<Compiler>>,
     worker: Worker<RunnableKernel>,
@@ -67,10 +65,9 @@ pub(crate) struct Jit {
 }
 
 impl Jit {
-    pub(crate) fn new(config: &Config, patterns: Arc<Patterns>) -> Self {
+    pub(crate) fn new(config: &Config, planner: Arc<Planner>) -> Self {
         Self {
-            patterns,
-            features: config.features,
+            planner,
             space: CodeSpace::new(config.memory),
             #[cfg(feature = "verify")]
             verify: config.verify,
@@ -82,13 +79,13 @@ impl Jit {
 
     fn compile_options(&self) -> CompileOptions {
         let mut options = CompileOptions::default();
-        options.features = self.features;
+        options.features = self.planner.features();
         options.memory = self.space.memory.clone();
         #[cfg(feature = "verify")]
         {
             options.contracts = self.verify.is_some();
         }
-        options.patterns = Some(Arc::clone(&self.patterns));
+        options.planner = Some(Arc::clone(&self.planner));
         options
     }
     /// The code of a kernel as text.

@@ -186,10 +186,10 @@ pub use restride_graph::{
 };
 #[cfg(feature = "jit")]
 pub use restride_jit::{JitError, Listing};
-pub use restride_leaves::Features;
 pub use restride_loops::{Form, Kernel, Role, Verified};
 pub use restride_lower::plan::PlanError;
-pub use restride_lower::{LowerError, Machine, Traffic};
+pub use restride_lower::{LowerError, Traffic};
+pub use restride_moves::{Features, Target};
 #[cfg(feature = "jit")]
 pub use stack::CODE_STACK;
 pub use stack::{COMPILE_STACK, RUN_STACK};

@@ -4,8 +4,8 @@ use crate::Config;
 use crate::code::{Failed, RunnableKernel};
 use crate::engine::Counts;
 use crate::guard::{Point, point};
-use restride_exec::Patterns;
 use restride_loops::Verified;
+use restride_moves::Planner;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -54,7 +54,7 @@ pub(crate) struct Jit {
 }
 
 impl Jit {
-    pub(crate) fn new(_: &Config, _: Arc<Patterns>) -> Self {
+    pub(crate) fn new(_: &Config, _: Arc<Planner>) -> Self {
         Self {
             counts: Counts::default(),
         }

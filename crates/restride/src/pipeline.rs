@@ -6,7 +6,8 @@ use restride_canon::ir::Canonical;
 use restride_graph::{Graph, ViewPolicy};
 use restride_loops::{Form, Stmt, Verified, verify};
 use restride_lower::plan::{Plan, PlanOptions, plan};
-use restride_lower::{Decision, Machine, schedule};
+use restride_lower::{Decision, schedule};
+use restride_moves::Target;
 
 /// Every stage of one graph's way, before code is made.
 ///
@@ -44,7 +45,7 @@ pub struct Options {
     /// What it may cost.
     pub budget: Budget,
     /// The machine to schedule for.
-    pub machine: Machine,
+    pub target: Target,
     /// Move every box this way that can be moved so, whatever the scheduler thinks. A form never
     /// changes what a kernel means: this is for holding the scheduler's choice against others.
     pub form: Option<Form>,
@@ -74,7 +75,7 @@ impl Stages {
             },
             &meter,
         )?;
-        let scheduled = schedule(&plan, &options.machine, &meter)?;
+        let scheduled = schedule(&plan, &options.target, &meter)?;
         let mut kernel = scheduled.kernel;
         if let Some(form) = options.form {
             kernel

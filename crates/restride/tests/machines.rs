@@ -1,6 +1,6 @@
 //! What a host says of its machine decides how fast programs are, and nothing else.
 
-use restride::{Code, Config, Engine, Graph, Machine, TensorMut, TensorRef, ViewPolicy};
+use restride::{Code, Config, Engine, Graph, Target, TensorMut, TensorRef, ViewPolicy};
 
 #[test]
 fn a_machine_that_cannot_be_makes_nothing_wrong() {
@@ -13,41 +13,41 @@ fn a_machine_that_cannot_be_makes_nothing_wrong() {
             return %y, %z }",
         "func @f(%x: u32[64, 64]) { %y = roll %x shift [3, 5] axes [0, 1] return %y }",
     ];
-    let sane = Machine::default();
-    let mut machines = vec![sane.clone()];
+    let sane = Target::default();
+    let mut targets = vec![sane.clone()];
     for odd in [0, -1, 1, i64::MIN, i64::MAX] {
         for field in 0..7 {
-            let mut machine = sane.clone();
+            let mut target = sane.clone();
             let fields = [
-                &mut machine.line,
-                &mut machine.l1,
-                &mut machine.l1_way,
-                &mut machine.l2,
-                &mut machine.last,
-                &mut machine.parallel_from,
-                &mut machine.grain,
+                &mut target.line,
+                &mut target.l1,
+                &mut target.l1_way,
+                &mut target.l2,
+                &mut target.last,
+                &mut target.parallel_from,
+                &mut target.grain,
             ];
             for (at, value) in fields.into_iter().enumerate() {
                 if at == field || field == 0 && odd < 1 {
                     *value = odd;
                 }
             }
-            machines.push(machine);
+            targets.push(target);
         }
     }
     for text in texts {
         let graph = Graph::parse(text).unwrap();
         let mut expected: Option<Vec<Vec<u8>>> = None;
-        for machine in &machines {
+        for target in &targets {
             let engine = Engine::new(Config {
-                machine: machine.clone(),
+                target: target.clone(),
                 code: Code::Generic,
                 views: ViewPolicy::Copy,
                 ..Config::default()
             });
             let program = engine
                 .compile(&graph)
-                .unwrap_or_else(|error| panic!("{machine:?}: {error}"));
+                .unwrap_or_else(|error| panic!("{target:?}: {error}"));
             let counting = |bytes: usize| (0..bytes).map(|n| (n % 251) as u8).collect();
             let inputs: Vec<Vec<u8>> = (program.inputs().iter())
                 .map(|ty| counting(ty.byte_size()))
@@ -62,7 +62,7 @@ fn a_machine_that_cannot_be_makes_nothing_wrong() {
             program.run(&read, &mut written).unwrap();
             drop(written);
             let expected = expected.get_or_insert_with(|| outputs.clone());
-            assert_eq!(*expected, outputs, "{machine:?}\n{text}");
+            assert_eq!(*expected, outputs, "{target:?}\n{text}");
         }
     }
 }

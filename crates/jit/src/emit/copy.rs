@@ -1,12 +1,11 @@
 //! Boxes of runs: straight-line code for small ones, loops around it for the others.
 
 use cranelift_codegen::ir::{Type, Value, types};
+use restride_moves::{ByteBox, Inline, Step, Steps, cost};
 use smallvec::SmallVec;
 
 use super::code::Trips;
 use super::{At, Emitter};
-use crate::select::Inline;
-use crate::shape::{Shape, Step, run_cost};
 
 /// Loads in a straight line at most; a body repeated more often becomes a loop.
 pub(super) const STRAIGHT: i64 = 24;
@@ -30,35 +29,39 @@ pub(super) fn chunks(run: i64) -> impl Iterator<Item = (i64, Type)> {
     let count = if run >= 16 {
         (run + 15) / 16
     } else {
-        run_cost(run)
+        loads(run)
     };
     (0..count).map(move |at| ((at * size).min(run - size), chunk_type(run)))
 }
 
+/// Loads that move a run.
+pub(super) fn loads(run: i64) -> i64 {
+    cost::loads(run as usize) as i64
+}
+
 impl Emitter<'_, '_> {
     /// Moves a box without a call.
-    pub(super) fn inline(&mut self, dst: At, src: At, shape: &Shape, plan: &Inline) {
-        let steps = &shape.steps;
+    pub(super) fn inline(&mut self, dst: At, src: At, shape: &ByteBox, plan: &Inline) {
+        let (dst, src) = (dst.plus(shape.dst as i64), src.plus(shape.src as i64));
+        let (steps, run) = (&shape.steps, shape.run as i64);
         match *plan {
             Inline::Runs => {
-                let run = shape.run;
-                self.nest(dst, src, steps, run_cost(run), &mut |emit, dst, src| {
+                self.nest(dst, src, steps, loads(run), &mut |emit, dst, src| {
                     emit.run(dst, src, run);
                 });
             }
-            Inline::Vectors(ref vectors) => self.vectors(dst, src, vectors),
+            Inline::Cells(ref cells) => self.cells(dst, src, cells),
             Inline::Tiles { line, column } => {
                 let (down, across) = (steps[line], steps[column]);
-                let outer: SmallVec<[Step; 4]> = steps
+                let outer: Steps = steps
                     .iter()
                     .enumerate()
                     .filter(|(at, _)| *at != line && *at != column)
                     .map(|(_, step)| *step)
                     .collect();
-                let element = shape.run;
-                let cost = down.extent * across.extent * element / 16;
+                let cost = (down.extent * across.extent) as i64 * run / 16;
                 self.nest(dst, src, &outer, cost, &mut |emit, dst, src| {
-                    emit.tiles(dst, src, element, down, across);
+                    emit.tiles(dst, src, run, down, across);
                 });
             }
         }
@@ -90,39 +93,39 @@ impl Emitter<'_, '_> {
         let Some((step, inner)) = steps.split_first() else {
             return cell(self, dst, src);
         };
+        let (by_dst, by_src) = (step.dst as i64, step.src as i64);
+        let extent = step.extent as i64;
         let inner_cost = inner
             .iter()
-            .fold(cost, |cost, step| cost.saturating_mul(step.extent));
+            .fold(cost, |cost, step| cost.saturating_mul(step.extent as i64));
         let repeat = |emit: &mut Self,
                       dst: At,
                       src: At,
                       times: i64,
                       cell: &mut dyn FnMut(&mut Self, At, At)| {
             for at in 0..times {
-                let (dst, src) = (dst.plus(at * step.dst), src.plus(at * step.src));
+                let (dst, src) = (dst.plus(at * by_dst), src.plus(at * by_src));
                 emit.nest(dst, src, inner, cost, cell);
             }
         };
-        if inner_cost.saturating_mul(step.extent) <= STRAIGHT {
-            return repeat(self, dst, src, step.extent, cell);
+        if inner_cost.saturating_mul(extent) <= STRAIGHT {
+            return repeat(self, dst, src, extent, cell);
         }
-        let unroll = (UNROLLED / inner_cost.max(1)).clamp(1, step.extent);
-        let trips = step.extent / unroll;
+        let unroll = (UNROLLED / inner_cost.max(1)).clamp(1, extent);
+        let trips = extent / unroll;
         let starts = [self.code.pointer(dst), self.code.pointer(src)];
         let frame = self.code.begin_loop(Trips::Known(trips), &starts);
         let [d, s] = [frame.carried()[0], frame.carried()[1]];
         let (at_dst, at_src) = (At { ptr: d, offset: 0 }, At { ptr: s, offset: 0 });
         repeat(self, at_dst, at_src, unroll, cell);
-        self.code.end_loop(
-            frame,
-            &[step.dst, step.src].map(|by| by.wrapping_mul(unroll)),
-        );
+        self.code
+            .end_loop(frame, &[by_dst, by_src].map(|by| by.wrapping_mul(unroll)));
         let done = trips * unroll;
         let (dst, src) = (
-            dst.plus(step.dst.wrapping_mul(done)),
-            src.plus(step.src.wrapping_mul(done)),
+            dst.plus(by_dst.wrapping_mul(done)),
+            src.plus(by_src.wrapping_mul(done)),
         );
-        repeat(self, dst, src, step.extent - done, cell);
+        repeat(self, dst, src, extent - done, cell);
     }
 }
 

@@ -1,12 +1,12 @@
 //! Boxes of the same bits.
 
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
+use restride_moves::{ByteBox, Step};
 use smallvec::SmallVec;
 
-use super::copy::chunks;
-use super::{At, Emitter};
+use super::copy::{chunks, loads};
+use super::{At, Emitter, impossible};
 use crate::error::JitError;
-use crate::shape::run_cost;
 
 /// Stores of a straight line that is cheaper than a call.
 const SHORT: i64 = 16;
@@ -43,16 +43,16 @@ impl Emitter<'_, '_> {
         bits: u128,
         limit: i64,
     ) -> Result<(), JitError> {
-        let (run, steps) = runs(dims, width);
-        let stores = steps
-            .iter()
-            .fold(run_cost(run), |n, (extent, _)| n.saturating_mul(*extent));
+        let shape = ByteBox::of_fill(dims, width as usize).map_err(impossible)?;
+        let run = shape.run as i64;
+        let stores = loads(run).saturating_mul(shape.runs() as i64);
         if stores > limit {
             let (entry, params) = self.attachments.fill(dims, width, bits)?;
             self.code.call_leaf(entry, dst, dst, params);
             return Ok(());
         }
         let pattern = repeated(bits, width);
+        let dst = dst.plus(shape.dst as i64);
         let mut values: SmallVec<[(Type, Value); 2]> = SmallVec::new();
         for (at, ty) in chunks(run) {
             let value = match values.iter().find(|(known, _)| *known == ty) {
@@ -63,17 +63,17 @@ impl Emitter<'_, '_> {
                     value
                 }
             };
-            self.store_all(value, dst.plus(at), &steps);
+            self.store_all(value, dst.plus(at), &shape.steps);
         }
         Ok(())
     }
 
-    fn store_all(&mut self, value: Value, dst: At, steps: &[(i64, i64)]) {
+    fn store_all(&mut self, value: Value, dst: At, steps: &[Step]) {
         match steps.split_first() {
             None => self.code.store(value, dst),
-            Some(((extent, stride), inner)) => {
-                for at in 0..*extent {
-                    self.store_all(value, dst.plus(at * stride), inner);
+            Some((step, inner)) => {
+                for at in 0..step.extent as i64 {
+                    self.store_all(value, dst.plus(at * step.dst as i64), inner);
                 }
             }
         }
@@ -89,20 +89,6 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// The run of a box and the steps around it, in bytes.
-fn runs(dims: &[(i64, i64)], width: i64) -> (i64, SmallVec<[(i64, i64); 6]>) {
-    let mut run = width;
-    let mut steps: SmallVec<[(i64, i64); 6]> = dims
-        .iter()
-        .filter(|(extent, _)| *extent != 1)
-        .map(|(extent, stride)| (*extent, stride * width))
-        .collect();
-    while let Some(at) = steps.iter().position(|(_, stride)| *stride == run) {
-        run *= steps.remove(at).0;
-    }
-    (run, steps)
-}
-
 /// Sixteen bytes of the pattern.
 fn repeated(bits: u128, width: i64) -> u128 {
     let bits_wide = 8 * width as u32;
@@ -114,7 +100,7 @@ fn repeated(bits: u128, width: i64) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::{repeated, runs};
+    use super::repeated;
 
     #[test]
     fn patterns_repeat() {
@@ -124,17 +110,5 @@ mod tests {
         );
         assert_eq!(repeated(7, 16), 7);
         assert_eq!(repeated(u128::MAX, 1), u128::MAX);
-    }
-
-    #[test]
-    fn runs_join() {
-        assert_eq!(
-            runs(&[(3, 4), (1, 77), (4, 1)], 2),
-            (24, [].into_iter().collect())
-        );
-        assert_eq!(
-            runs(&[(3, 5), (4, 1)], 2),
-            (8, [(3, 10)].into_iter().collect())
-        );
     }
 }

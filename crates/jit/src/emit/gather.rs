@@ -1,12 +1,11 @@
 //! Rows named by an index tensor.
 
 use restride_loops::{Gather, Place};
+use restride_moves::{ByteBox, Inline};
 use smallvec::SmallVec;
 
-use super::{At, Emitter};
+use super::{At, Emitter, impossible};
 use crate::error::JitError;
-use crate::select;
-use crate::shape::Shape;
 
 impl Emitter<'_, '_> {
     /// All rows of a gather; zero bits if an index its addresses depend on is out of range.
@@ -40,9 +39,9 @@ impl Emitter<'_, '_> {
         let width = self.width(&g.dst);
         let (dst, src) = (self.at(&g.dst)?, self.at(&g.src)?);
         let index = self.at(&g.index)?;
-        let shape = Shape::of(&g.dims, width);
-        match select::for_gather(&shape, g.extent, self.shuffles) {
-            select::Choice::Inline(plan) => {
+        let shape = ByteBox::of_move(&g.dims, width as usize).map_err(impossible)?;
+        match Inline::for_gather(&shape, g.extent, self.shuffles) {
+            Some(plan) => {
                 let index_step = self.index_bytes(&g.index, g.index_stride);
                 for row in 0..g.extent {
                     let dst = dst.plus(row.wrapping_mul(g.dst_stride.wrapping_mul(width)));
@@ -51,7 +50,7 @@ impl Emitter<'_, '_> {
                 }
                 Ok(())
             }
-            select::Choice::Leaf => {
+            None => {
                 let (entry, params) = self.attachments.gather(g, width)?;
                 let args = [dst, src, index].map(|at| self.code.pointer(at));
                 let params = self.code.address(params);
@@ -68,8 +67,8 @@ impl Emitter<'_, '_> {
         dst: At,
         src: At,
         index: At,
-        shape: &Shape,
-        plan: &select::Inline,
+        shape: &ByteBox,
+        plan: &Inline,
     ) -> Result<(), JitError> {
         let width = self.width(&g.dst);
         let selected = self.select(index, &g.norm);

@@ -15,13 +15,12 @@ mod vectors;
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use restride_loops::{BufferId, Kernel, Move, Place, Role, Stmt, Var};
+use restride_moves::cells::Shuffles;
+use restride_moves::{BoxError, ByteBox, Inline};
 use smallvec::SmallVec;
 
 use crate::attach::Attachments;
 use crate::error::JitError;
-use crate::select;
-use crate::shape::Shape;
-use crate::vectors::Shuffles;
 use code::{Code, Trips};
 use pointers::{Key, Pointers};
 
@@ -253,13 +252,13 @@ impl<'a, 'f> Emitter<'a, 'f> {
 
     /// Moves a box whose addresses are known to be in range.
     fn transfer(&mut self, dst: At, src: At, m: &Move, width: i64) -> Result<(), JitError> {
-        let shape = Shape::of(&m.dims, width);
-        match select::for_move(&shape, m.form, self.shuffles) {
-            select::Choice::Inline(plan) => {
+        let shape = ByteBox::of_move(&m.dims, width as usize).map_err(impossible)?;
+        match Inline::for_move(&shape, m.form, self.shuffles) {
+            Some(plan) => {
                 self.inline(dst, src, &shape, &plan);
                 Ok(())
             }
-            select::Choice::Leaf => {
+            None => {
                 let (entry, params) = self.attachments.leaf(&m.dims, width, m.form)?;
                 self.code.call_leaf(entry, dst, src, params);
                 Ok(())
@@ -280,6 +279,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
         all
     }
+}
+
+/// A box that no memory holds, which no verified kernel has.
+fn impossible(error: BoxError) -> JitError {
+    JitError::Internal(error.to_string())
 }
 
 /// Whether a statement of a phase is shared out among its chunks.

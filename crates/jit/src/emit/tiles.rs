@@ -1,10 +1,10 @@
 //! Small transposes in registers: a perfect-shuffle network per square tile.
 
 use cranelift_codegen::ir::{Value, types};
+use restride_moves::Step;
 use smallvec::SmallVec;
 
 use super::{At, Emitter};
-use crate::shape::Step;
 
 /// The bytes of two vectors interleaved by elements: those of the low halves, or of the high.
 fn interleave(element: u8, high: bool) -> [u8; 16] {
@@ -25,10 +25,10 @@ impl Emitter<'_, '_> {
         let starts = |extent: i64| {
             (0..(extent + side - 1) / side).map(move |at| (at * side).min(extent - side))
         };
-        for column in starts(across.extent) {
-            for line in starts(down.extent) {
-                let dst = dst.plus(column * across.dst + line * down.dst);
-                let src = src.plus(column * across.src + line * down.src);
+        for column in starts(across.extent as i64) {
+            for line in starts(down.extent as i64) {
+                let dst = dst.plus(column * across.dst as i64 + line * down.dst as i64);
+                let src = src.plus(column * across.src as i64 + line * down.src as i64);
                 self.tile(dst, src, element, down, across);
             }
         }
@@ -38,7 +38,10 @@ impl Emitter<'_, '_> {
     fn tile(&mut self, dst: At, src: At, element: i64, down: Step, across: Step) {
         let side = 16 / element;
         let mut rows: SmallVec<[Value; 16]> = (0..side)
-            .map(|row| self.code.load(types::I8X16, src.plus(row * down.src)))
+            .map(|row| {
+                self.code
+                    .load(types::I8X16, src.plus(row * down.src as i64))
+            })
             .collect();
         let (low, high) = (
             interleave(element as u8, false),
@@ -56,7 +59,7 @@ impl Emitter<'_, '_> {
             span *= 2;
         }
         for (row, value) in (0..).zip(rows) {
-            self.code.store(value, dst.plus(row * across.dst));
+            self.code.store(value, dst.plus(row * across.dst as i64));
         }
     }
 }

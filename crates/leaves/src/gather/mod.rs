@@ -11,17 +11,16 @@ use std::mem::MaybeUninit;
 
 use restride_loops::{Form, Gather};
 
+use crate::bodies::CpuLevel;
 use crate::copy::{Copier, LINE, WholeLines, with_copier, with_short_copier, with_vectors};
-use crate::cpu::CpuLevel;
 use crate::error::PrepareError;
 use crate::index::{CHUNK, Indices, OVERLAPPED};
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::nest::Nest;
-use crate::patterns::Patterns;
 use crate::picks::Picks;
-use crate::shape::{Shape, Step, reach};
 use movers::{Boxes, Elements, Lanes, Mover, Runs};
+use restride_moves::{BoxError, ByteBox, Planner, Step, reach};
 
 /// The function of a gather: destination of row 0, source of row 0, first index, parameter block.
 pub type GatherFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8, *const u8);
@@ -39,21 +38,21 @@ impl GatherLeaf {
     pub fn prepare(
         gather: &Gather,
         width: usize,
-        patterns: &Patterns,
+        planner: &Planner,
     ) -> Result<GatherLeaf, PrepareError> {
         let norm = &gather.norm;
         if norm.limit < 1 {
             return Err(PrepareError::Limit { limit: norm.limit });
         }
-        let extent = usize::try_from(gather.extent).map_err(|_| PrepareError::Extent {
+        let extent = usize::try_from(gather.extent).map_err(|_| BoxError::Extent {
             dim: 0,
             extent: gather.extent,
         })?;
         let stride = reach(gather.extent, gather.index_stride, norm.ty.width().bytes())?;
         let coeff = reach(norm.limit, gather.coeff, width)?;
         let dst_stride = reach(gather.extent, gather.dst_stride, width)?;
-        let shape = Shape::of_move(&gather.dims, width)?;
-        let cpu = patterns.cpu();
+        let shape = ByteBox::of_move(&gather.dims, width)?;
+        let cpu = CpuLevel::of(planner.features());
         let row = if shape.steps.is_empty() && !shape.empty {
             Row::Run(shape.run)
         } else if is_inner(&shape, dst_stride) {
@@ -61,8 +60,8 @@ impl GatherLeaf {
             Row::Lanes(nest, shape.run)
         } else {
             Row::Box {
-                copy: Leaf::prepare_move(&gather.dims, width, Form::Rows, patterns)?,
-                zero: Leaf::prepare_fill(&zeroed(gather), width, 0, patterns)?,
+                copy: Leaf::prepare_move(&gather.dims, width, Form::Rows, planner)?,
+                zero: Leaf::prepare_fill(&zeroed(gather), width, 0, planner)?,
             }
         };
         let points = shape
@@ -174,7 +173,7 @@ enum Row {
 /// Whether the indices run along the innermost dimension of the destination: short runs that lie
 /// closer together than those of one row. The same indices then serve one point of the row after
 /// the other, and the destination is written in order.
-fn is_inner(shape: &Shape, dst_stride: isize) -> bool {
+fn is_inner(shape: &ByteBox, dst_stride: isize) -> bool {
     let inside = |step: &Step| dst_stride.unsigned_abs() < step.dst.unsigned_abs();
     shape.run < 64 && shape.steps.iter().all(inside)
 }

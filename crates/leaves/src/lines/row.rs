@@ -1,8 +1,9 @@
 //! How units cover a row.
 
-use super::unit::Cut;
+use restride_moves::Step;
+use restride_moves::lines::Cut;
+
 use crate::park::Parked;
-use crate::shape::Step;
 
 /// Distances in both buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

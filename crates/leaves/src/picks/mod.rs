@@ -11,7 +11,7 @@
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
-use crate::cpu::CpuLevel;
+use crate::bodies::CpuLevel;
 use crate::nest::Nest;
 
 /// Rows that must follow before preparing is worth it.

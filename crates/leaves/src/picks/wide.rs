@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use crate::index::OUTSIDE;
 use crate::nest::{Nest, walk_rows};
-use crate::shape::Step;
+use restride_moves::Step;
 
 /// The bytes of a line.
 const LINE: usize = 64;

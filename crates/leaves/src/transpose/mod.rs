@@ -8,12 +8,13 @@ mod block;
 mod direct;
 mod staged;
 
+use restride_moves::{ByteBox, Plane};
+
 use crate::copy::LINE;
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
 use crate::level::Level;
 use crate::nest::Nest;
-use crate::shape::{Shape, Step, Steps};
 use direct::Direct;
 use staged::Staged;
 
@@ -44,56 +45,8 @@ pub(crate) struct TransposeParams {
     tile: (usize, usize),
 }
 
-/// A shape as a transposition.
-struct Plane {
-    /// The dimension that is contiguous in the source.
-    row: Step,
-    /// The one that is contiguous in the destination.
-    column: Step,
-    /// What is around the two.
-    outer: Steps,
-    /// The elements in sixteen bytes.
-    per_lane: usize,
-}
-
-impl Plane {
-    /// Nothing if the shape does not have the two dimensions, or they are not large enough for a
-    /// block of some vector.
-    fn of(shape: &Shape) -> Option<Plane> {
-        let width = shape.run;
-        if !matches!(width, 1 | 2 | 4 | 8 | 16) {
-            return None;
-        }
-        let find = |stride: fn(&Step) -> isize| {
-            let mut steps = shape.steps.iter();
-            steps.position(|step| stride(step) == width as isize)
-        };
-        let (column_at, row_at) = (find(|step| step.dst)?, find(|step| step.src)?);
-        let (column, row) = (shape.steps[column_at], shape.steps[row_at]);
-        let per_lane = 16 / width;
-        if column_at == row_at || row.extent < per_lane || column.extent < per_lane {
-            return None;
-        }
-        let outer = (0..shape.steps.len()).filter(|&at| at != column_at && at != row_at);
-        Some(Plane {
-            row,
-            column,
-            outer: outer.map(|at| shape.steps[at]).collect(),
-            per_lane,
-        })
-    }
-
-    /// How many lanes of sixteen bytes a vector for it has.
-    fn lanes<L: Level>(&self) -> usize {
-        let lanes = self.column.extent / self.per_lane;
-        let vectors = [L::Wide::LANES, L::Half::LANES];
-        vectors.into_iter().find(|&n| lanes >= n).unwrap_or(1)
-    }
-}
-
-/// Prepares a transposition if the shape is one.
-pub(crate) fn prepare<L: Level>(shape: &Shape, way: Way) -> Option<Leaf> {
-    let plane = Plane::of(shape)?;
+/// Prepares a transposition.
+pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane, way: Way) -> Leaf {
     let (row, column, width) = (plane.row, plane.column, shape.run);
     let params = TransposeParams {
         nest: Nest::new(shape.dst, shape.src, &plane.outer, shape.empty),
@@ -103,14 +56,13 @@ pub(crate) fn prepare<L: Level>(shape: &Shape, way: Way) -> Option<Leaf> {
         src: column.src,
         tile: (0, 0),
     };
-    let lanes = plane.lanes::<L>();
-    Some(if lanes == L::Wide::LANES {
+    if plane.lanes == L::Wide::LANES {
         of_width::<L, L::Wide>(params, width, way)
-    } else if lanes == L::Half::LANES {
+    } else if plane.lanes == L::Half::LANES {
         of_width::<L, L::Half>(params, width, way)
     } else {
         of_width::<L, crate::level::Sixteen>(params, width, way)
-    })
+    }
 }
 
 fn of_width<L: Level, V: Lanes>(params: TransposeParams, width: usize, way: Way) -> Leaf {
@@ -187,32 +139,3 @@ fn evenly(extent: usize, most: usize, unit: usize) -> usize {
 const STREAMED: usize = 4 * LINE;
 /// Rows of the destination that are short: a few lines.
 const SHORT: usize = 512;
-
-/// What it takes to begin with another plane.
-const PLANE: usize = 100;
-
-/// About how many micro-operations the transposition of a shape takes, if it is one.
-pub(crate) fn cost<L: Level>(shape: &Shape) -> Option<usize> {
-    let plane = Plane::of(shape)?;
-    let (k, lanes) = (plane.per_lane, plane.lanes::<L>());
-    let (whole, left) = (
-        plane.column.extent / (k * lanes),
-        (plane.column.extent % (k * lanes)).div_ceil(k),
-    );
-    // What is left of a row takes narrower vectors.
-    let narrow = 2 * k + k * k.ilog2() as usize;
-    let lane = match lanes {
-        1 => narrow,
-        _ => k * 10 / 4,
-    };
-    let rest = match left {
-        0 => 0,
-        _ => narrow.max(left * lane),
-    };
-    let blocks = plane.row.extent.div_ceil(k) * (whole * lanes * lane + rest);
-    let around = plane.outer.iter().map(|step| step.extent);
-    Some(match plane.outer.is_empty() {
-        true => blocks,
-        false => around.fold(blocks + PLANE, usize::saturating_mul),
-    })
-}

@@ -2,7 +2,7 @@
 
 use super::buffers::{Buffers, width};
 use super::order::{self, Dims, Ordered};
-use super::{Decision, LowerError, Machine, Part, Why, share};
+use super::{Decision, LowerError, Part, Target, Why, share};
 use crate::plan::Body;
 use restride_budget::Meter;
 use restride_loops::ir::{Addr, Buffer, BufferId, Dim, Form, Move, Place, Stmt, Var};
@@ -20,16 +20,16 @@ pub(super) struct Unit {
 
 /// Makes statements, buffers and variables.
 pub(super) struct Emitter<'p> {
-    pub(super) machine: &'p Machine,
+    pub(super) target: &'p Target,
     pub(super) buffers: Buffers<'p>,
     meter: &'p Meter,
     next_var: u32,
 }
 
 impl<'p> Emitter<'p> {
-    pub(super) fn new(machine: &'p Machine, buffers: Buffers<'p>, meter: &'p Meter) -> Self {
+    pub(super) fn new(target: &'p Target, buffers: Buffers<'p>, meter: &'p Meter) -> Self {
         Self {
-            machine,
+            target,
             buffers,
             meter,
             next_var: 0,
@@ -81,7 +81,7 @@ impl<'p> Emitter<'p> {
                         let width = width(part.element)?.bytes() as i64;
                         let places = (part.piece.dst, *offset);
                         let digits = order::copied(&part.piece.digits);
-                        let ordered = order::order(self.machine, digits, places, width, pass);
+                        let ordered = order::order(self.target, digits, places, width, pass);
                         let (stage, piece) = (part.stage, part.index);
                         let unit = Unit {
                             ordered,
@@ -122,7 +122,7 @@ impl<'p> Emitter<'p> {
             form: None,
             why: Why::Constant,
             lines_read: 0,
-            lines_written: order::lines(self.machine, dims.iter().copied(), width.bytes() as i64),
+            lines_written: order::lines(self.target, dims.iter().copied(), width.bytes() as i64),
             shared_with: 0,
             parallel: None,
         });
@@ -149,13 +149,13 @@ impl<'p> Emitter<'p> {
         let box_bytes = box_bytes(&first.ordered.dims, first.width);
         let whole = box_bytes.saturating_mul(group.len() as i64);
         let block = if group.len() > 1 {
-            Some(self.machine.l1 / 4)
-        } else if whole >= self.machine.parallel_from {
-            Some(self.machine.block(whole))
+            Some(self.target.l1 / 4)
+        } else if whole >= self.target.parallel_from {
+            Some(self.target.block(whole))
         } else {
             None
         };
-        let split = block.and_then(|bytes| split(self.machine, &first.ordered, first.width, bytes));
+        let split = block.and_then(|bytes| split(self.target, &first.ordered, first.width, bytes));
         let parallel = split.as_ref().map(|s| s.iterations);
         for unit in group {
             decisions.push(Decision {
@@ -185,7 +185,7 @@ impl<'p> Emitter<'p> {
         };
         let var = self.fresh();
         let body = group.iter().map(|unit| unit.block(&split, var)).collect();
-        let worth_sharing = whole >= self.machine.parallel_from;
+        let worth_sharing = whole >= self.target.parallel_from;
         out.push(Stmt::For {
             var,
             extent: split.iterations,
@@ -242,31 +242,31 @@ struct Split {
     rest: i64,
 }
 
-/// Cuts one dimension into blocks, for boxes of about `target` bytes and at least two of them.
+/// Cuts one dimension into blocks, for boxes of about `bytes` bytes and at least two of them.
 ///
 /// A dimension whose steps leave the line on both sides is cut for free, the outermost first.
 /// Any other is part of a tile, a run or a pattern that shares lines between its steps: it is cut
 /// only where there is no free one, and then into blocks of many lines.
-fn split(machine: &Machine, ordered: &Ordered, width: i64, target: i64) -> Option<Split> {
+fn split(target: &Target, ordered: &Ordered, width: i64, bytes: i64) -> Option<Split> {
     let dims = &ordered.dims;
     let whole = box_bytes(dims, width);
     let step = |stride: i64| stride.saturating_mul(width).saturating_abs();
     let mut best: Option<Split> = None;
     for (at, dim) in dims.iter().enumerate() {
         let (dst, src) = (step(dim.dst), step(dim.src));
-        let free = dst >= machine.line && (src >= machine.line || src == 0);
+        let free = dst >= target.line && (src >= target.line || src == 0);
         let unit = if free {
             1
         } else {
-            let lines = (LINES_OF_A_CUT * machine.line / dst.min(src).max(1)).max(1);
-            round_up(lines, steps_to_a_line(machine, dst))
+            let lines = (LINES_OF_A_CUT * target.line / dst.min(src).max(1)).max(1);
+            round_up(lines, steps_to_a_line(target, dst))
         };
         // Where rows of the source are read to their end, a cut is across them.
         if ordered.form == Form::Stream && !free && at + 1 < dims.len() {
             continue;
         }
         let others = (whole / dim.extent).max(1);
-        let block = round_up((target / others).max(1), unit);
+        let block = round_up((bytes / others).max(1), unit);
         let iterations = dim.extent / block;
         if iterations < 2 {
             continue;
@@ -292,11 +292,11 @@ const LINES_OF_A_CUT: i64 = 8;
 
 /// After how many steps of so many bytes a line starts where the first one did; one where steps
 /// leave the line.
-fn steps_to_a_line(machine: &Machine, step: i64) -> i64 {
-    if step >= machine.line {
+fn steps_to_a_line(target: &Target, step: i64) -> i64 {
+    if step >= target.line {
         return 1;
     }
-    machine.line >> (machine.line | step).trailing_zeros()
+    target.line >> (target.line | step).trailing_zeros()
 }
 
 fn round_up(n: i64, unit: i64) -> i64 {

@@ -81,14 +81,14 @@ impl Emitter<'_> {
             dst: d.dst,
             src: d.src,
         });
-        let row = order::order(self.machine, row_dims, (part.piece.dst, *offset), width, 0);
+        let row = order::order(self.target, row_dims, (part.piece.dst, *offset), width, 0);
         let row_bytes = row
             .dims
             .iter()
             .fold(width, |n, d| n.saturating_mul(d.extent));
         let columns = self.columns(indices, &digits)?;
         let rows = digits.iter().fold(1i64, |n, d| n.saturating_mul(d.extent));
-        let worth = rows.saturating_mul(row_bytes) >= self.machine.parallel_from;
+        let worth = rows.saturating_mul(row_bytes) >= self.target.parallel_from;
         let most = self.lines_within_reach(indices, &part.piece.digits, width);
 
         // The innermost index digit is the gather's own, if it moves a single index.
@@ -97,7 +97,7 @@ impl Emitter<'_> {
             None => None,
         };
         let shared = match own {
-            Some((own, at)) if own.src == 0 && row_bytes < self.machine.line => {
+            Some((own, at)) if own.src == 0 && row_bytes < self.target.line => {
                 self.sharing(&columns, at, width, &mut digits)
             }
             Some(_) | None => SmallVec::new(),
@@ -125,7 +125,7 @@ impl Emitter<'_> {
                 let whole = rows.saturating_mul(row_bytes);
                 // Few and long blocks: rows ahead are known only within one, and what no cache
                 // holds is stored past them only by long ones.
-                let grain = self.machine.grain.max(whole / BLOCKS);
+                let grain = self.target.grain.max(whole / BLOCKS);
                 let block = (grain / row_bytes.max(1)).clamp(1, own.extent);
                 (own.extent / block >= 2).then_some(block)
             }
@@ -222,7 +222,7 @@ impl Emitter<'_> {
             why: Why::Indexed(row_bytes),
             lines_read: row.lines_read.saturating_mul(rows).min(most),
             lines_written: order::lines(
-                self.machine,
+                self.target,
                 part.piece.digits.iter().map(|d| (d.extent, d.dst)),
                 width,
             ),
@@ -278,8 +278,8 @@ impl Emitter<'_> {
             sum.saturating_add((extent - 1).saturating_mul(stride.saturating_abs()))
         });
         let bytes = elements.saturating_mul(width);
-        match bytes <= self.machine.l2 {
-            true => bytes / self.machine.line + i64::from(bytes % self.machine.line != 0),
+        match bytes <= self.target.l2 {
+            true => bytes / self.target.line + i64::from(bytes % self.target.line != 0),
             false => i64::MAX,
         }
     }
@@ -297,7 +297,7 @@ impl Emitter<'_> {
         let mut shared = Dims::new();
         let Column { norm, column, .. } = &columns[own];
         let table = column.coeff.saturating_abs().saturating_mul(norm.limit);
-        if columns.len() > 1 || table.saturating_mul(width) > self.machine.l1 / 4 {
+        if columns.len() > 1 || table.saturating_mul(width) > self.target.l1 / 4 {
             return shared;
         }
         while let Some(digit) = digits.last().copied()
@@ -323,7 +323,7 @@ impl Emitter<'_> {
                 n.saturating_mul(d.extent)
             });
         // Each block resolves the indices anew.
-        let target = self.machine.grain.saturating_mul(8);
+        let target = self.target.grain.saturating_mul(8);
         let block = (target / others.max(1)).clamp(1, outer.extent);
         let iterations = outer.extent / block;
         if iterations < 2 {

@@ -5,7 +5,7 @@
 //! may be shared out between threads. None of this changes what the kernel means: the verifier
 //! checks the result from scratch, and the interpreter ignores every choice made here.
 //!
-//! - [`machine`](Machine) holds the handful of numbers the cost model knows,
+//! - [`Target`] holds the handful of numbers the cost model knows,
 //! - `order` sorts the digits of a piece and picks its form,
 //! - `emit` turns ordered digits into statements, splitting off the parallel loop,
 //! - `gather` does the same for pieces that read through indices,
@@ -15,13 +15,11 @@ mod buffers;
 mod decision;
 mod emit;
 mod gather;
-mod host;
-mod machine;
 mod order;
 mod share;
 
 pub use decision::{Decision, Why};
-pub use machine::Machine;
+use restride_moves::Target;
 
 use crate::plan::{Body, Destination, IndexCheck, Piece, Plan, Source, Stage};
 use buffers::Buffers;
@@ -61,15 +59,15 @@ pub struct Scheduled {
     pub decisions: Vec<Decision>,
 }
 
-/// Schedules a plan for a machine, if the meter lets it; what it takes to prove the kernel is
+/// Schedules a plan for a target, if the meter lets it; what it takes to prove the kernel is
 /// counted as well. Outputs that are views are not part of the kernel.
-pub fn schedule(plan: &Plan, machine: &Machine, meter: &Meter) -> Result<Scheduled, LowerError> {
+pub fn schedule(plan: &Plan, target: &Target, meter: &Meter) -> Result<Scheduled, LowerError> {
     let stages = plan.stages.iter();
     let pieces: usize = stages.clone().map(|stage| stage.pieces.len()).sum();
     let elsewhere: usize = stages.clone().map(Stage::pieces_elsewhere).sum();
     let indices = stages.flat_map(|stage| &stage.pieces);
     let indices: usize = indices.map(|piece| piece.body.indices().len()).sum();
-    let machine = &machine.bounded();
+    let target = &target.bounded();
     meter.enter(Spender::Schedule);
     // What is made of each beside its statements.
     meter.things(pieces, 700, 600);
@@ -103,7 +101,7 @@ pub fn schedule(plan: &Plan, machine: &Machine, meter: &Meter) -> Result<Schedul
         .max()
         .unwrap_or(0)
         .max(checks_end);
-    let mut emitter = Emitter::new(machine, Buffers::new(plan), meter);
+    let mut emitter = Emitter::new(target, Buffers::new(plan), meter);
     let mut phases = vec![Vec::new(); phase_count];
     for ((check, phase), code) in plan.checks.iter().zip(&check_phases).zip(codes) {
         phases[*phase].push(emitter.check(check, code)?);

@@ -5,7 +5,7 @@
 //! moves next to the one that is contiguous in the destination, so that a tile of the two uses
 //! whole lines on both sides.
 
-use super::{Machine, Why};
+use super::{Target, Why};
 use crate::plan::PieceDigit;
 use restride_loops::ir::{Dim, Form};
 use smallvec::SmallVec;
@@ -28,7 +28,7 @@ pub(super) struct Ordered {
 /// Orders the digits of a piece that reads at `src` and writes at `dst`, in elements of `width`
 /// bytes. `pass` is how many bytes the whole stage reads and writes.
 pub(super) fn order(
-    machine: &Machine,
+    target: &Target,
     digits: impl Iterator<Item = Dim>,
     (dst, src): (i64, i64),
     width: i64,
@@ -58,34 +58,34 @@ pub(super) fn order(
         .dims
         .sort_by_key(|d| std::cmp::Reverse(d.dst.unsigned_abs()));
     ordered.lines_read = lines(
-        machine,
+        target,
         ordered.dims.iter().map(|d| (d.extent, d.src)),
         width,
     );
     ordered.lines_written = lines(
-        machine,
+        target,
         ordered.dims.iter().map(|d| (d.extent, d.dst)),
         width,
     );
-    (ordered.form, ordered.why) = form(machine, &mut ordered.dims, width, pass);
+    (ordered.form, ordered.why) = form(target, &mut ordered.dims, width, pass);
     ordered
 }
 
 /// How many lines of a destination row are worth storing past the caches.
 const STREAMED: i64 = 4;
 
-fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why) {
+fn form(target: &Target, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why) {
     let Some(inner) = dims.last().copied() else {
         return (Form::Elements, Why::Single);
     };
     if inner.dst != 1 {
         return (Form::Elements, Why::Scattered);
     }
-    let past = machine.goes_past(pass);
-    let patterns_past = past && written_run(dims, width) >= STREAMED * machine.line;
+    let past = target.goes_past(pass);
+    let patterns_past = past && written_run(dims, width) >= STREAMED * target.line;
     if inner.src == 1 {
         let run = inner.extent * width;
-        if past && run >= STREAMED * machine.line || patterns_past && run < machine.line {
+        if past && run >= STREAMED * target.line || patterns_past && run < target.line {
             return (Form::Stream, Why::PastTheCaches(run));
         }
         return (Form::Rows, Why::Run(run));
@@ -96,7 +96,7 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
             false => (Form::Strided, Why::Step(inner.src)),
         };
     };
-    let tile = machine.per_line(width) / 4;
+    let tile = target.per_line(width) / 4;
     if inner.extent < tile.max(5) || dims[across].extent < tile.max(5) {
         return match patterns_past {
             true => (Form::Stream, Why::PatternPastTheCaches),
@@ -105,10 +105,10 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
     }
     let along = dims.remove(across);
     dims.insert(dims.len() - 1, along);
-    if past && inner.extent * width >= STREAMED * machine.line {
+    if past && inner.extent * width >= STREAMED * target.line {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
-    if let Some(apart) = conflict(machine, &inner, &along, width) {
+    if let Some(apart) = conflict(target, &inner, &along, width) {
         return (Form::Staged, Why::Conflicting(apart));
     }
     (Form::Transpose, Why::Transposed)
@@ -118,17 +118,17 @@ fn form(machine: &Machine, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why
 ///
 /// Lines that are used whole at the first visit may go. So it takes both sides, or lines that a
 /// neighbouring block uses the rest of, for a stage to pay.
-fn conflict(machine: &Machine, inner: &Dim, along: &Dim, width: i64) -> Option<i64> {
-    let tile = machine.per_line(width) / 4;
+fn conflict(target: &Target, inner: &Dim, along: &Dim, width: i64) -> Option<i64> {
+    let tile = target.per_line(width) / 4;
     if inner.extent.min(along.extent) < 2 * tile {
         return None;
     }
     let narrow = width < 4;
     let side = |stride: i64, extent: i64| {
         let apart = stride.saturating_mul(width).saturating_abs();
-        let parts = apart % machine.line != 0 || extent * width % machine.line != 0;
+        let parts = apart % target.line != 0 || extent * width % target.line != 0;
         let visits = if parts && !narrow { 2 } else { 1 };
-        let crowded = lines_in_a_set(machine, apart, width) * visits > machine.l1 / machine.l1_way;
+        let crowded = lines_in_a_set(target, apart, width) * visits > target.l1 / target.l1_way;
         (crowded, parts, apart)
     };
     let (crowded, parts, apart) = side(inner.src, along.extent);
@@ -146,9 +146,9 @@ fn conflict(machine: &Machine, inner: &Dim, along: &Dim, width: i64) -> Option<i
 
 /// How many of the rows that a transposition has under way, so many bytes apart, touch one set of
 /// the nearest cache.
-fn lines_in_a_set(machine: &Machine, apart: i64, width: i64) -> i64 {
-    let rows = machine.per_line(width).max(UNDER_WAY);
-    let sets = (machine.l1_way / machine.line).max(1) as usize;
+fn lines_in_a_set(target: &Target, apart: i64, width: i64) -> i64 {
+    let rows = target.per_line(width).max(UNDER_WAY);
+    let sets = (target.l1_way / target.line).max(1) as usize;
     let mut touched: SmallVec<[u16; 64]> = SmallVec::from_elem(0, sets);
     let counts = touched.as_mut_slice();
     let mut most = 0;
@@ -159,13 +159,13 @@ fn lines_in_a_set(machine: &Machine, apart: i64, width: i64) -> i64 {
         }
     };
     // A division for each row would be most of what ordering costs.
-    let shift = (machine.line.count_ones() == 1).then(|| machine.line.trailing_zeros());
-    let two = apart % machine.line != 0;
-    let (step, mut at) = (apart % machine.l1_way, 0);
+    let shift = (target.line.count_ones() == 1).then(|| target.line.trailing_zeros());
+    let two = apart % target.line != 0;
+    let (step, mut at) = (apart % target.l1_way, 0);
     for _ in 0..rows {
         let mut set = match shift {
             Some(shift) => at >> shift,
-            None => at / machine.line,
+            None => at / target.line,
         } as usize;
         // What is left of a way that is no number of lines is part of the first.
         if set >= sets {
@@ -176,8 +176,8 @@ fn lines_in_a_set(machine: &Machine, apart: i64, width: i64) -> i64 {
             touch(if set + 1 < sets { set + 1 } else { 0 });
         }
         at += step;
-        if at >= machine.l1_way {
-            at -= machine.l1_way;
+        if at >= target.l1_way {
+            at -= target.l1_way;
         }
     }
     most.into()
@@ -198,7 +198,7 @@ fn written_run(dims: &Dims, width: i64) -> i64 {
 
 /// The distinct lines a box touches: digits that stay within a line of what finer digits cover
 /// share its lines, every other digit multiplies them.
-pub(super) fn lines(machine: &Machine, dims: impl Iterator<Item = (i64, i64)>, width: i64) -> i64 {
+pub(super) fn lines(target: &Target, dims: impl Iterator<Item = (i64, i64)>, width: i64) -> i64 {
     let mut dims: SmallVec<[(i64, i64); 8]> = dims
         .map(|(extent, stride)| (extent, stride.saturating_abs()))
         .collect();
@@ -206,20 +206,20 @@ pub(super) fn lines(machine: &Machine, dims: impl Iterator<Item = (i64, i64)>, w
     let (mut reach, mut lines) = (width, 0);
     for (extent, stride) in dims {
         let bytes = stride.saturating_mul(width);
-        if lines == 0 && bytes <= reach.max(machine.line) {
+        if lines == 0 && bytes <= reach.max(target.line) {
             reach = bytes.saturating_mul(extent - 1).saturating_add(reach);
         } else if bytes > 0 {
-            lines = whole_lines(machine, reach, lines).saturating_mul(extent);
+            lines = whole_lines(target, reach, lines).saturating_mul(extent);
         }
     }
-    whole_lines(machine, reach, lines)
+    whole_lines(target, reach, lines)
 }
 
-fn whole_lines(machine: &Machine, reach: i64, lines: i64) -> i64 {
+fn whole_lines(target: &Target, reach: i64, lines: i64) -> i64 {
     if lines > 0 {
         lines
     } else {
-        reach / machine.line + i64::from(reach % machine.line != 0)
+        reach / target.line + i64::from(reach % target.line != 0)
     }
 }
 

@@ -5,28 +5,28 @@
 //! other, a loop over blocks that fit the first cache moves a block of each piece in turn, so that
 //! memory is read once.
 
-use super::Machine;
+use super::Target;
 use super::emit::Unit;
 
 /// Puts a unit to those that it is to be moved together with. Groups are in the order of their
 /// first member.
-pub(super) fn add(machine: &Machine, groups: &mut Vec<Vec<Unit>>, unit: Unit) {
-    let fits = |group: &&mut Vec<Unit>| shares(machine, &group[0], &unit);
+pub(super) fn add(target: &Target, groups: &mut Vec<Vec<Unit>>, unit: Unit) {
+    let fits = |group: &&mut Vec<Unit>| shares(target, &group[0], &unit);
     match groups.iter_mut().rev().take(8).find(fits) {
         Some(group) => group.push(unit),
         None => groups.push(vec![unit]),
     }
 }
 
-fn shares(machine: &Machine, a: &Unit, b: &Unit) -> bool {
+fn shares(target: &Target, a: &Unit, b: &Unit) -> bool {
     let (x, y) = (&a.ordered, &b.ordered);
-    let within_line = (x.src - y.src).saturating_abs() < machine.per_line(a.width);
+    let within_line = (x.src - y.src).saturating_abs() < target.per_line(a.width);
     let same_walk = x.dims.len() == y.dims.len()
         && x.dims
             .iter()
             .zip(&y.dims)
             .all(|(p, q)| p.extent == q.extent && p.src == q.src);
     // A source that stays cached anyway gains nothing.
-    let worth = x.lines_read.saturating_mul(machine.line) > machine.l1;
+    let worth = x.lines_read.saturating_mul(target.line) > target.l1;
     a.source == b.source && a.width == b.width && within_line && same_walk && worth
 }

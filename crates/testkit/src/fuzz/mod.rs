@@ -42,11 +42,11 @@ use crate::rungs::{Rung, rungs};
 /// The most bytes that any value of a subject may have to be run.
 const SMALL: usize = 1 << 12;
 
-/// A target: its name, which is that of its folder of seeds, and its body.
-pub type Target = (&'static str, fn(&[u8]));
+/// A body: its name, which is that of its folder of seeds, and its body.
+pub type Body = (&'static str, fn(&[u8]));
 
 /// All bodies of this crate.
-pub const TARGETS: [Target; 10] = [
+pub const BODIES: [Body; 10] = [
     ("graph_text", graph_text),
     ("canonical_text", canonical_text),
     ("loops_text", loops_text),

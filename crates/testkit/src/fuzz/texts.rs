@@ -7,7 +7,8 @@ use restride_canon::{CanonError, canonicalise, text};
 use restride_graph::{Graph, ViewPolicy};
 use restride_loops::verify;
 use restride_lower::plan::{PlanError, PlanOptions, eval, plan};
-use restride_lower::{LowerError, Machine, schedule};
+use restride_lower::{LowerError, schedule};
+use restride_moves::Target;
 
 use super::{SMALL, agree, is_small};
 use crate::generate::{Case, Recipe};
@@ -62,7 +63,7 @@ fn costs_more(graph: &Graph, budget: Budget) -> bool {
         Ok(plan) => plan,
         Err(error) => return matches!(error, PlanError::TooCostly(_)),
     };
-    let kernel = match schedule(&plan, &Machine::default(), &meter) {
+    let kernel = match schedule(&plan, &Target::default(), &meter) {
         Ok(scheduled) => scheduled.kernel,
         Err(error) => return matches!(error, LowerError::TooCostly(_)),
     };

@@ -1,7 +1,8 @@
 //! The generic executor, at every level of processor that this machine has.
 
-use restride_exec::{CpuLevel, Executable, Patterns, RunError};
+use restride_exec::{Executable, RunError};
 use restride_loops::Verified;
+use restride_moves::{Features, Planner, Target};
 
 use super::{Outcome, Rung, RungError, Subject};
 
@@ -14,7 +15,7 @@ impl Rung for Exec {
 
     fn run(&self, subject: &Subject<'_>) -> Outcome {
         let mut first: Option<Outcome> = None;
-        for level in CpuLevel::ALL {
+        for level in Features::WIDTHS {
             if level.available() != level {
                 continue;
             }
@@ -33,8 +34,9 @@ impl Rung for Exec {
     }
 }
 
-fn execute(subject: &Subject<'_>, kernel: &Verified, level: CpuLevel) -> Outcome {
-    let executable = Executable::new(kernel, &Patterns::new(level)).map_err(RungError::broken)?;
+fn execute(subject: &Subject<'_>, kernel: &Verified, level: Features) -> Outcome {
+    let executable =
+        Executable::new(kernel, &Planner::new(&Target::with(level))).map_err(RungError::broken)?;
     let mut buffers = subject.output_buffers();
     let mut outputs: Vec<&mut [u8]> = buffers.iter_mut().map(Vec::as_mut_slice).collect();
     match executable.run(&subject.buffers(), &mut outputs) {

@@ -10,7 +10,8 @@ use restride_graph::oracle::Tensor;
 use restride_graph::{Graph, TensorType};
 use restride_loops::{Kernel, Role, Verified, verify};
 use restride_lower::plan::{Answer, IndexCheck, Plan, PlanOptions, plan};
-use restride_lower::{Machine, schedule};
+use restride_lower::schedule;
+use restride_moves::Target;
 
 use super::{BadIndex, Outcome, RungError};
 
@@ -105,22 +106,22 @@ impl<'a> Subject<'a> {
 
     /// The kernel for a usual machine.
     pub fn kernel(&self) -> Result<&Verified, RungError> {
-        let make = || self.scheduled(&Machine::default());
+        let make = || self.scheduled(&Target::default());
         self.kernel.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
     /// The kernel for a machine with caches so small that even these graphs fill them: parallel
     /// loops, tiles and staging as in big ones.
     pub fn cramped_kernel(&self) -> Result<&Verified, RungError> {
-        let make = || self.scheduled(&Machine::cramped());
+        let make = || self.scheduled(&Target::cramped());
         self.cramped
             .get_or_init(make)
             .as_ref()
             .map_err(Clone::clone)
     }
 
-    fn scheduled(&self, machine: &Machine) -> Result<Verified, RungError> {
-        let scheduled = schedule(self.plan()?, machine, &restride_budget::Meter::unlimited())
+    fn scheduled(&self, target: &Target) -> Result<Verified, RungError> {
+        let scheduled = schedule(self.plan()?, target, &restride_budget::Meter::unlimited())
             .map_err(RungError::broken)?;
         verify(scheduled.kernel).map_err(|error| RungError::Broken(format!("refused: {error}")))
     }

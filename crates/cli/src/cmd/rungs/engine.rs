@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use restride::{
-    Config, Engine, Machine, Output, ParallelFor, Program, RunError, TensorMut, TensorRef,
+    Config, Engine, Output, ParallelFor, Program, RunError, Target, TensorMut, TensorRef,
     ViewPolicy, Wrong,
 };
 use restride_graph::TensorType;
@@ -16,7 +16,7 @@ pub(super) struct Native;
 static USUAL: LazyLock<Engine> = LazyLock::new(|| Engine::new(config()));
 static CRAMPED: LazyLock<Engine> = LazyLock::new(|| {
     Engine::new(Config {
-        machine: Machine::cramped(),
+        target: Target::cramped(),
         views: ViewPolicy::Copy,
         ..config()
     })

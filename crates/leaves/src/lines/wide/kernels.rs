@@ -6,7 +6,7 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use super::op::Op;
+use restride_moves::lines::WideOp as Op;
 
 /// A way to run the lines of a unit.
 pub(super) trait Kernel: 'static {

@@ -1,24 +1,21 @@
 //! Lines of 64 bytes: byte permutations of one to eight masked windows.
 
 mod kernels;
-mod op;
 mod peel;
 mod walk;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Stores;
+use restride_moves::lines::{Units, WideOp as Op, Windows};
+use restride_moves::{ByteBox, Step, Stores};
+
 use super::row::Row;
-use super::search::{Found, Way as _};
-use super::turns;
+use crate::copy::LINE;
 use crate::leaf::Leaf;
 use crate::level::Avx512;
 use crate::nest::Nest;
-use crate::shape::{Shape, Step};
 use kernels::{Joint, Kernel, Listed, Own};
-pub(crate) use op::Way;
-use op::{LINE, Op, Windows};
 use peel::Peel;
 use walk::Wide;
 
@@ -63,7 +60,7 @@ fn along(windows: &Range<isize>, step: Step) -> Range<isize> {
 }
 
 /// The bytes from the first to the last one that is read, relative to the caller's address.
-fn hull(shape: &Shape) -> Range<isize> {
+fn hull(shape: &ByteBox) -> Range<isize> {
     let (mut low, mut high) = (shape.src, shape.src + shape.run as isize);
     for step in &shape.steps {
         let reach = (step.extent as isize - 1) * step.src;
@@ -74,10 +71,13 @@ fn hull(shape: &Shape) -> Range<isize> {
 }
 
 /// The leaf of a program.
-pub(crate) fn prepare(shape: &Shape, found: Found<Way>, stores: Stores) -> Option<Leaf> {
-    let (way, pattern) = (found.way, found.pattern);
-    let cut = turns::take(found.cut);
-    let (unit, first) = way.ops(&pattern);
+pub(crate) fn prepare(shape: &ByteBox, found: Units<Op, Windows>, stores: Stores) -> Option<Leaf> {
+    let Units {
+        cut,
+        ops: unit,
+        start: first,
+        windows: way,
+    } = found;
     let windows = || unit.iter().flat_map(|op| &op.src[..op.windows]).copied();
     let (low, high) = (windows().min()?, windows().max()? + LINE as isize);
     let row = Row::new(&cut);
@@ -101,7 +101,7 @@ pub(crate) fn prepare(shape: &Shape, found: Found<Way>, stores: Stores) -> Optio
         row_reach,
         unit,
     };
-    Some(match way.windows {
+    Some(match way {
         Windows::Joint(2) => joint::<2>(params),
         Windows::Joint(3) => joint::<3>(params),
         Windows::Joint(_) => joint::<4>(params),

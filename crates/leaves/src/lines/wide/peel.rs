@@ -3,9 +3,10 @@
 //! A store that straddles two lines costs as much as two. So the units behind the first one of a row
 //! start after as many steps as bring them to the start of a line, and overlap the first.
 
-use super::op::{LINE, Op};
+use restride_moves::lines::{Cut, WideOp as Op};
+
+use crate::copy::LINE;
 use crate::lines::row::{Behind, Middle};
-use crate::lines::unit::Cut;
 
 /// For every place in a line where a row may start, how many steps before the units behind the first.
 pub(super) struct Peel {

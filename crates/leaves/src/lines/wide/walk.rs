@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::WideParams;
 use super::kernels::Kernel;
-use super::op::LINE;
+use crate::copy::LINE;
 use crate::level::Body;
 use crate::lines::row::{Both, Middle};
 use crate::nest::walk_planes;

@@ -12,10 +12,11 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use restride::{Code, Config, Engine, Template, TensorMut, TensorRef, ViewPolicy};
-use restride_exec::{CpuLevel, Executable, Patterns};
+use restride_exec::Executable;
 use restride_loops::verify;
 use restride_lower::plan::{PlanOptions, plan};
-use restride_lower::{Machine, schedule};
+use restride_lower::schedule;
+use restride_moves::{Planner, Target};
 
 use super::clock::geometric_mean;
 use super::system::interruptions;
@@ -130,7 +131,7 @@ impl Row {
             ..Config::default()
         };
         let engine = Engine::new(config);
-        let patterns = Patterns::new(CpuLevel::detect());
+        let planner = Planner::new(&Target::default());
         let first = samples.first().ok_or("it has no values")?;
         let template = Template::new(first.graph.clone());
         let most = samples.iter().map(Sample::largest_input).max();
@@ -184,7 +185,7 @@ impl Row {
                     laters += later;
                 }
             }
-            row.stages_of(sample, (views, &patterns), &program)?;
+            row.stages_of(sample, (views, &planner), &program)?;
         }
         row.over_later = (laters > 0.0).then(|| firsts / laters);
         Ok(row)
@@ -195,7 +196,7 @@ impl Row {
     fn stages_of(
         &mut self,
         sample: &Sample,
-        (views, patterns): (ViewPolicy, &Patterns),
+        (views, planner): (ViewPolicy, &Planner),
         program: &restride::Program,
     ) -> Result<(), String> {
         fn timed<T>(times: &mut Times, work: impl FnOnce() -> T) -> T {
@@ -211,10 +212,10 @@ impl Row {
         let canonical = canonical.map_err(|e| e.to_string())?;
         let made = timed(planned, || plan(&canonical, PlanOptions { views }, &meter));
         let made = made.map_err(|e| e.to_string())?;
-        let scheduled = timed(loops, || schedule(&made, &Machine::default(), &meter));
+        let scheduled = timed(loops, || schedule(&made, &Target::default(), &meter));
         let kernel = scheduled.map_err(|e| e.to_string())?.kernel;
         let kernel = timed(verified, || verify(kernel)).map_err(|e| e.to_string())?;
-        let prepared = timed(leaves, || Executable::new(&kernel, patterns));
+        let prepared = timed(leaves, || Executable::new(&kernel, planner));
         prepared.map_err(|e| e.to_string())?;
         match kernel == *program.kernel() {
             true => Ok(()),

@@ -7,50 +7,59 @@
 use restride_loops::Dim;
 use smallvec::SmallVec;
 
-use crate::error::PrepareError;
+use crate::error::BoxError;
 
 /// More dimensions of extent 2 and more than any box of at most `isize::MAX` bytes has.
-pub(crate) const MAX_RANK: usize = 64;
+pub const MAX_RANK: usize = 64;
 
 /// One dimension, with strides in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub(crate) struct Step {
+pub struct Step {
     /// At least 2.
-    pub(crate) extent: usize,
+    pub extent: usize,
     /// Destination stride.
-    pub(crate) dst: isize,
+    pub dst: isize,
     /// Source stride.
-    pub(crate) src: isize,
+    pub src: isize,
+}
+
+impl Step {
+    /// A dimension that there is not.
+    pub const NONE: Step = Step {
+        extent: 1,
+        dst: 0,
+        src: 0,
+    };
 }
 
 /// Dimensions, outermost first.
-pub(crate) type Steps = SmallVec<[Step; 6]>;
+pub type Steps = SmallVec<[Step; 6]>;
 
 /// A box: `run` contiguous bytes at every point of `steps`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub struct ByteBox {
     /// Whether there is nothing to move.
-    pub(crate) empty: bool,
+    pub empty: bool,
     /// Bytes moved together; a multiple of the element's width.
-    pub(crate) run: usize,
+    pub run: usize,
     /// Where the walk starts, relative to the address given by the caller.
-    pub(crate) dst: isize,
+    pub dst: isize,
     /// As `dst`, in the source.
-    pub(crate) src: isize,
+    pub src: isize,
     /// The dimensions around the run.
-    pub(crate) steps: Steps,
+    pub steps: Steps,
 }
 
-impl Shape {
+impl ByteBox {
     /// The normal form of a box of elements.
-    pub(crate) fn of_move(dims: &[Dim], width: usize) -> Result<Shape, PrepareError> {
-        Shape::new(dims.iter().map(|d| (d.extent, d.dst, d.src)), width)
+    pub fn of_move(dims: &[Dim], width: usize) -> Result<ByteBox, BoxError> {
+        ByteBox::new(dims.iter().map(|d| (d.extent, d.dst, d.src)), width)
     }
 
     /// The normal form of a box that is only written; source strides are zero and play no part.
-    pub(crate) fn of_fill(dims: &[(i64, i64)], width: usize) -> Result<Shape, PrepareError> {
-        let mut shape = Shape::new(dims.iter().map(|&(extent, dst)| (extent, dst, dst)), width)?;
+    pub fn of_fill(dims: &[(i64, i64)], width: usize) -> Result<ByteBox, BoxError> {
+        let mut shape = ByteBox::new(dims.iter().map(|&(extent, dst)| (extent, dst, dst)), width)?;
         shape.src = 0;
         for step in &mut shape.steps {
             step.src = 0;
@@ -58,11 +67,8 @@ impl Shape {
         Ok(shape)
     }
 
-    fn new(
-        dims: impl Iterator<Item = (i64, i64, i64)>,
-        width: usize,
-    ) -> Result<Shape, PrepareError> {
-        let mut shape = Shape {
+    fn new(dims: impl Iterator<Item = (i64, i64, i64)>, width: usize) -> Result<ByteBox, BoxError> {
+        let mut shape = ByteBox {
             empty: false,
             run: width,
             dst: 0,
@@ -71,8 +77,7 @@ impl Shape {
         };
         let (mut dst_span, mut src_span) = (width as i128, width as i128);
         for (dim, (extent, dst, src)) in dims.enumerate() {
-            let count =
-                usize::try_from(extent).map_err(|_| PrepareError::Extent { dim, extent })?;
+            let count = usize::try_from(extent).map_err(|_| BoxError::Extent { dim, extent })?;
             if count == 0 {
                 shape.empty = true;
             }
@@ -103,7 +108,7 @@ impl Shape {
         shape.merge();
         shape.take_run();
         if shape.steps.len() > MAX_RANK {
-            return Err(PrepareError::Span);
+            return Err(BoxError::Span);
         }
         Ok(shape)
     }
@@ -136,10 +141,28 @@ impl Shape {
     }
 
     /// Bytes moved.
-    pub(crate) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.runs().saturating_mul(self.run)
+    }
+
+    /// How many runs it has.
+    #[must_use]
+    pub fn runs(&self) -> usize {
         self.steps
             .iter()
-            .fold(self.run, |n, step| n.saturating_mul(step.extent))
+            .fold(1, |n, step| n.saturating_mul(step.extent))
+    }
+
+    /// The dimensions whose steps are a run long in the destination and in the source, if there are
+    /// both: those of a transposition.
+    pub(crate) fn contiguous(&self) -> Option<(usize, usize)> {
+        let find = |stride: fn(&Step) -> isize| {
+            let mut steps = self.steps.iter();
+            steps.position(|step| stride(step) == self.run as isize)
+        };
+        let (dst, src) = (find(|step| step.dst)?, find(|step| step.src)?);
+        (dst != src).then_some((dst, src))
     }
 }
 
@@ -151,28 +174,93 @@ fn continues(outer: &Step, inner: &Step) -> bool {
         && outer.extent.checked_mul(inner.extent).is_some()
 }
 
-fn in_bytes(stride: i64, width: usize) -> Result<isize, PrepareError> {
+fn in_bytes(stride: i64, width: usize) -> Result<isize, BoxError> {
     isize::try_from(stride)
         .ok()
         .and_then(|stride| stride.checked_mul(width as isize))
-        .ok_or(PrepareError::Span)
+        .ok_or(BoxError::Span)
 }
 
 /// The bytes reached after a dimension, given those before it.
-fn span(before: i128, last: i128, stride: isize) -> Result<i128, PrepareError> {
+fn span(before: i128, last: i128, stride: isize) -> Result<i128, BoxError> {
     last.checked_mul(stride.unsigned_abs() as i128)
         .and_then(|reach| before.checked_add(reach))
         .filter(|&bytes| bytes <= isize::MAX as i128)
-        .ok_or(PrepareError::Span)
+        .ok_or(BoxError::Span)
 }
 
 /// A stride in bytes, such that `extent` steps of it stay within the address space. Where there is
 /// but one step it leads nowhere, and any stride will do.
-pub(crate) fn reach(extent: i64, stride: i64, width: usize) -> Result<isize, PrepareError> {
+pub fn reach(extent: i64, stride: i64, width: usize) -> Result<isize, BoxError> {
     if extent < 2 {
         return Ok(0);
     }
     let bytes = in_bytes(stride, width)?;
     span(width as i128, extent as i128 - 1, bytes)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn dim(extent: i64, dst: i64, src: i64) -> Dim {
+        Dim { extent, dst, src }
+    }
+
+    fn of(dims: &[Dim], width: usize) -> ByteBox {
+        ByteBox::of_move(dims, width).expect("a box")
+    }
+
+    #[test]
+    fn contiguous_boxes_are_one_run() {
+        let dims = [dim(3, 20, 20), dim(1, 7, 9), dim(4, 5, 5), dim(5, 1, 1)];
+        let shape = of(&dims, 4);
+        assert_eq!((shape.run, shape.steps.len()), (240, 0));
+    }
+
+    #[test]
+    fn a_run_is_found_wherever_it_stands() {
+        let shape = of(&[dim(8, 1, 1), dim(3, 10, 20)], 2);
+        assert_eq!(shape.run, 16);
+        let step = Step {
+            extent: 3,
+            dst: 20,
+            src: 40,
+        };
+        assert_eq!(shape.steps[..], [step]);
+    }
+
+    #[test]
+    fn neighbours_join_and_transposes_stay() {
+        let shape = of(&[dim(2, 12, 6), dim(3, 4, 2), dim(4, 1, 100)], 1);
+        assert_eq!((shape.steps.len(), shape.runs()), (2, 24));
+        assert_eq!(of(&[dim(4, 1, 4), dim(4, 4, 1)], 4).steps.len(), 2);
+    }
+
+    #[test]
+    fn the_destination_is_walked_forwards() {
+        let shape = of(&[dim(5, -1, 2)], 4);
+        assert_eq!((shape.dst, shape.src), (-16, 32));
+        let step = Step {
+            extent: 5,
+            dst: 4,
+            src: -8,
+        };
+        assert_eq!(shape.steps[..], [step]);
+    }
+
+    #[test]
+    fn what_no_memory_holds_is_refused() {
+        let refused = |dims: &[Dim], width| ByteBox::of_move(dims, width).unwrap_err();
+        assert_eq!(
+            refused(&[dim(-1, 1, 1)], 1),
+            BoxError::Extent { dim: 0, extent: -1 }
+        );
+        let far = |dims: &[Dim]| assert_eq!(refused(dims, 4), BoxError::Span);
+        far(&[dim(i64::MAX, 1, 1)]);
+        far(&[dim(3, i64::MAX, 1)]);
+        far(&[dim(3, 1, i64::MIN)]);
+        far(&[dim(2, 1 << 60, 0), dim(2, 1 << 60, 0)]);
+    }
 }

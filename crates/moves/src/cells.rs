@@ -6,24 +6,26 @@
 
 use smallvec::SmallVec;
 
-use crate::shape::{Shape, Step};
+use crate::byte_box::{ByteBox, Step, Steps};
 
 /// Bytes of a vector.
-const VECTOR: i64 = 16;
+const VECTOR: isize = 16;
 
 /// Sixteen consecutive bytes of the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Vector {
-    pub(crate) dst: i64,
+pub struct Vector {
+    /// Where they are.
+    pub dst: isize,
     /// Where it is loaded from; twice the same place if once will do.
-    pub(crate) windows: [i64; 2],
+    pub windows: [isize; 2],
     /// Which byte of the two windows each of its bytes is.
-    pub(crate) lanes: [u8; 16],
+    pub lanes: [u8; 16],
 }
 
 impl Vector {
     /// Whether it is what one load brings.
-    pub(crate) fn is_copy(&self) -> bool {
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
         self.lanes.iter().zip(0u8..).all(|(lane, at)| *lane == at)
     }
 
@@ -42,24 +44,29 @@ impl Vector {
 
 /// The vectors of a cell, and so many steps between one cell and the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cells {
-    pub(crate) dst: i64,
-    pub(crate) src: i64,
-    pub(crate) steps: SmallVec<[Step; 4]>,
-    pub(crate) cell: Vec<Vector>,
+pub struct Part {
+    /// Where the first cell lies in the destination.
+    pub dst: isize,
+    /// As `dst`, in the source.
+    pub src: isize,
+    /// From cell to cell.
+    pub steps: Steps,
+    /// The vectors of one.
+    pub cell: Vec<Vector>,
 }
 
 /// A box in cells: the whole ones, and those that end where a dimension does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Vectors {
-    pub(crate) parts: SmallVec<[Cells; 2]>,
+pub struct Cells {
+    /// Both.
+    pub parts: SmallVec<[Part; 2]>,
     /// Loads, shuffles and stores of all of them.
-    pub(crate) cost: i64,
+    pub cost: usize,
 }
 
 /// What can be shuffled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shuffles {
+pub enum Shuffles {
     /// Words of 32 bits.
     Words,
     /// Any bytes of two vectors.
@@ -67,96 +74,98 @@ pub(crate) enum Shuffles {
 }
 
 /// Bytes of destination that a cell should have: a few vectors that are loaded at once.
-const CELL: i64 = 64;
+const CELL: isize = 64;
 /// And at most.
-const LARGEST: i64 = 256;
+const LARGEST: isize = 256;
 
-impl Vectors {
+impl Cells {
     /// A box in vectors, if that is possible; nothing for runs that are vectors by themselves.
-    pub(crate) fn of(shape: &Shape, shuffles: Shuffles) -> Option<Self> {
-        if shape.run >= VECTOR {
+    #[must_use]
+    pub fn of(shape: &ByteBox, shuffles: Shuffles) -> Option<Self> {
+        let run = shape.run as isize;
+        if run >= VECTOR {
             return None;
         }
         let mut outer = shape.steps.clone();
-        outer.sort_by_key(|step| std::cmp::Reverse(step.dst.unsigned_abs()));
-        let mut inner: SmallVec<[Step; 4]> = SmallVec::new();
-        let mut bytes = shape.run;
+        let mut inner = Steps::new();
+        let mut bytes = run;
         while bytes < CELL
             && let Some(step) = outer.last().copied()
-            && step.dst.unsigned_abs() == bytes.unsigned_abs()
+            && step.dst == bytes
         {
             outer.pop();
-            let Some(taken) = steps_of_cell(bytes, step.extent) else {
-                bytes *= step.extent;
+            let Some(taken) = steps_of_cell(bytes, step.extent as isize) else {
+                bytes *= step.extent as isize;
                 inner.push(step);
                 continue;
             };
-            return Self::split(shape.run, &outer, inner, step, taken, bytes, shuffles);
+            return Self::split(run, &outer, inner, step, taken, bytes, shuffles);
         }
-        let parts = [Cells::new((0, 0), outer, &inner, shape.run, shuffles)?];
+        let parts = [Part::new((0, 0), outer, &inner, run, shuffles)?];
         Some(Self::from_parts(parts.into_iter().collect()))
     }
 
     /// `taken` steps of `step` are part of the cell; the others repeat it. Cells that end with the
     /// dimension overlap those before if it does not divide.
     fn split(
-        run: i64,
+        run: isize,
         outer: &[Step],
-        inner: SmallVec<[Step; 4]>,
+        inner: Steps,
         step: Step,
-        taken: i64,
-        bytes: i64,
+        taken: isize,
+        bytes: isize,
         shuffles: Shuffles,
     ) -> Option<Self> {
-        let part = |first: i64, repeated: i64, taken: i64| {
-            let mut steps: SmallVec<[Step; 4]> = SmallVec::from_slice(outer);
+        let part = |first: isize, repeated: isize, taken: isize| {
+            let mut steps = Steps::from_slice(outer);
             if repeated > 1 {
                 steps.push(Step {
-                    extent: repeated,
+                    extent: repeated as usize,
                     dst: step.dst.checked_mul(taken)?,
                     src: step.src.checked_mul(taken)?,
                 });
             }
             let mut within = inner.clone();
             within.push(Step {
-                extent: taken,
+                extent: taken as usize,
                 ..step
             });
             let at = (step.dst.checked_mul(first)?, step.src.checked_mul(first)?);
-            Cells::new(at, steps, &within, run, shuffles)
+            Part::new(at, steps, &within, run, shuffles)
         };
-        let mut parts: SmallVec<[Cells; 2]> = SmallVec::new();
-        parts.push(part(0, step.extent / taken, taken)?);
-        let rest = step.extent % taken;
+        let mut parts: SmallVec<[Part; 2]> = SmallVec::new();
+        let extent = step.extent as isize;
+        parts.push(part(0, extent / taken, taken)?);
+        let rest = extent % taken;
         if rest > 0 {
             let rest = rest.max((VECTOR + bytes - 1) / bytes);
-            parts.push(part(step.extent - rest, 1, rest)?);
+            parts.push(part(extent - rest, 1, rest)?);
         }
         Some(Self::from_parts(parts))
     }
 
-    fn from_parts(parts: SmallVec<[Cells; 2]>) -> Self {
+    fn from_parts(parts: SmallVec<[Part; 2]>) -> Self {
         let cost = parts
             .iter()
-            .fold(0i64, |sum, part| sum.saturating_add(part.cost()));
+            .fold(0usize, |sum, part| sum.saturating_add(part.cost()));
         Self { parts, cost }
     }
 }
 
 /// How many steps of a dimension of `extent` cells of `bytes` bytes are one cell; nothing if all.
-fn steps_of_cell(bytes: i64, extent: i64) -> Option<i64> {
+fn steps_of_cell(bytes: isize, extent: isize) -> Option<isize> {
     let least = (CELL + bytes - 1) / bytes;
     let whole = (least..=LARGEST / bytes).find(|steps| steps * bytes % VECTOR == 0);
     let steps = whole.unwrap_or(least);
     (steps < extent).then_some(steps)
 }
 
-impl Cells {
+impl Part {
     fn new(
-        (dst, src): (i64, i64),
-        steps: SmallVec<[Step; 4]>,
+        (dst, src): (isize, isize),
+        steps: Steps,
         inner: &[Step],
-        run: i64,
+        run: isize,
         shuffles: Shuffles,
     ) -> Option<Self> {
         let cell = cell(inner, run, shuffles)?;
@@ -169,8 +178,8 @@ impl Cells {
     }
 
     /// Loads, shuffles and stores.
-    fn cost(&self) -> i64 {
-        let mut loads: SmallVec<[i64; 16]> = SmallVec::new();
+    fn cost(&self) -> usize {
+        let mut loads: SmallVec<[isize; 16]> = SmallVec::new();
         let mut others = 0;
         for vector in &self.cell {
             loads.extend(vector.windows);
@@ -182,21 +191,19 @@ impl Cells {
         }
         loads.sort_unstable();
         loads.dedup();
-        self.steps
-            .iter()
-            .fold(loads.len() as i64 + others, |n, step| {
-                n.saturating_mul(step.extent)
-            })
+        self.steps.iter().fold(loads.len() + others, |n, step| {
+            n.saturating_mul(step.extent)
+        })
     }
 }
 
 /// The vectors of a small box, unless one of them takes more than two windows.
-fn cell(steps: &[Step], run: i64, shuffles: Shuffles) -> Option<Vec<Vector>> {
+fn cell(steps: &[Step], run: isize, shuffles: Shuffles) -> Option<Vec<Vector>> {
     // Every byte, by its place in the destination.
-    let mut bytes: Vec<(i64, i64)> = (0..run).map(|at| (at, at)).collect();
+    let mut bytes: Vec<(isize, isize)> = (0..run).map(|at| (at, at)).collect();
     for step in steps {
         let one = bytes.len();
-        for at in 1..step.extent {
+        for at in 1..step.extent as isize {
             for byte in 0..one {
                 let (dst, src) = bytes[byte];
                 bytes.push((dst + at * step.dst, src + at * step.src));
@@ -236,13 +243,13 @@ fn cell(steps: &[Step], run: i64, shuffles: Shuffles) -> Option<Vec<Vector>> {
 }
 
 /// A vector of these bytes from one or two windows between `low` and `high`.
-fn vector(bytes: &[(i64, i64)], low: i64, high: i64) -> Option<Vector> {
+fn vector(bytes: &[(isize, isize)], low: isize, high: isize) -> Option<Vector> {
     let (dst, source) = *bytes.first()?;
     let least = bytes.iter().fold(source, |least, (_, src)| least.min(*src));
     let most = bytes.iter().fold(source, |most, (_, src)| most.max(*src));
-    let inside = |start: i64| start.clamp(low, high - VECTOR);
+    let inside = |start: isize| start.clamp(low, high - VECTOR);
     // Windows at multiples of a vector are shared by more vectors.
-    let even = |src: i64| inside(src - (src - low) % VECTOR);
+    let even = |src: isize| inside(src - (src - low) % VECTOR);
     [
         [even(least); 2],
         [inside(least); 2],
@@ -254,8 +261,8 @@ fn vector(bytes: &[(i64, i64)], low: i64, high: i64) -> Option<Vector> {
 }
 
 /// The same from two given windows. The first byte is the first window's: shuffles are cheaper so.
-fn within(dst: i64, bytes: &[(i64, i64)], windows: [i64; 2]) -> Option<Vector> {
-    let place = |[a, b]: [i64; 2], src: i64| match (src - a, src - b) {
+fn within(dst: isize, bytes: &[(isize, isize)], windows: [isize; 2]) -> Option<Vector> {
+    let place = |[a, b]: [isize; 2], src: isize| match (src - a, src - b) {
         (at @ 0..VECTOR, _) => Some(at as u8),
         (_, at @ 0..VECTOR) => Some(at as u8 + VECTOR as u8),
         _ => None,
@@ -281,28 +288,29 @@ fn within(dst: i64, bytes: &[(i64, i64)], windows: [i64; 2]) -> Option<Vector> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Shuffles, Vectors};
-    use crate::shape::{Shape, Step};
+    use super::{Cells, Shuffles};
+    use crate::byte_box::{ByteBox, Step};
     use restride_loops::Dim;
 
-    fn points(steps: &[Step]) -> Vec<(i64, i64)> {
+    fn points(steps: &[Step]) -> Vec<(isize, isize)> {
         steps.iter().fold(vec![(0, 0)], |points, step| {
-            let at = |(dst, src): &(i64, i64)| {
+            let at = |(dst, src): &(isize, isize)| {
                 let (dst, src) = (*dst, *src);
-                (0..step.extent).map(move |i| (dst + i * step.dst, src + i * step.src))
+                (0..step.extent as isize).map(move |i| (dst + i * step.dst, src + i * step.src))
             };
             points.iter().flat_map(at).collect()
         })
     }
 
     /// Which byte of the source every byte of the destination is, by the definition of a box.
-    fn moved(shape: &Shape) -> BTreeMap<i64, i64> {
-        let bytes = |(dst, src)| (0..shape.run).map(move |at| (dst + at, src + at));
-        points(&shape.steps).into_iter().flat_map(bytes).collect()
+    fn moved(shape: &ByteBox) -> BTreeMap<isize, isize> {
+        let bytes = |(dst, src)| (0..shape.run as isize).map(move |at| (dst + at, src + at));
+        let points = points(&shape.steps).into_iter();
+        points.flat_map(bytes).collect()
     }
 
     /// The same by its vectors; also that none leaves the hull of the source.
-    fn by_vectors(vectors: &Vectors, shape: &Shape) -> BTreeMap<i64, i64> {
+    fn by_vectors(vectors: &Cells, shape: &ByteBox) -> BTreeMap<isize, isize> {
         let wanted = moved(shape);
         let (low, high) = (wanted.values().min(), wanted.values().max());
         let mut bytes = BTreeMap::new();
@@ -315,7 +323,7 @@ mod tests {
                     }
                     for (to, lane) in (0..).zip(vector.lanes) {
                         let to = part.dst + dst + vector.dst + to;
-                        let from = windows[usize::from(lane / 16)] + i64::from(lane % 16);
+                        let from = windows[usize::from(lane / 16)] + isize::from(lane % 16);
                         assert_eq!(*bytes.entry(to).or_insert(from), from, "{vector:?}");
                     }
                 }
@@ -324,9 +332,9 @@ mod tests {
         bytes
     }
 
-    fn shape(dims: &[(i64, i64, i64)], width: i64) -> Shape {
+    fn shape(dims: &[(i64, i64, i64)], width: usize) -> ByteBox {
         let dim = |&(extent, dst, src): &(i64, i64, i64)| Dim { extent, dst, src };
-        Shape::of(&dims.iter().map(dim).collect::<Vec<_>>(), width)
+        ByteBox::of_move(&dims.iter().map(dim).collect::<Vec<_>>(), width).expect("a box")
     }
 
     #[test]
@@ -345,7 +353,7 @@ mod tests {
                         let shape = shape(&dims, width);
                         for (at, shuffles) in [Shuffles::Words, Shuffles::Bytes].iter().enumerate()
                         {
-                            if let Some(vectors) = Vectors::of(&shape, *shuffles) {
+                            if let Some(vectors) = Cells::of(&shape, *shuffles) {
                                 found[at] += 1;
                                 assert_eq!(
                                     by_vectors(&vectors, &shape),
@@ -364,7 +372,7 @@ mod tests {
     #[test]
     fn swapped_pairs_are_a_load_a_shuffle_and_a_store() {
         let shape = shape(&[(32, 2, 2), (2, 1, -1)], 4);
-        let vectors = Vectors::of(&shape, Shuffles::Words).expect("words of one window");
+        let vectors = Cells::of(&shape, Shuffles::Words).expect("words of one window");
         assert_eq!(vectors.cost, 16 * 3);
         assert_eq!((vectors.parts.len(), vectors.parts[0].cell.len()), (1, 4));
     }
@@ -372,7 +380,7 @@ mod tests {
     #[test]
     fn some_boxes_are_none() {
         let none =
-            |dims: &[_], width| assert_eq!(Vectors::of(&shape(dims, width), Shuffles::Bytes), None);
+            |dims: &[_], width| assert_eq!(Cells::of(&shape(dims, width), Shuffles::Bytes), None);
         // A transpose takes more windows, a hole in the destination ends a vector, three bytes are
         // no window.
         none(&[(8, 1, 8), (8, 8, 1)], 4);

@@ -1,25 +1,25 @@
 //! What the processor says about its caches.
 
-use super::Machine;
+use crate::Target;
 
-impl Machine {
+impl Target {
     /// The machine this runs on, as far as its processor tells; the default for the rest. The same
-    /// graph may then give other loops on other machines.
+    /// graph may then give other loops on other targets.
     #[must_use]
     pub fn host() -> Self {
-        let mut machine = Self::default();
+        let mut target = Self::default();
         for cache in caches() {
             match cache.level {
-                1 => (machine.l1, machine.l1_way) = (cache.bytes, cache.bytes / cache.ways),
-                2 => machine.l2 = cache.bytes,
+                1 => (target.l1, target.l1_way) = (cache.bytes, cache.bytes / cache.ways),
+                2 => target.l2 = cache.bytes,
                 _ => {}
             }
-            machine.last = match cache.level {
-                1 => machine.last,
+            target.last = match cache.level {
+                1 => target.last,
                 _ => cache.bytes,
             };
         }
-        machine
+        target
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn each_cache_is_larger_than_the_one_before() {
-        let host = Machine::host();
+        let host = Target::host();
         assert!(
             host.l1_way <= host.l1 && host.l1 < host.l2 && host.l2 <= host.last,
             "{host:?}"

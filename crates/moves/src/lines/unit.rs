@@ -5,7 +5,7 @@
 //! are the nest around that.
 
 use super::patterns::Pattern;
-use crate::shape::{MAX_RANK, Shape, Step, Steps};
+use crate::byte_box::{ByteBox, MAX_RANK, Step, Steps};
 
 /// An element of a unit, relative to its first byte on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +58,13 @@ impl Unit {
 
 /// A box cut into rows of units.
 #[derive(Clone, Debug)]
-pub(crate) struct Cut {
+pub struct Cut {
     /// The dimensions around the row of units.
-    pub(crate) outer: Steps,
+    pub outer: Steps,
     /// The long dimension, by single steps.
-    pub(crate) long: Step,
+    pub long: Step,
     /// How many of them a unit has; at most as many as there are.
-    pub(crate) steps: usize,
+    pub steps: usize,
 }
 
 /// A unit has at most so many elements and bytes of destination.
@@ -81,7 +81,7 @@ const _: () = assert!(MAX_RANK <= Dims::BITS as usize);
 /// A way to cut a box, by the numbers of its dimensions.
 #[derive(Clone, Debug)]
 pub(super) struct Choice<'s> {
-    shape: &'s Shape,
+    shape: &'s ByteBox,
     /// The long dimension.
     long: usize,
     /// Those that are inside a unit in full.
@@ -93,7 +93,7 @@ pub(super) struct Choice<'s> {
 }
 
 /// Calls `see` with every sensible way to cut a shape.
-pub(super) fn choices<'s>(shape: &'s Shape, mut see: impl FnMut(Choice<'s>)) {
+pub(super) fn choices<'s>(shape: &'s ByteBox, mut see: impl FnMut(Choice<'s>)) {
     for long in 0..shape.steps.len() {
         insides(shape, long, |full, part| {
             let choice = Choice {
@@ -120,7 +120,7 @@ pub(super) fn choices<'s>(shape: &'s Shape, mut see: impl FnMut(Choice<'s>)) {
 
 /// Calls `see` with what may be inside a unit: the dimensions that lie between two steps of the long
 /// one in the destination; the same in the source, in full or as far as they share lines.
-fn insides(shape: &Shape, long: usize, mut see: impl FnMut(Dims, Option<(usize, usize)>)) {
+fn insides(shape: &ByteBox, long: usize, mut see: impl FnMut(Dims, Option<(usize, usize)>)) {
     let step = shape.steps[long];
     let others = || {
         let all = shape.steps.iter().enumerate();

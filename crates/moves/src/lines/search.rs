@@ -10,10 +10,8 @@ use smallvec::SmallVec;
 
 use super::patterns::{Known, Lines, Pattern};
 use super::unit::{Choice, Cut, Unit, choices};
-use crate::shape::Shape;
-
-/// What starting a row costs, in about micro-operations.
-const ROW: usize = 20;
+use crate::byte_box::ByteBox;
+use crate::cost;
 
 /// How one kind of machine runs a unit.
 pub(super) trait Way: Sized {
@@ -38,16 +36,21 @@ pub(super) trait Way: Sized {
     fn ops(&self, pattern: &Pattern) -> Lines<Self::Op>;
 }
 
-/// A cut and the way to run its unit.
-pub(crate) struct Found<W> {
+/// A cut, the way to run its unit, and what all of it costs.
+pub(super) struct Found<W> {
     pub(super) cut: Cut,
     pub(super) pattern: Pattern,
     /// The way to run the unit of that pattern.
     pub(super) way: Arc<W>,
+    pub(super) cost: usize,
 }
 
 /// The cut of least cost below a limit; of equals, the one that [`choices`] names first.
-pub(super) fn cheapest<W: Way>(shape: &Shape, limit: usize, known: &Known<W>) -> Option<Found<W>> {
+pub(super) fn cheapest<W: Way>(
+    shape: &ByteBox,
+    limit: usize,
+    known: &Known<W>,
+) -> Option<Found<W>> {
     let vectors = shape.bytes().div_ceil(W::SIZE);
     if vectors.saturating_mul(W::LEAST) >= limit {
         return None;
@@ -80,6 +83,7 @@ pub(super) fn cheapest<W: Way>(shape: &Shape, limit: usize, known: &Known<W>) ->
         cut: choice.cut(),
         pattern,
         way,
+        cost: bound.0,
     })
 }
 
@@ -99,7 +103,7 @@ fn cost(choice: &Choice<'_>, each: usize) -> usize {
     };
     let row = each
         .saturating_mul(extent / choice.steps + ends)
-        .saturating_add(ROW);
+        .saturating_add(cost::UNITS);
     row.saturating_mul(choice.rows())
 }
 
@@ -110,7 +114,7 @@ mod tests {
     use restride_loops::Dim;
 
     /// Dense boxes whose axes are permuted, and whose innermost axis of the source steps.
-    fn shapes() -> impl Iterator<Item = Shape> {
+    fn shapes() -> impl Iterator<Item = ByteBox> {
         const SIZES: [i64; 5] = [2, 3, 5, 16, 70];
         const ORDERS: [[usize; 3]; 6] = [
             [0, 1, 2],
@@ -137,7 +141,7 @@ mod tests {
                 dims[order[at]].src = src;
                 src *= sizes[order[at]];
             }
-            Shape::of_move(&dims, width).ok()
+            ByteBox::of_move(&dims, width).ok()
         })
     }
 

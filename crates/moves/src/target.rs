@@ -1,6 +1,8 @@
-//! The few numbers about a machine that scheduling depends on.
+//! What is known of the machine that moves are planned for.
 
-/// What the cost model knows of the host. Sizes are bytes.
+use crate::Features;
+
+/// What the cost model knows of a machine. Sizes are bytes.
 ///
 /// The model is deliberately small: memory moves in lines, a line that is used whole costs once,
 /// a line that is visited again after more than a cache of other lines costs again, lines whose
@@ -9,7 +11,9 @@
 ///
 /// Any numbers will do: those that no machine has count as the nearest that one may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Machine {
+pub struct Target {
+    /// What code may use of the processor.
+    pub features: Features,
     /// A cache line.
     pub line: i64,
     /// The first-level data cache.
@@ -32,10 +36,12 @@ const MOST: i64 = 1 << 40;
 /// Into how many iterations work is divided before these grow.
 const SHARES: i64 = 32;
 
-impl Default for Machine {
-    /// A current x86-64 server core.
+impl Default for Target {
+    /// The caches of a current x86-64 server core, so that the same graph gives the same loops
+    /// everywhere, and all features of this machine.
     fn default() -> Self {
         Self {
+            features: Features::detect(),
             line: 64,
             l1: 48 << 10,
             l1_way: 4 << 10,
@@ -47,7 +53,16 @@ impl Default for Machine {
     }
 }
 
-impl Machine {
+impl Target {
+    /// The default, with these features.
+    #[must_use]
+    pub fn with(features: Features) -> Self {
+        Self {
+            features,
+            ..Self::default()
+        }
+    }
+
     /// Caches so small that the smallest shapes overflow them, and work so fine that it is always
     /// shared out: what a test takes to see parallel loops, tiles and staging in small graphs.
     #[must_use]
@@ -64,11 +79,13 @@ impl Machine {
     }
 
     /// A machine that can be, as near to this one as may be.
-    pub(crate) fn bounded(&self) -> Self {
+    #[must_use]
+    pub fn bounded(&self) -> Self {
         let line = self.line.clamp(16, 4096);
         // The sets of a way are gone through.
         let l1_way = self.l1_way.clamp(line, 1 << 16);
         Self {
+            features: self.features,
             line,
             l1: self.l1.clamp(l1_way, MOST),
             l1_way,

@@ -1,39 +1,46 @@
-//! Lines of 64 bytes as they are run.
+//! Lines of 64 bytes: byte permutations of one to eight masked windows.
 
 use std::sync::OnceLock;
 
-use crate::cpu::CpuLevel;
-use crate::lines::patterns::{Last, Lines, Pattern};
-use crate::lines::program::{Starts, Vector, cover, vectors};
-use crate::lines::search;
-use crate::lines::unit::Unit;
+use super::patterns::{Last, Lines, Pattern};
+use super::program::{Starts, Vector, cover, vectors};
+use super::search;
+use super::unit::Unit;
+use crate::cost::{permutations, wide_unit as cost};
+use crate::features::Features;
 
 /// More windows than this and a line is not worth it.
-pub(super) const MAX_WINDOWS: usize = 8;
+pub const MAX_WINDOWS: usize = 8;
 
 /// The bytes of a line.
-pub(super) const LINE: usize = 64;
+const LINE: usize = 64;
 
 /// So many windows are held in registers for all lines of a unit.
 const JOINT_WINDOWS: usize = 4;
 
 /// So many lines have their tables in registers.
-pub(super) const HELD_LINES: usize = 3;
-pub(super) const JOINT_LINES: usize = 4;
+const HELD_LINES: usize = 3;
+const JOINT_LINES: usize = 4;
 
 /// One line, ready to run. Pairs of windows share a table; of pairs after the first, `blend` says
 /// which bytes are theirs.
 #[derive(Clone, Debug, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct Op {
-    pub(super) tables: [[u8; LINE]; MAX_WINDOWS / 2],
-    pub(super) src: [isize; MAX_WINDOWS],
+pub struct Op {
+    /// A table for every pair of windows.
+    pub tables: [[u8; LINE]; MAX_WINDOWS / 2],
+    /// Where windows lie.
+    pub src: [isize; MAX_WINDOWS],
     /// Of each window, the bytes from the first to the last that is needed.
-    pub(super) load: [u64; MAX_WINDOWS],
-    pub(super) blend: [u64; MAX_WINDOWS / 2],
-    pub(super) dst: isize,
-    pub(super) store: u64,
-    pub(super) windows: usize,
+    pub load: [u64; MAX_WINDOWS],
+    /// Of each pair, the bytes of the line that are its.
+    pub blend: [u64; MAX_WINDOWS / 2],
+    /// Where the line lies.
+    pub dst: isize,
+    /// Which of its bytes are written.
+    pub store: u64,
+    /// How many windows there are.
+    pub windows: usize,
 }
 
 /// Low `n` bits.
@@ -80,7 +87,7 @@ fn op(line: &Line, windows: &[i32], needed: &mut Needed) -> Op {
 
 /// How the lines of a unit get at their windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Windows {
+pub enum Windows {
     /// All are loaded once and serve all lines.
     Joint(usize),
     /// Every line loads its own, at most so many.
@@ -128,31 +135,36 @@ impl search::Way for Way {
     }
 
     fn of(unit: &Unit) -> Option<(Way, usize)> {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        fn wide(unit: &Unit) -> Option<(Way, usize)> {
-            of(unit)
-        }
-        match CpuLevel::detect() {
+        #[cfg(target_arch = "x86_64")]
+        if Features::detect() >= Features::Avx512 {
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+            fn wide(unit: &Unit) -> Option<(Way, usize)> {
+                of(unit)
+            }
             // SAFETY: the machine has it.
-            CpuLevel::Avx512 => unsafe { wide(unit) },
-            CpuLevel::Baseline | CpuLevel::Avx2 => of(unit),
+            return unsafe { wide(unit) };
         }
+        of(unit)
     }
 }
 
 impl Way {
     /// The lines of the unit itself.
     fn made(&self) -> &Lines<Op> {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        fn wide(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
+        fn made(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
+            #[cfg(target_arch = "x86_64")]
+            if Features::detect() >= Features::Avx512 {
+                #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+                fn wide(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
+                    ops(lines, starts)
+                }
+                // SAFETY: the machine has it.
+                return unsafe { wide(lines, starts) };
+            }
             ops(lines, starts)
         }
         self.ops.get_or_init(|| {
-            let mut ops = match CpuLevel::detect() {
-                // SAFETY: the machine has it.
-                CpuLevel::Avx512 => unsafe { wide(&self.lines, &self.starts) },
-                CpuLevel::Baseline | CpuLevel::Avx2 => ops(&self.lines, &self.starts),
-            };
+            let mut ops = made(&self.lines, &self.starts);
             let first = ops.first().map_or(0, |op| op.src[0]);
             for src in ops.iter_mut().flat_map(|op| &mut op.src) {
                 *src = src.wrapping_sub(first);
@@ -258,25 +270,4 @@ fn joint(lines: &[Line]) -> Option<(Windows, Starts, usize)> {
     let count = starts.len();
     let cost = cost(count, lines.len() * permutations(count), lines.len());
     (count >= 2).then_some((Windows::Joint(count), starts, cost))
-}
-
-/// What a unit costs, in about micro-operations: the part of the machine that has most to do decides,
-/// and everything has to be issued. A store of a line takes as long as two loads.
-const fn cost(loads: usize, permutations: usize, stores: usize) -> usize {
-    let most = if loads > permutations {
-        loads
-    } else {
-        permutations
-    };
-    let most = if most > 2 * stores { most } else { 2 * stores };
-    4 * most + loads + permutations + stores
-}
-
-/// How many permutations and blends join so many windows.
-fn permutations(windows: usize) -> usize {
-    match windows {
-        0..=2 => 1,
-        3 => 2,
-        _ => windows.div_ceil(2) * 2 - 1,
-    }
 }

@@ -6,7 +6,7 @@
 //! neighbours are written in turns, each long enough to be one stream of stores.
 
 use super::unit::{Cut, LINE};
-use crate::shape::Step;
+use crate::byte_box::Step;
 
 /// Bytes of a row that are written in one turn: at least, about, and at most.
 const FEWEST: usize = 512;

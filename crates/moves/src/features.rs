@@ -1,9 +1,8 @@
 //! How much of an x86-64 code may use.
 
-use crate::CpuLevel;
+use std::sync::OnceLock;
 
-/// A level of x86-64 that machine code is restricted to, and the leaves that go with it. Other
-/// architectures have one level only.
+/// A level of x86-64 that moves are restricted to. Other architectures have one level only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Features {
     /// What every x86-64 has.
@@ -22,14 +21,24 @@ impl Features {
     /// Every level, weakest first.
     pub const ALL: [Self; 5] = [Self::Sse2, Self::Sse41, Self::Avx, Self::Avx2, Self::Avx512];
 
-    /// The strongest level of this machine.
+    /// The weakest level of each width of vectors: precompiled moves are there for these.
+    pub const WIDTHS: [Self; 3] = [Self::Sse2, Self::Avx2, Self::Avx512];
+
+    /// The strongest level of this machine; asked of the machine once.
     #[must_use]
     pub fn detect() -> Self {
-        Self::ALL
-            .into_iter()
-            .rev()
-            .find(|level| level.is_available())
-            .unwrap_or(Self::Sse2)
+        static LEVEL: OnceLock<Features> = OnceLock::new();
+        *LEVEL.get_or_init(|| {
+            let strongest_first = Self::ALL.into_iter().rev();
+            let mut available = strongest_first.filter(|level| level.is_available());
+            available.next().unwrap_or(Self::Sse2)
+        })
+    }
+
+    /// This level, or the strongest one of this machine if it has less.
+    #[must_use]
+    pub fn available(self) -> Self {
+        self.min(Self::detect())
     }
 
     /// Whether this machine has the level.
@@ -58,15 +67,12 @@ impl Features {
         self == Self::Sse2
     }
 
-    /// The level of leaf moves that goes with it. Leaves wider than the inline code would make
-    /// the processor switch between its two vector states.
-    #[must_use]
-    pub fn leaves(self) -> CpuLevel {
+    /// How many lanes of sixteen bytes its widest vectors have, and those of at most 32 bytes.
+    pub(crate) fn lanes(self) -> [usize; 2] {
         match self {
-            Self::Sse2 | Self::Sse41 | Self::Avx => CpuLevel::Baseline,
-            Self::Avx2 => CpuLevel::Avx2,
-            Self::Avx512 => CpuLevel::Avx512,
+            Self::Sse2 | Self::Sse41 | Self::Avx => [1, 1],
+            Self::Avx2 => [2, 2],
+            Self::Avx512 => [4, 2],
         }
-        .available()
     }
 }

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::search::Way;
 use super::unit::{LINE, Unit};
-use crate::shape::Step;
+use crate::byte_box::Step;
 
 /// So many programs are remembered, each in one of two places. Those that were found again stay
 /// longer than others: a shape may have patterns of its own that never come again.
@@ -316,7 +316,7 @@ mod tests {
             let plane = height * width;
             let dims = [(plane, 3, 1), (3, 1, plane)];
             let dims = dims.map(|(extent, dst, src)| Dim { extent, dst, src });
-            let shape = crate::shape::Shape::of_move(&dims, 1).expect("a box");
+            let shape = crate::byte_box::ByteBox::of_move(&dims, 1).expect("a box");
             let found = crate::lines::search::cheapest(&shape, usize::MAX, &known);
             found.expect("a program").way
         };

@@ -1,0 +1,138 @@
+//! What each way to move a box costs, in about micro-operations.
+//!
+//! One unit for all of them, so that they can be held against each other; the numbers are those of a
+//! current x86-64 core whose caches hold both sides. What goes past the caches costs what memory
+//! costs, whichever way it is moved; there the way is chosen by [`Target`](crate::Target).
+
+use crate::byte_box::ByteBox;
+use crate::ragged::{Masked, RaggedCut};
+use crate::transpose::Plane;
+
+/// The bytes of a cache line, which two loads and stores of the widest vectors at most move.
+pub(crate) const LINE: usize = 64;
+
+/// Boxes of fewer bytes are not worth the search for a pattern, unless a form asks for it.
+pub(crate) const WORTH_A_SEARCH: usize = 256;
+
+/// Rows: what starting one takes, and each line of it.
+const ROW: usize = 4;
+const ROW_LINE: usize = 2;
+
+/// What it takes to begin with another plane of a transposition.
+const PLANE: usize = 100;
+
+/// What it takes to start a row of units of a line program.
+pub(crate) const UNITS: usize = 20;
+
+/// The rows of a box, copied run by run.
+#[must_use]
+pub fn rows(shape: &ByteBox) -> usize {
+    let rows = shape.bytes() / shape.run.max(1);
+    // Registers that overlap are loads and stores that move nothing new.
+    let overlap = usize::from(shape.run < LINE && !shape.run.is_power_of_two());
+    rows.saturating_mul(ROW + ROW_LINE * shape.run.div_ceil(LINE) + overlap)
+}
+
+/// A transposition in register tiles.
+#[must_use]
+pub fn transpose(plane: &Plane) -> usize {
+    let (k, lanes) = (plane.per_lane, plane.lanes);
+    let (whole, left) = (
+        plane.column.extent / (k * lanes),
+        (plane.column.extent % (k * lanes)).div_ceil(k),
+    );
+    // What is left of a row takes narrower vectors.
+    let narrow = 2 * k + k * k.ilog2() as usize;
+    let lane = match lanes {
+        1 => narrow,
+        _ => k * 10 / 4,
+    };
+    let rest = match left {
+        0 => 0,
+        _ => narrow.max(left * lane),
+    };
+    let blocks = plane.row.extent.div_ceil(k) * (whole * lanes * lane + rest);
+    let around = plane.outer.iter().map(|step| step.extent);
+    match plane.outer.is_empty() {
+        true => blocks,
+        false => around.fold(blocks + PLANE, usize::saturating_mul),
+    }
+}
+
+/// A transposition with a short side, in tiles under a mask.
+#[must_use]
+pub fn ragged(cut: &RaggedCut, width: usize) -> usize {
+    let per_lane = 16 / width;
+    // A register goes as a whole, or lane by lane under a mask.
+    let of = |n: usize, whole: bool| n * if whole { 2 } else { 2 * cut.lanes };
+    let loads = of(
+        cut.column.extent.min(per_lane),
+        cut.masked == Masked::Destination,
+    );
+    let stores = of(cut.row.extent.min(per_lane), cut.masked == Masked::Source);
+    let tile = loads + stores + per_lane * per_lane.ilog2() as usize * 3 / 2;
+    let groups = cut.along.extent.div_ceil(cut.apart * cut.lanes);
+    let around = cut.outer.iter();
+    around.fold(tile * groups, |n, step| n.saturating_mul(step.extent))
+}
+
+/// A line of sixteen bytes that is shuffled together from so many windows.
+pub(crate) const fn narrow_line(windows: usize) -> usize {
+    4 + 5 * windows
+}
+
+/// A unit of lines of 64 bytes: the part of the machine that has most to do decides, and everything
+/// has to be issued. A store of a line takes as long as two loads.
+pub(crate) const fn wide_unit(loads: usize, permutations: usize, stores: usize) -> usize {
+    let most = if loads > permutations {
+        loads
+    } else {
+        permutations
+    };
+    let most = if most > 2 * stores { most } else { 2 * stores };
+    4 * most + loads + permutations + stores
+}
+
+/// How many permutations and blends join so many windows of 64 bytes.
+pub(crate) const fn permutations(windows: usize) -> usize {
+    match windows {
+        0..=2 => 1,
+        3 => 2,
+        _ => windows.div_ceil(2) * 2 - 1,
+    }
+}
+
+/// What decides between code of its own and the call of a leaf. A call costs about as much as ten
+/// instructions, and a leaf has the widest vectors; an instruction costs close to a microsecond to
+/// compile.
+pub(crate) mod inline {
+    /// Runs that take so few loads and stores are not looked at for shuffles.
+    pub(crate) const WORTH_A_SEARCH: usize = 8;
+    /// Nor are boxes of more bytes than that.
+    pub(crate) const LARGEST: usize = 2048;
+    /// Loads, stores and shuffles of a straight line that is worth its compilation, since a call
+    /// would take longer than running it.
+    pub(crate) const SHORT: usize = 64;
+    /// The same for one contiguous run, where leaves gain most from their wider vectors.
+    pub(crate) const SHORT_RUN: usize = 32;
+    /// The same for vectors with shuffles, which move sixteen bytes where a leaf has still to find
+    /// out what it is to do.
+    pub(crate) const SHORT_CELLS: usize = 128;
+    /// Bytes of a row that a loop of plain loads and stores moves as fast as a leaf.
+    pub(crate) const SHORT_ROW: usize = 16;
+    /// Instructions that load, normalise and test one index.
+    pub(crate) const INDEX: usize = 8;
+
+    /// Loads (and as many stores) that move a run of so many bytes.
+    #[must_use]
+    pub const fn loads(run: usize) -> usize {
+        if run >= 16 {
+            run.div_ceil(16)
+        } else if run.is_power_of_two() {
+            1
+        } else {
+            2
+        }
+    }
+}
+pub use inline::loads;

@@ -1,0 +1,18 @@
+//! What no memory can hold.
+
+/// A box that no memory can hold; a verified kernel has none of these.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BoxError {
+    /// A dimension has a negative extent.
+    #[error("dimension {dim} of the box has extent {extent}, which must not be negative")]
+    Extent {
+        /// Its place among the dimensions, outermost first.
+        dim: usize,
+        /// Its extent.
+        extent: i64,
+    },
+    /// The bytes between the first and the last one of the box do not fit the address space.
+    #[error("the box spans more than {} bytes", isize::MAX)]
+    Span,
+}

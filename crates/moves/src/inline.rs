@@ -1,0 +1,150 @@
+//! Code of its own for a box, in place of the call of a leaf.
+//!
+//! A leaf has vectors as wide as the machine's and knows every way; code of its own costs nothing to
+//! reach and much to compile. So:
+//!
+//! * what fits a short straight line is inline: there a call would dominate;
+//! * many short rows are inline, in a loop: a leaf's inner loop is no better at 16 bytes a row;
+//! * all else is a leaf.
+
+use restride_loops::Form;
+
+use crate::byte_box::ByteBox;
+use crate::cells::{Cells, Shuffles};
+use crate::cost::inline::{
+    INDEX, LARGEST, SHORT, SHORT_CELLS, SHORT_ROW, SHORT_RUN, WORTH_A_SEARCH, loads,
+};
+
+/// Ways to move a box without a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inline {
+    /// Run by run.
+    Runs,
+    /// Vector by vector of the destination.
+    Cells(Box<Cells>),
+    /// Steps `line` (contiguous in the destination) and `column` (in the source) in square tiles.
+    Tiles {
+        /// Its place among the steps.
+        line: usize,
+        /// Likewise.
+        column: usize,
+    },
+}
+
+impl Inline {
+    /// The code that a box should have, if that is faster than a call.
+    #[must_use]
+    pub fn for_move(shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
+        let (inline, instructions) = best(shape, shuffles);
+        let short = match inline {
+            Inline::Cells(_) => SHORT_CELLS,
+            Inline::Runs if shape.steps.is_empty() => SHORT_RUN,
+            Inline::Runs | Inline::Tiles { .. } => SHORT,
+        };
+        if instructions <= short {
+            return Some(inline);
+        }
+        let short_rows = form == Form::Rows && shape.run <= SHORT_ROW && loads(shape.run) == 1;
+        short_rows.then_some(Inline::Runs)
+    }
+
+    /// The code that each row of a gather of `extent` rows should have. A leaf knows the rows ahead
+    /// and fetches them early, so only a handful of small rows is worth it.
+    #[must_use]
+    pub fn for_gather(row: &ByteBox, extent: i64, shuffles: Shuffles) -> Option<Inline> {
+        let (inline, instructions) = best(row, shuffles);
+        let extent = usize::try_from(extent).unwrap_or(usize::MAX);
+        let all = extent.saturating_mul(instructions.saturating_add(INDEX));
+        (all <= SHORT).then_some(inline)
+    }
+}
+
+/// The inline way with the fewest instructions, and how many.
+fn best(shape: &ByteBox, shuffles: Shuffles) -> (Inline, usize) {
+    let runs = shape.runs().saturating_mul(2 * loads(shape.run));
+    let mut best = (Inline::Runs, runs);
+    if runs > WORTH_A_SEARCH
+        && shape.bytes() <= LARGEST
+        && let Some(cells) = Cells::of(shape, shuffles)
+        && cells.cost < best.1
+    {
+        let cost = cells.cost;
+        best = (Inline::Cells(Box::new(cells)), cost);
+    }
+    if !matches!(shape.run, 1 | 2 | 4 | 8) {
+        return best;
+    }
+    if let Some((line, column)) = shape.contiguous() {
+        let per_vector = 16 / shape.run;
+        let (down, across) = (shape.steps[line].extent, shape.steps[column].extent);
+        let rest = shape.runs() / (down * across);
+        let rounds = per_vector.ilog2() as usize;
+        let tiles = rest
+            .saturating_mul(down.div_ceil(per_vector))
+            .saturating_mul(across.div_ceil(per_vector))
+            .saturating_mul(per_vector * (2 + rounds));
+        if down >= per_vector && across >= per_vector && tiles < best.1 {
+            best = (Inline::Tiles { line, column }, tiles);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Inline;
+    use crate::byte_box::ByteBox;
+    use crate::cells::Shuffles;
+    use restride_loops::{Dim, Form};
+
+    fn choice(dims: &[(i64, i64, i64)], width: usize, form: Form) -> Option<Inline> {
+        let dims: Vec<Dim> = dims
+            .iter()
+            .map(|&(extent, dst, src)| Dim { extent, dst, src })
+            .collect();
+        let shape = ByteBox::of_move(&dims, width).expect("a box");
+        Inline::for_move(&shape, form, Shuffles::Bytes)
+    }
+
+    #[test]
+    fn what_is_short_is_inline() {
+        let runs = Some(Inline::Runs);
+        assert_eq!(choice(&[(64, 1, 1)], 4, Form::Rows), runs);
+        assert_eq!(choice(&[(65, 1, 1)], 4, Form::Rows), None);
+        assert_eq!(choice(&[(8, 4, 9), (4, 1, 1)], 4, Form::Rows), runs);
+        assert_eq!(choice(&[(900, 4, 9), (4, 1, 1)], 4, Form::Rows), runs);
+        assert_eq!(choice(&[(900, 5, 9), (5, 1, 1)], 4, Form::Rows), None);
+        assert_eq!(choice(&[(30, 1, 7)], 4, Form::Elements), runs);
+        assert_eq!(choice(&[(1000, 1, 7)], 4, Form::Elements), None);
+    }
+
+    #[test]
+    fn shuffles_are_found_and_bounded() {
+        let in_vectors = |dims: &[_], width| {
+            let choice = choice(dims, width, Form::Strided);
+            matches!(choice, Some(Inline::Cells(_)))
+        };
+        assert!(in_vectors(&[(30, 1, -1)], 4));
+        assert!(in_vectors(&[(32, 2, 2), (2, 1, -1)], 4));
+        assert!(in_vectors(&[(40, 3, 3), (3, 1, -1)], 1));
+        assert!(in_vectors(&[(2, 9, 40), (9, 1, -1)], 8));
+        assert_eq!(choice(&[(3, 1, -1)], 4, Form::Strided), Some(Inline::Runs));
+        assert_eq!(choice(&[(1000, 1, 2)], 4, Form::Strided), None);
+        let tiles = Some(Inline::Tiles { line: 1, column: 0 });
+        assert_eq!(choice(&[(8, 1, 8), (8, 8, 1)], 4, Form::Transpose), tiles);
+        assert_eq!(
+            choice(&[(16, 1, 16), (16, 16, 1)], 1, Form::Transpose),
+            None
+        );
+    }
+
+    #[test]
+    fn only_a_handful_of_indices_is_inline() {
+        let row = ByteBox::of_move(&[], 4).expect("a box");
+        assert_eq!(
+            Inline::for_gather(&row, 6, Shuffles::Bytes),
+            Some(Inline::Runs)
+        );
+        assert_eq!(Inline::for_gather(&row, 7, Shuffles::Bytes), None);
+    }
+}

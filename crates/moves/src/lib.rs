@@ -1,0 +1,32 @@
+//! How one box of bytes is moved: decided here, from numbers alone, and carried out elsewhere.
+//!
+//! A [`Planner`] knows a [`Target`]: caches, lines, vectors. Given a box in its one normal form
+//! ([`ByteBox`]), it answers with a [`MovePlan`] for precompiled moves, and, where a call would cost
+//! more than the move, with the [`Inline`] code that machine code should have in its place. Leaves
+//! and code generator carry that out and choose nothing.
+//!
+//! What ways cost is said in one file, [`mod@cost`], and `tests/plans.txt` shows what follows from it.
+
+mod byte_box;
+pub mod cells;
+pub mod cost;
+mod error;
+mod features;
+mod host;
+mod inline;
+pub mod lines;
+mod plan;
+mod planner;
+mod ragged;
+mod target;
+mod transpose;
+
+pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, reach};
+pub use error::BoxError;
+pub use features::Features;
+pub use inline::Inline;
+pub use plan::{MovePlan, Stores, Way};
+pub use planner::Planner;
+pub use ragged::{Masked, RaggedCut};
+pub use target::Target;
+pub use transpose::Plane;

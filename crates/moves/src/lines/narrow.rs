@@ -1,0 +1,108 @@
+//! Lines of 16 bytes for machines with byte shuffles but neither masks nor permutations of wide
+//! registers: every window is shuffled by a table of its own and the results are joined.
+//!
+//! Without masks, windows and vectors are moved back where they would leave the unit; a unit too
+//! small for that, or with holes in its destination, has no such program.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::patterns::{Last, Lines, Pattern};
+use super::program::{Vector, cover, whole_vectors};
+use super::search;
+use super::unit::Unit;
+use crate::cost::narrow_line;
+
+/// More windows than this and a line is not worth it.
+const MAX_WINDOWS: usize = 4;
+
+/// The bytes of a line.
+const LINE: usize = 16;
+const SIZE: i32 = LINE as i32;
+
+/// One line, ready to run. A table says for every byte where it lies in the window, or has its top
+/// bit set where another window has it.
+#[derive(Clone, Debug, PartialEq)]
+#[repr(C, align(16))]
+pub struct Op {
+    /// A table a window.
+    pub tables: [[u8; LINE]; MAX_WINDOWS],
+    /// Where windows lie.
+    pub src: [isize; MAX_WINDOWS],
+    /// Where the line lies.
+    pub dst: isize,
+}
+
+/// A way to run a unit: its lines.
+pub(crate) struct Way {
+    unit: Arc<[Op]>,
+    pub(super) windows: usize,
+    last: Last<Op>,
+}
+
+impl search::Way for Way {
+    type Op = Op;
+    const SIZE: usize = LINE;
+    const LEAST: usize = narrow_line(1);
+
+    fn ops(&self, pattern: &Pattern) -> Lines<Op> {
+        let put_back = |op: &Op| Op {
+            dst: pattern.dst.put_back(op.dst),
+            src: op.src.map(|src| pattern.src.put_back(src)),
+            ..op.clone()
+        };
+        let placed = || (self.unit.iter().map(put_back).collect(), 0);
+        match pattern.is_unit() {
+            true => (Arc::clone(&self.unit), 0),
+            false => self.last.or_make(pattern, placed),
+        }
+    }
+
+    fn least(vectors: usize, windows: usize) -> Option<usize> {
+        let rest = vectors.saturating_sub(1) * narrow_line(1);
+        (windows <= MAX_WINDOWS).then(|| narrow_line(windows) + rest)
+    }
+
+    fn of(unit: &Unit) -> Option<(Way, usize)> {
+        let low = unit.elements.iter().map(|element| element.src).min()?;
+        let high = unit.elements.iter().map(|element| element.src).max()?;
+        let last = high + unit.run as i32 - SIZE;
+        if low > last {
+            return None;
+        }
+        let (mut ops, mut cost, mut most) = (Vec::new(), 0, 0);
+        for line in &whole_vectors(unit)? {
+            let windows = cover(std::slice::from_ref(line), MAX_WINDOWS)?;
+            ops.push(op(line, &windows, low..=last));
+            cost += narrow_line(windows.len());
+            most = most.max(windows.len());
+        }
+        let way = Way {
+            unit: ops.into(),
+            windows: most,
+            last: Last::default(),
+        };
+        Some((way, cost))
+    }
+}
+
+/// A line of windows that may start within `inside`.
+fn op(line: &Vector<LINE>, windows: &[i32], inside: RangeInclusive<i32>) -> Op {
+    let inside = |src: &i32| (*src).clamp(*inside.start(), *inside.end());
+    // Windows that are not needed load the first one again and contribute nothing.
+    let mut op = Op {
+        tables: [[0x80; LINE]; MAX_WINDOWS],
+        src: [windows.first().map_or(0, inside) as isize; MAX_WINDOWS],
+        dst: line.dst as isize,
+    };
+    for (number, start) in windows.iter().enumerate() {
+        let (moved, table) = (inside(start), &mut op.tables[number]);
+        line.part(*start, windows.get(number + 1), |place, its, at| {
+            if its {
+                table[place] = at.wrapping_add((start - moved) as u8);
+            }
+        });
+        op.src[number] = moved as isize;
+    }
+    op
+}

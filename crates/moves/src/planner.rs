@@ -1,0 +1,119 @@
+//! Which way a box is moved.
+
+use restride_loops::Form;
+
+use crate::byte_box::ByteBox;
+use crate::cost;
+use crate::features::Features;
+use crate::lines::{Known, Program};
+use crate::plan::{MovePlan, Stores, Way};
+use crate::ragged::RaggedCut;
+use crate::target::Target;
+use crate::transpose::Plane;
+
+/// Plans moves for one machine, and remembers the patterns of those it has planned: the next box of
+/// a pattern takes a tenth of the time. Bounded; to be kept by whoever plans many, and shared.
+pub struct Planner {
+    target: Target,
+    lines: Known,
+}
+
+impl Planner {
+    /// For a machine, as far as this one has its features. Nothing is known yet.
+    #[must_use]
+    pub fn new(target: &Target) -> Planner {
+        Planner {
+            target: Target {
+                features: target.features.available(),
+                ..target.bounded()
+            },
+            lines: Known::default(),
+        }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// What precompiled moves may use, which this machine has.
+    #[must_use]
+    pub fn features(&self) -> Features {
+        self.target.features
+    }
+
+    /// How precompiled code moves a box. `form` says what is known of what lies around it; a form
+    /// that does not fit the box is read as the one that does.
+    #[must_use]
+    pub fn plan(&self, shape: ByteBox, form: Form) -> MovePlan {
+        let (cost, way) = self.way(&shape, form);
+        MovePlan {
+            shape,
+            way,
+            cost,
+            features: self.features(),
+        }
+    }
+
+    /// What each way to move a box costs that there is for it, in about micro-operations.
+    #[must_use]
+    pub fn candidates(&self, shape: &ByteBox) -> Vec<(&'static str, usize)> {
+        let mut all = vec![("rows", cost::rows(shape))];
+        let features = self.features();
+        let plane = Plane::of(shape, features);
+        all.extend(plane.map(|plane| ("transpose", cost::transpose(&plane))));
+        if features >= Features::Avx512 {
+            let cut = RaggedCut::of(shape);
+            all.extend(cut.map(|cut| ("ragged", cost::ragged(&cut, shape.run))));
+        }
+        let lines = Program::find(shape, &self.lines, features, usize::MAX);
+        all.extend(lines.map(|(cost, _)| ("lines", cost)));
+        all
+    }
+
+    fn way(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
+        let features = self.features();
+        let rows = cost::rows(shape);
+        if form == Form::Elements && shape.bytes() < cost::WORTH_A_SEARCH {
+            return (rows, Way::Rows(Stores::Cached));
+        }
+        let past = form == Form::Stream;
+        let stores = if past { Stores::Past } else { Stores::Cached };
+        let lines = |limit| {
+            let program = Program::find(shape, &self.lines, features, limit);
+            program.map(|(cost, program)| (cost, Way::Lines(program, stores)))
+        };
+        let plane = Plane::of(shape, features).map(|plane| (cost::transpose(&plane), plane));
+        match (form, plane) {
+            (Form::Stream, Some((cost, plane))) => (cost, Way::Transpose(plane, stores)),
+            (Form::Staged, Some((cost, plane))) => (cost, Way::Staged(plane)),
+            (Form::Stream | Form::Staged, None) => lines(rows).unwrap_or((rows, Way::Rows(stores))),
+            (_, plane) => {
+                let mut best = match plane {
+                    // Of a transposition, tiles are the last resort.
+                    Some((cost, plane)) => (rows.min(cost), Way::Transpose(plane, stores)),
+                    None => (rows, Way::Rows(stores)),
+                };
+                // Masks are what AVX-512 has.
+                if features >= Features::Avx512
+                    && let Some(cut) = RaggedCut::of(shape)
+                {
+                    let cost = cost::ragged(&cut, shape.run);
+                    if cost < best.0 {
+                        best = (cost, Way::Ragged(cut));
+                    }
+                }
+                lines(best.0).unwrap_or(best)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Planner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Planner")
+            .field("target", &self.target)
+            .finish_non_exhaustive()
+    }
+}

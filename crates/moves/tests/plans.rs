@@ -1,0 +1,99 @@
+//! The planner's choices as a table to argue with: `plans.txt`.
+//!
+//! A line of it is a box: its width in bytes, its dimensions `extent:destination:source` in elements,
+//! outermost first, and a form. Below it stands, for each width of vectors, the way that is chosen and
+//! what the ways cost that there are; then the code that a kernel has in place of a call, if any.
+//! `BLESS=1` writes that anew.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use restride_loops::{Dim, Form};
+use restride_moves::cells::Shuffles;
+use restride_moves::{ByteBox, Features, Inline, Planner, Target};
+
+/// A line of the table, read.
+fn read(line: &str) -> (ByteBox, Form) {
+    let mut words = line.split_whitespace();
+    let width = words.next().and_then(|word| word.strip_suffix('B'));
+    let width = width.and_then(|word| word.parse().ok()).expect("a width");
+    let (mut dims, mut form) = (Vec::new(), Form::Elements);
+    while let Some(word) = words.next() {
+        if word == "as" {
+            let name = words.next().expect("a form");
+            form = *Form::ALL
+                .iter()
+                .find(|form| form.name() == name)
+                .expect(name);
+            continue;
+        }
+        let numbers = word.split(':').map(|n| n.parse().expect(word));
+        let [extent, dst, src] = numbers.collect::<Vec<i64>>()[..] else {
+            panic!("{word}: not extent:destination:source");
+        };
+        dims.push(Dim { extent, dst, src });
+    }
+    (ByteBox::of_move(&dims, width).expect(line), form)
+}
+
+fn answer(line: &str) -> String {
+    let (shape, form) = read(line);
+    let mut text = String::new();
+    for features in Features::WIDTHS {
+        if !features.is_available() {
+            continue;
+        }
+        let planner = Planner::new(&Target::with(features));
+        let plan = planner.plan(shape.clone(), form);
+        let costs = planner.candidates(&shape).into_iter();
+        let costs: Vec<_> = costs.map(|(name, cost)| format!("{name} {cost}")).collect();
+        let _ = writeln!(
+            text,
+            "  {features:?}: {}, of {}",
+            plan.way().name(),
+            costs.join(", ")
+        );
+    }
+    let _ = match Inline::for_move(&shape, form, Shuffles::Bytes) {
+        None => writeln!(text, "  a call"),
+        Some(Inline::Runs) => writeln!(text, "  inline runs"),
+        Some(Inline::Cells(cells)) => writeln!(text, "  inline cells, {}", cells.cost),
+        Some(Inline::Tiles { .. }) => writeln!(text, "  inline tiles"),
+    };
+    text
+}
+
+#[test]
+fn the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans.txt");
+    let text = fs::read_to_string(&path).expect("the table");
+    let mut made = String::new();
+    let (mut boxes, mut has_all) = (0, true);
+    for features in Features::WIDTHS {
+        has_all &= features.is_available();
+    }
+    for line in text.lines().filter(|line| !line.starts_with(' ')) {
+        let _ = writeln!(made, "{line}");
+        if !line.is_empty() && !line.starts_with('#') {
+            made += &answer(line);
+            boxes += 1;
+        }
+    }
+    assert!(boxes > 30, "{boxes} boxes");
+    if !has_all {
+        // What this machine cannot plan for is not looked at.
+        let here = |line: &&str| {
+            let mut widths = Features::WIDTHS.iter();
+            !widths.any(|it| !it.is_available() && line.starts_with(&format!("  {it:?}:")))
+        };
+        let kept: Vec<&str> = text.lines().filter(here).collect();
+        assert_eq!(kept.join("\n"), made.trim_end());
+        return;
+    }
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, made).expect("written");
+        return;
+    }
+    assert!(text == made, "BLESS=1 accepts this:\n{made}");
+}
