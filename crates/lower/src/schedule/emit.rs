@@ -91,7 +91,7 @@ impl<'p> Emitter<'p> {
                             stage,
                             piece,
                         };
-                        share::add(self.machine, &mut groups, unit);
+                        share::add(self.target, &mut groups, unit);
                     } else {
                         self.gather(part, destination, out, decisions)?;
                     }
