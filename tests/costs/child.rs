@@ -64,7 +64,7 @@ fn limit(what: libc::__rlimit_resource_t, most: u64) {
 }
 
 /// How many numbers tell of a stage.
-const NUMBERS: usize = 6;
+const NUMBERS: usize = 7;
 
 fn numbers(took: &Took) -> [u64; NUMBERS] {
     let it = took.spent;
@@ -75,10 +75,11 @@ fn numbers(took: &Took) -> [u64; NUMBERS] {
         it.allocations,
         took.work,
         took.charged,
+        took.size,
     ]
 }
 
-fn took([time, bytes, asked, allocations, work, charged]: [u64; NUMBERS]) -> Took {
+fn took([time, bytes, asked, allocations, work, charged, size]: [u64; NUMBERS]) -> Took {
     Took {
         spent: Spent {
             time,
@@ -88,6 +89,7 @@ fn took([time, bytes, asked, allocations, work, charged]: [u64; NUMBERS]) -> Too
         },
         work,
         charged,
+        size,
     }
 }
 

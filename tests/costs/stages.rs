@@ -44,6 +44,8 @@ pub(crate) struct Took {
     pub(crate) work: u64,
     /// Bytes that it declared, in all.
     pub(crate) charged: u64,
+    /// How long what it read and what it made are, printed; only for texts that are run again.
+    pub(crate) size: u64,
 }
 
 /// What compiling a text took.
@@ -110,6 +112,7 @@ impl fmt::Display for Costs {
             },
             work: self.sum(|stage| stage.work),
             charged: self.sum(|stage| stage.charged),
+            size: 0,
         };
         row(f, "all", &all)?;
         match &self.end {
@@ -157,13 +160,25 @@ impl Run {
             spent,
             work,
             charged,
+            size: 0,
         });
         done.map_err(|error| error.to_string().lines().next().unwrap_or("").to_owned())
     }
 
+    /// Says of the stage that was the last how much it read and made.
+    fn sized(&mut self, read: &dyn fmt::Display, made: &dyn fmt::Display) {
+        if self.how.again
+            && let Some(stage) = self.costs.stages.last_mut()
+        {
+            stage.size = printed(read) + printed(made);
+        }
+    }
+
     fn all(&mut self, text: &str) -> Result<(), String> {
         let graph = self.stage(|_| Graph::parse(text))?;
+        self.sized(&text, &"");
         let canonical = self.stage(|meter| canonicalise(&graph, meter, None))?;
+        self.sized(&graph, &canonical);
         let plan = self.stage(|meter| {
             plan(
                 &canonical,
@@ -173,20 +188,24 @@ impl Run {
                 meter,
             )
         })?;
+        self.sized(&canonical, &plan);
         let kernel = self
             .stage(|meter| schedule(&plan, &Target::default(), meter))?
             .kernel;
+        self.sized(&plan, &kernel);
         let kernel = self.stage(|meter| {
             meter.enter(Stage::Prepare);
             meter.things(kernel.statements(), 3000, 2000);
             meter.check().map_err(|e| e.to_string())?;
             verify(kernel.clone()).map_err(|e| e.to_string())
         })?;
+        self.sized(&*kernel, &"");
         let features = match self.how.exact {
             true => Features::Sse2,
             false => Features::detect(),
         };
         self.stage(|_| Executable::new(&kernel, &Planner::new(&Target::with(features))))?;
+        self.sized(&*kernel, &"");
         let spent = self.costs.sum(|stage| stage.work);
         let left = self.how.budget.work.saturating_sub(spent);
         self.stage(|_| {
@@ -194,6 +213,24 @@ impl Run {
             options.features = features;
             let mut compiler = Compiler::new(options)?;
             compiler.compile_within(&kernel, left).map(|_| ())
-        })
+        })?;
+        self.sized(&*kernel, &"");
+        Ok(())
+    }
+}
+
+/// How long something is when it is printed.
+fn printed(it: &dyn fmt::Display) -> u64 {
+    struct Count(u64);
+    impl fmt::Write for Count {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0 += text.len() as u64;
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match fmt::write(&mut count, format_args!("{it}")) {
+        Ok(()) => count.0,
+        Err(fmt::Error) => 0,
     }
 }

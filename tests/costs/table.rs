@@ -4,7 +4,7 @@ use restride::Budget;
 use restride_tests::structured::FAMILIES;
 
 use crate::child::costs;
-use crate::stages::{Costs, How, STAGES};
+use crate::stages::{Costs, How, STAGES, Took};
 
 /// How often a family's first number is taken.
 const TIMES: [usize; 5] = [1, 2, 4, 8, 16];
@@ -20,7 +20,7 @@ const WITHOUT: How = How {
 /// compile ends them.
 pub(crate) fn print(seconds: u64) {
     println!(
-        "milliseconds of the processor, megabytes at most; the last three columns are exponents of the size of the text, of time, bytes, and units of work\n"
+        "milliseconds of the processor, megabytes at most; the last\n         columns are exponents of what a stage reads and makes, printed: of time, bytes, units of work and allocations\n"
     );
     let with = How {
         budget: Budget::default(),
@@ -38,7 +38,6 @@ pub(crate) fn print(seconds: u64) {
                 break;
             }
         }
-        let sizes: Vec<f64> = texts.iter().map(|text| text.len() as f64).collect();
         let heads: Vec<String> = (texts.iter())
             .map(|text| format!("{:>16}", format!("{} B", text.len())))
             .collect();
@@ -62,10 +61,17 @@ pub(crate) fn print(seconds: u64) {
                     None => format!("{:>16}", "-"),
                 })
                 .collect();
-            let time = exponent(&sizes, took.iter().map(|t| t.spent.time as f64));
-            let bytes = exponent(&sizes, took.iter().map(|t| t.spent.bytes as f64));
-            let units = exponent(&sizes, took.iter().map(|t| t.work as f64));
-            println!("  {name:25}{}{time:>8}{bytes:>8}{units:>8}", cells.concat());
+            let of = |cost: fn(&Took) -> u64| {
+                exponent(took.iter().map(|t| (t.size as f64, cost(t) as f64)))
+            };
+            println!(
+                "  {name:25}{}{:>8}{:>8}{:>8}{:>8}",
+                cells.concat(),
+                of(|t| t.spent.time),
+                of(|t| t.spent.bytes),
+                of(|t| t.work),
+                of(|t| t.spent.allocations)
+            );
         }
         for (run, times) in runs.iter().zip(TIMES) {
             if let Some(end) = &run.end {
@@ -83,9 +89,9 @@ pub(crate) fn print(seconds: u64) {
 }
 
 /// The slope of the logarithms, by least squares over the larger half: the exponent.
-fn exponent(sizes: &[f64], costs: impl Iterator<Item = f64>) -> String {
-    let points: Vec<(f64, f64)> = (sizes.iter().zip(costs))
-        .filter(|(_, cost)| *cost > 0.0)
+fn exponent(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let points: Vec<(f64, f64)> = points
+        .filter(|(size, cost)| *size > 0.0 && *cost > 0.0)
         .map(|(size, cost)| (size.ln(), cost.ln()))
         .collect();
     let last = &points[points.len().saturating_sub(3)..];

@@ -21,6 +21,10 @@ use smallvec::SmallVec;
 /// How many pieces of data and indices are held against each other.
 const MAX_CHOICES: usize = 16 * MAX_PIECES;
 
+/// How many indices a piece may be read through, if it need not be: composing one more gather takes
+/// time in their number, and so does a chain of them for each element.
+const MAX_INDICES: usize = 32;
+
 /// Which operand keeps a gather from composing, and why.
 pub(super) struct Blame {
     pub(super) node: NodeId,
@@ -37,6 +41,8 @@ pub(super) enum Reason {
     Filled(usize),
     #[error("it is read through an index that may be outside, and is 0 there")]
     ThroughIndex,
+    #[error("it is read through {0} indices")]
+    Indices(usize),
 }
 
 /// An index tensor as it is used.
@@ -94,7 +100,7 @@ impl Composer<'_> {
                     return Err(match blame.reason {
                         Reason::Pieces(reason) => reason,
                         Reason::Repeated(axis) | Reason::Filled(axis) => Break::Partial { axis },
-                        Reason::ThroughIndex => Break::NoChain,
+                        Reason::ThroughIndex | Reason::Indices(_) => Break::NoChain,
                     });
                 }
                 self.materialise(blame.node, || format!("a gather of it: {}", blame.reason))?;
@@ -140,6 +146,9 @@ impl Composer<'_> {
         let mut indices: SmallVec<[&Value; 2]> = SmallVec::new();
         for one in &chosen {
             indices.push(self.value(one.index.node)?);
+        }
+        if let Some(blame) = through_many(gather, data, &chosen, &indices) {
+            return Ok(Err(blame));
         }
         let mut odometer: SmallVec<[usize; 2]> = SmallVec::from_elem(0, chosen.len());
         let axes: SmallVec<[usize; 2]> = chosen.iter().map(|one| one.axis).collect();
@@ -192,6 +201,30 @@ impl Composer<'_> {
     }
 }
 
+/// The operand that is read through the most indices, if they are too many together.
+fn through_many(
+    gather: &Gather,
+    data: &Value,
+    chosen: &[Chosen<'_>],
+    indices: &[&Value],
+) -> Option<Blame> {
+    let through = |value: &Value| {
+        let parts = value.parts().iter();
+        parts.map(|(_, reads)| reads.indices().len()).max()
+    };
+    let nodes = chosen.iter().map(|one| one.index.node);
+    let operands = nodes
+        .zip(indices.iter().copied())
+        .chain([(gather.data, data)]);
+    let counts = operands.map(|(node, value)| (node, through(value).unwrap_or(0)));
+    let (node, most) = counts.clone().max_by_key(|(_, count)| *count)?;
+    let all: usize = counts.map(|(_, count)| count).sum();
+    (all > MAX_INDICES).then_some(Blame {
+        node,
+        reason: Reason::Indices(most),
+    })
+}
+
 /// One slab of the data with one piece of every index tensor.
 struct Choice<'v> {
     data: &'v Slab<'v>,
@@ -228,7 +261,10 @@ impl Choice<'_> {
                     .map_err(|reason| Blame {
                         node: match reason {
                             Reason::ThroughIndex => one.index.node,
-                            Reason::Pieces(_) | Reason::Repeated(_) | Reason::Filled(_) => data,
+                            Reason::Pieces(_)
+                            | Reason::Repeated(_)
+                            | Reason::Filled(_)
+                            | Reason::Indices(_) => data,
                         },
                         reason,
                     })?,
