@@ -45,11 +45,7 @@ fn is_known(graph: &Canonical, mut node: NodeId) -> bool {
     loop {
         node = match graph.node(node) {
             Node::Constant { .. } | Node::Fill { .. } => return true,
-            Node::Slice { x, .. }
-            | Node::Permute { x, .. }
-            | Node::Collapse { x, .. }
-            | Node::Expand { x, .. }
-            | Node::Broadcast { x } => *x,
+            Node::View { x, .. } => *x,
             Node::Input { .. } | Node::Gather(_) | Node::Concat { .. } => return false,
         };
     }

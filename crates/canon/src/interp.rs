@@ -3,7 +3,7 @@
 //! Nothing here is fast and nothing is shared with the rest of the pipeline: every node is made
 //! dense, element by element, from the definition of its kind.
 
-use crate::ir::{Canonical, Check, Coordinate, Gather, Node, Policy, Span, Type};
+use crate::ir::{Canonical, Check, Coordinate, Gather, Node, Type};
 use crate::scalar;
 use smallvec::SmallVec;
 
@@ -53,11 +53,7 @@ pub fn run(graph: &Canonical, inputs: &[&[u8]]) -> Result<Vec<Vec<u8>>, RunError
         let value = match node {
             Node::Input { ordinal } => read_input(graph, *ordinal as usize, ty, inputs)?,
             Node::Constant { .. }
-            | Node::Slice { .. }
-            | Node::Permute { .. }
-            | Node::Collapse { .. }
-            | Node::Expand { .. }
-            | Node::Broadcast { .. }
+            | Node::View { .. }
             | Node::Gather(_)
             | Node::Concat { .. }
             | Node::Fill { .. } => evaluate(graph, node, ty, &values)?,
@@ -160,33 +156,12 @@ fn evaluate(
     match node {
         Node::Input { .. } => {}
         Node::Constant { bytes } => out.extend_from_slice(bytes),
-        Node::Slice { x, spans } => {
-            let (from, shape) = (&values[x.index()], &graph.ty(*x).shape);
+        Node::View { x, layout } => {
+            let from = &values[x.index()];
             each_point(&ty.shape, |point| {
-                let read = |(&i, span): (&i64, &Span)| span.start + i * span.step;
-                let source: Point = point.iter().zip(spans).map(read).collect();
-                copy(&mut out, from, position(&source, shape));
-            });
-        }
-        Node::Permute { x, perm } => {
-            let (from, shape) = (&values[x.index()], &graph.ty(*x).shape);
-            each_point(&ty.shape, |point| {
-                let mut source: Point = SmallVec::from_elem(0, point.len());
-                for (&axis, &i) in perm.iter().zip(point) {
-                    source[usize::from(axis)] = i;
+                if let Some(at) = layout.at(point) {
+                    copy(&mut out, from, at[0] as usize);
                 }
-                copy(&mut out, from, position(&source, shape));
-            });
-        }
-        Node::Collapse { x, .. } | Node::Expand { x, .. } => {
-            out.extend_from_slice(&values[x.index()]);
-        }
-        Node::Broadcast { x } => {
-            let (from, shape) = (&values[x.index()], &graph.ty(*x).shape);
-            each_point(&ty.shape, |point| {
-                let read = |(&i, &size): (&i64, &i64)| if size == 1 { 0 } else { i };
-                let source: Point = point.iter().zip(shape).map(read).collect();
-                copy(&mut out, from, position(&source, shape));
             });
         }
         Node::Gather(gather) => {
@@ -235,12 +210,7 @@ fn gathered(
             let outputs = index.outputs.iter();
             let at: Point = outputs.map(|&o| point[usize::from(o)]).collect();
             let value = number(&values[index.node.index()], ty, position(&at, &ty.shape))?;
-            match (scalar::normalise(value, limit, index.wrap), index.policy) {
-                (Some(row), Policy::Zero | Policy::Clamp) => Some(row),
-                (None, Policy::Zero) => None,
-                (None, Policy::Clamp) if value < 0 => Some(0),
-                (None, Policy::Clamp) => Some(limit - 1),
-            }
+            index.policy.row(value, limit, index.wrap)
         }
     };
     gather
@@ -253,7 +223,7 @@ fn gathered(
 
 fn number(bytes: &[u8], ty: &Type, at: usize) -> Option<i128> {
     let bits = scalar::bits(bytes, at, ty.element.width())?;
-    Some(scalar::number(ty.element, bits))
+    Some(ty.element.number(bits))
 }
 
 /// The obligations in order; those of one operator together, so that its first position counts.

@@ -12,6 +12,7 @@ mod engine;
 mod error;
 pub mod interp;
 pub mod ir;
+mod memo;
 mod normalise;
 pub mod rules;
 mod scalar;

@@ -5,17 +5,16 @@
 
 use crate::CanonError;
 use crate::engine::{Demand, Engine, PendingCoordinate, PendingGather, PendingIndex, Value};
-use crate::ir::{Canonical, Coordinate, Gather, Node, Type};
+use crate::ir::{Canonical, Coordinate, Gather, Node, NodeId, Type};
 use crate::trace::Trace;
 use restride_budget::{Meter, Stage};
 use restride_graph::ValueId;
-use restride_layout::{Axes, Sizes};
 
 /// How often a graph with cut chains is gone over again.
 const ROUNDS: usize = 4;
 
 /// The normal form of a canonical graph. Rewrites are told to `trace`, if there is one; the value
-/// they are about is the node of the same number.
+/// they are about is the one of the same number in the text.
 pub fn normalise<'t>(
     graph: &Canonical,
     meter: &'t Meter,
@@ -51,8 +50,16 @@ fn once<'t>(
 ) -> Result<(Canonical, bool), CanonError> {
     let mut engine = Engine::new(graph.len(), meter, trace);
     let mut values: Vec<Value> = Vec::with_capacity(graph.len());
+    let lines = match engine.traces() {
+        true => graph.lines().1,
+        false => Vec::new(),
+    };
+    let named = |node: NodeId| {
+        let line = lines.get(node.index()).copied();
+        ValueId::from_u32(line.unwrap_or_default() as u32)
+    };
     for (id, node, ty) in graph.nodes() {
-        engine.turn_to(ValueId::from_u32(id.index() as u32));
+        engine.turn_to(named(id));
         let value = replay(&mut engine, graph, node, ty, &values)?;
         values.push(value);
         meter.check()?;
@@ -69,7 +76,7 @@ fn once<'t>(
         engine.check(&values[check.node.index()], demand)?;
     }
     for output in graph.outputs() {
-        engine.turn_to(ValueId::from_u32(output.node.index() as u32));
+        engine.turn_to(named(output.node));
         let value = &values[output.node.index()];
         engine.output(value, output.layout.as_ref(), output.views)?;
     }
@@ -83,21 +90,13 @@ fn replay(
     ty: &Type,
     values: &[Value],
 ) -> Result<Value, CanonError> {
-    let wide = |list: &[u8]| -> Axes { list.iter().map(|&n| usize::from(n)).collect() };
     match node {
         Node::Input { ordinal } => {
             let layout = graph.inputs()[*ordinal as usize].layout.as_ref();
             engine.input(ty.element, &ty.shape, layout)
         }
         Node::Constant { bytes } => engine.constant(ty.element, &ty.shape, bytes),
-        Node::Slice { x, spans } => engine.slice(&values[x.index()], spans),
-        Node::Permute { x, perm } => engine.permute(&values[x.index()], &wide(perm)),
-        Node::Collapse { x, groups } => engine.collapse(&values[x.index()], &wide(groups)),
-        Node::Expand { x, groups } => {
-            let sizes = Sizes::from_slice(&ty.shape);
-            engine.expand(&values[x.index()], &wide(groups), &sizes)
-        }
-        Node::Broadcast { x } => engine.broadcast(&values[x.index()], &ty.shape),
+        Node::View { x, layout } => engine.through(&values[x.index()], layout),
         Node::Gather(gather) => engine.gather(pending(gather, ty, values)),
         Node::Concat { parts, axis } => {
             let parts = parts.iter().map(|part| values[part.index()].clone());

@@ -25,20 +25,10 @@ pub(crate) fn push(bytes: &mut Vec<u8>, width: usize, bits: u128) {
     }
 }
 
-/// The number that these bits are as an integer of this type.
-pub(crate) fn number(element: ElementType, bits: u128) -> i128 {
-    if element.is_signed_integer() {
-        let unused = 128 - 8 * element.width() as u32;
-        ((bits << unused) as i128) >> unused
-    } else {
-        bits as i128
-    }
-}
-
 /// The bits of a number in this type; `None` if it does not fit.
 pub(crate) fn encode(element: ElementType, value: i128) -> Option<u128> {
     let bits = value as u128 & element.bit_mask();
-    (number(element, bits) == value).then_some(bits)
+    (element.number(bits) == value).then_some(bits)
 }
 
 /// Row `index` of an axis of size `limit` after wrapping; `None` outside.
@@ -69,7 +59,7 @@ mod tests {
             push(&mut bytes, element.width(), encode(element, value).unwrap());
             assert_eq!(bytes.len(), element.width());
             let back = bits(&bytes, 0, element.width()).unwrap();
-            assert_eq!(number(element, back), value);
+            assert_eq!(element.number(back), value);
             assert_eq!(bits(&bytes, 1, element.width()), None);
         }
         assert_eq!(encode(ElementType::I8, 128), None);

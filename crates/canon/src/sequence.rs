@@ -1,7 +1,7 @@
 //! Constant indices that are digits and strides in disguise.
 
-use crate::engine::{AxisDigits, count};
-use restride_layout::radix;
+use crate::engine::AxisDigits;
+use restride_layout::radix_of_box;
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -15,33 +15,10 @@ pub(crate) struct Sequence {
 
 /// The sequence that rows, row-major in this shape, are; nothing if one is outside.
 pub(crate) fn linear(rows: &[Option<i64>], shape: &[i64]) -> Option<Sequence> {
-    let start = (*rows.first()?)?;
-    let mut axes: SmallVec<[AxisDigits; 4]> = SmallVec::new();
-    // Each axis on its own, then all of them together.
-    let mut alone: SmallVec<[Vec<i64>; 4]> = SmallVec::new();
-    for (axis, &size) in shape.iter().enumerate() {
-        let inner = count(&shape[axis + 1..]) as usize;
-        // Rows are in range, so their differences are far from overflow.
-        let steps = (0..size as usize).map(|x| Some((*rows.get(x * inner)?)? - start));
-        let steps: Vec<i64> = steps.collect::<Option<_>>()?;
-        axes.push(radix(&steps)?);
-        alone.push(steps);
-    }
-    sums_of(rows, start, &alone).then_some(Sequence { start, axes })
-}
-
-/// Whether every row is the sum of what its coordinates add to the first.
-fn sums_of(rows: &[Option<i64>], first: i64, alone: &[Vec<i64>]) -> bool {
-    let Some((outer, rest)) = alone.split_first() else {
-        return rows == [Some(first)];
-    };
-    let blocks = rows.chunks_exact(rows.len() / outer.len());
-    let mut pairs = blocks.zip(outer);
-    pairs.all(|(block, by)| {
-        first
-            .checked_add(*by)
-            .is_some_and(|first| sums_of(block, first, rest))
-    })
+    let rows: Vec<i64> = rows.iter().copied().collect::<Option<_>>()?;
+    let extents: SmallVec<[usize; 6]> = shape.iter().map(|&n| n as usize).collect();
+    let (start, axes) = radix_of_box(&rows, &extents)?;
+    Some(Sequence { start, axes })
 }
 
 impl fmt::Display for Sequence {

@@ -150,6 +150,15 @@ impl ElementType {
         self.is_integer() && self.width() <= 8
     }
 
+    /// The number that these bits are as an integer of this type.
+    pub const fn number(self, bits: u128) -> i128 {
+        let unused = 128 - 8 * self.width() as u32;
+        match self.is_signed_integer() {
+            true => ((bits << unused) as i128) >> unused,
+            false => ((bits << unused) >> unused) as i128,
+        }
+    }
+
     /// Dense elements as integers, widened as the type says. What does not fit is the nearest
     /// number that does: for an index both are outside of any axis.
     pub fn integers(self, bytes: &[u8]) -> Vec<i64> {

@@ -2,7 +2,7 @@
 
 use crate::math::add;
 use crate::piece::Marks;
-use crate::{Break, MAX_PIECES, Piece, Sizes, View};
+use crate::{Break, Layout, MAX_PIECES, Piece, Sizes, View};
 use smallvec::SmallVec;
 
 /// Disjoint pieces that together hold every point of a shape; each says with `B` what it reads.
@@ -40,6 +40,19 @@ impl<B: Clone + PartialEq> Cover<B> {
         Cover {
             shape: Sizes::from_slice(shape),
             parts,
+        }
+    }
+
+    /// One piece for all points, at the addresses of a layout.
+    pub fn of_layout(layout: &Layout, body: B) -> Self {
+        Self::whole(layout.shape(), layout.piece().cloned(), body)
+    }
+
+    /// What it reads, if that is one piece at row-major addresses.
+    pub fn dense_body(&self) -> Option<&B> {
+        match self.parts() {
+            [(piece, body)] if piece.is_dense_over(&self.shape) => Some(body),
+            [..] => None,
         }
     }
 

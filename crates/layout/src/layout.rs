@@ -88,27 +88,13 @@ impl Layout {
         self.is_dense_over(&self.shape)
     }
 
-    /// Whether it is the row-major layout of this shape. Its one normal form has a digit for
-    /// each axis that is no unit axis.
+    /// Whether it is the row-major layout of this shape.
     pub fn is_dense_over(&self, shape: &[i64]) -> bool {
-        if *shape != *self.shape {
-            return false;
-        }
-        let Some(piece) = &self.piece else {
-            return self.columns == 1;
-        };
-        if self.columns != 1 || piece.offset(0) != 0 {
-            return false;
-        }
-        let (mut digits, mut row) = (piece.digits().len(), 1);
-        for &n in shape.iter().rev().filter(|&&n| n != 1) {
-            digits = match digits.checked_sub(1) {
-                Some(d) if piece.digits()[d].extent == n && piece.strides(d)[0] == row => d,
-                Some(_) | None => return false,
-            };
-            row *= n;
-        }
-        digits == 0
+        *shape == *self.shape
+            && match &self.piece {
+                Some(piece) => piece.is_dense_over(shape),
+                None => self.columns == 1,
+            }
     }
 
     /// The least and the greatest address of a column; `None` when there is no point.

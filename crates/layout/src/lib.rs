@@ -46,6 +46,6 @@ pub use cover::Cover;
 pub use error::Break;
 pub use layout::Layout;
 pub use piece::{AxisView, Digit, MAX_PIECES, Nested, Operand, Piece, Pieces, join};
-pub use radix::radix;
+pub use radix::{RadixDigits, radix, radix_of_box};
 pub use reify::Chain;
 pub use view::{Axes, Sizes, Span, View};

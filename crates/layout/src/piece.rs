@@ -312,6 +312,23 @@ impl Piece {
             .all(|(axis, &extent)| axis.is_total(extent))
     }
 
+    /// Whether it is the row-major layout of this shape, of which it holds every point. Its one
+    /// normal form has a digit for each axis that is no unit axis.
+    pub(crate) fn is_dense_over(&self, shape: &[i64]) -> bool {
+        if self.columns() != 1 || self.offset(0) != 0 {
+            return false;
+        }
+        let (mut digits, mut row) = (self.digits().len(), 1);
+        for &n in shape.iter().rev().filter(|&&n| n != 1) {
+            digits = match digits.checked_sub(1) {
+                Some(d) if self.digits()[d].extent == n && self.strides(d)[0] == row => d,
+                Some(_) | None => return false,
+            };
+            row *= n;
+        }
+        digits == 0
+    }
+
     /// The same points without addresses.
     pub fn without_columns(&self) -> Result<Piece, Break> {
         let mut out = Piece::empty(&[]);

@@ -2,6 +2,9 @@
 
 use smallvec::SmallVec;
 
+/// Digits as `(extent, stride)`, outermost first.
+pub type RadixDigits = SmallVec<[(i64, i64); 2]>;
+
 /// The digits of a list, outermost first, each with its extent and stride, if it is linear in a
 /// mixed radix of the place. A list of one number has none.
 ///
@@ -14,7 +17,7 @@ use smallvec::SmallVec;
 /// assert_eq!(radix(&[7, 6, 9, 8]).unwrap()[..], [(2, 2), (2, -1)]);
 /// assert_eq!(radix(&[0, 1, 3]), None);
 /// ```
-pub fn radix(list: &[i64]) -> Option<SmallVec<[(i64, i64); 2]>> {
+pub fn radix(list: &[i64]) -> Option<RadixDigits> {
     let mut digits = SmallVec::new();
     let mut list: SmallVec<[i64; 16]> = SmallVec::from_slice(list);
     while let [first, second, ..] = list[..] {
@@ -30,6 +33,45 @@ pub fn radix(list: &[i64]) -> Option<SmallVec<[(i64, i64); 2]>> {
         list = blocks.map(|block| block[0]).collect();
     }
     Some(digits)
+}
+
+/// The first number of a list over a box of these extents, row-major, and the digits of each axis
+/// of the box, if the list is linear in a mixed radix of the coordinates.
+///
+/// ```
+/// use restride_layout::radix_of_box;
+///
+/// let (first, axes) = radix_of_box(&[5, 6, 3, 4, 1, 2], &[3, 2]).unwrap();
+/// assert_eq!((first, &axes[0][..], &axes[1][..]), (5, &[(3, -2)][..], &[(2, 1)][..]));
+/// ```
+pub fn radix_of_box(list: &[i64], extents: &[usize]) -> Option<(i64, SmallVec<[RadixDigits; 4]>)> {
+    let first = *list.first()?;
+    // Each axis on its own, then all of them together.
+    let mut axes: SmallVec<[RadixDigits; 4]> = SmallVec::new();
+    let mut alone: SmallVec<[Vec<i64>; 4]> = SmallVec::new();
+    let mut inner = list.len();
+    for &extent in extents {
+        inner /= extent;
+        let step = |x: usize| list.get(x * inner)?.checked_sub(first);
+        let steps: Vec<i64> = (0..extent).map(step).collect::<Option<_>>()?;
+        axes.push(radix(&steps)?);
+        alone.push(steps);
+    }
+    sums_of(list, first, &alone).then_some((first, axes))
+}
+
+/// Whether every number is the sum of what its coordinates add to the first.
+fn sums_of(list: &[i64], first: i64, alone: &[Vec<i64>]) -> bool {
+    let Some((outer, rest)) = alone.split_first() else {
+        return list == [first];
+    };
+    if rest.is_empty() {
+        let mut pairs = list.iter().zip(outer);
+        return pairs.all(|(x, by)| x.wrapping_sub(first) == *by);
+    }
+    let inner = list.len() / outer.len();
+    let mut blocks = list.chunks_exact(inner).zip(outer);
+    blocks.all(|(block, by)| sums_of(block, first.wrapping_add(*by), rest))
 }
 
 #[cfg(test)]

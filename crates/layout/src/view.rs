@@ -95,6 +95,17 @@ impl Clone for View {
 }
 
 impl View {
+    /// The word for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            View::Slice(_) => "slice",
+            View::Permute(_) => "permute",
+            View::Collapse { .. } => "collapse",
+            View::Expand { .. } => "expand",
+            View::Broadcast { .. } => "broadcast",
+        }
+    }
+
     /// The shape it gives, or why it does not apply to this one.
     pub fn shape(&self, shape: &[i64]) -> Result<Sizes, Break> {
         let rank = |given: usize| match given == shape.len() {

@@ -2,7 +2,9 @@
 
 use restride_budget::Meter;
 use restride_canon::interp::{self, RunError};
-use restride_canon::ir::{Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span};
+use restride_canon::ir::{
+    Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span, View,
+};
 use restride_graph::{ElementType, Strided, ViewPolicy};
 use restride_loops::{Order, interpret_chunked, verify};
 use restride_lower::plan::{Answer, Destination, EvalError, Plan, PlanOptions, eval, plan};
@@ -32,6 +34,20 @@ impl Rng {
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[(self.next() % from.len() as u64) as usize]
     }
+}
+
+fn permute(perm: &[usize]) -> View {
+    View::Permute(perm.into())
+}
+
+fn collapse(groups: &[usize]) -> View {
+    let groups = groups.into();
+    View::Collapse { groups }
+}
+
+fn expand(groups: &[usize], sizes: &[i64]) -> View {
+    let (groups, sizes) = (groups.into(), sizes.into());
+    View::Expand { groups, sizes }
 }
 
 /// A graph under construction, with the buffers of its inputs.
@@ -118,10 +134,10 @@ impl Maker {
             }
             1 if !shape.is_empty() => {
                 // Transposed, and turned round on the first axis.
-                let perm: Vec<u8> = (0..shape.len() as u8).rev().collect();
+                let perm = View::Permute((0..shape.len()).rev().collect());
                 let turned: Vec<i64> = shape.iter().rev().copied().collect();
                 let x = self.plain_indices(&turned, &numbers);
-                let x = self.builder.permute(x, &perm).expect("fits");
+                let x = self.builder.view(x, &perm).expect("fits");
                 let mut spans: Vec<Span> = shape.iter().map(|&n| Span::whole(n)).collect();
                 if shape[0] > 1 {
                     spans[0] = Span {
@@ -130,7 +146,8 @@ impl Maker {
                         step: -1,
                     };
                 }
-                self.builder.slice(x, &spans).expect("fits")
+                let spans = View::Slice(spans.into());
+                self.builder.view(x, &spans).expect("fits")
             }
             2 if !shape.is_empty() && shape[0] > 1 => {
                 // Two pieces, one of them perhaps known.
@@ -194,7 +211,7 @@ impl Maker {
     }
 
     fn slice(&mut self, x: NodeId) -> NodeId {
-        let spans: Vec<Span> = self
+        let spans = self
             .shape(x)
             .iter()
             .map(|&n| {
@@ -216,25 +233,27 @@ impl Maker {
                 Span { start, len, step }
             })
             .collect();
-        self.builder.slice(x, &spans).expect("in range")
+        let spans = View::Slice(spans);
+        self.builder.view(x, &spans).expect("in range")
     }
 
     fn permute(&mut self, x: NodeId) -> NodeId {
-        let mut perm: Vec<u8> = (0..self.shape(x).len() as u8).collect();
+        let mut perm: Vec<usize> = (0..self.shape(x).len()).collect();
         for k in (1..perm.len()).rev() {
             perm.swap(k, self.rng.range(0, k as i64) as usize);
         }
-        self.builder.permute(x, &perm).expect("a permutation")
+        let perm = View::Permute(perm.into());
+        self.builder.view(x, &perm).expect("a permutation")
     }
 
     fn reshape(&mut self, x: NodeId) -> NodeId {
         let shape = self.shape(x);
         let count: i64 = shape.iter().product();
         let flat = match shape.len() {
-            0 => self.builder.expand(x, &[], &[1]),
-            n => self.builder.collapse(x, &[n as u8]),
-        }
-        .expect("one axis");
+            0 => expand(&[], &[1]),
+            n => collapse(&[n]),
+        };
+        let flat = self.builder.view(x, &flat).expect("one axis");
         let mut sizes = vec![];
         let mut left = count;
         for _ in 0..self.rng.range(0, 3) {
@@ -244,7 +263,7 @@ impl Maker {
             left /= d;
         }
         sizes.push(left);
-        let made = self.builder.expand(flat, &[sizes.len() as u8], &sizes);
+        let made = self.builder.view(flat, &expand(&[sizes.len()], &sizes));
         made.expect("same count")
     }
 
@@ -260,7 +279,11 @@ impl Maker {
                     }
                 }
                 match sizes.iter().product::<i64>() <= LIMIT {
-                    true => self.builder.broadcast(x, &sizes).expect("units only"),
+                    true => {
+                        let sizes = sizes.into();
+                        let made = self.builder.view(x, &View::Broadcast { sizes });
+                        made.expect("units only")
+                    }
                     false => x,
                 }
             }
@@ -587,7 +610,7 @@ fn a_concat_may_have_any_number_of_parts() {
     let mut m = Maker::new(2);
     let parts: Vec<NodeId> = (0..200).map(|_| m.data(&[1, 2])).collect();
     let joined = m.builder.concat(&parts, 0).expect("fits");
-    let turned = m.builder.permute(joined, &[1, 0]).expect("fits");
+    let turned = m.builder.view(joined, &permute(&[1, 0])).expect("fits");
     m.builder.output(joined, None).expect("an output");
     m.builder.output(turned, None).expect("an output");
     let (graph, buffers) = m.finish();
@@ -598,20 +621,15 @@ fn a_concat_may_have_any_number_of_parts() {
 fn plans_read_well() {
     let mut b = Builder::new();
     let x = b.input(ElementType::F32, &[4, 6], None).expect("an input");
-    let rows = b.slice(
-        x,
-        &[
-            Span {
-                start: 1,
-                len: 2,
-                step: 2,
-            },
-            Span::whole(6),
-        ],
-    );
-    let rows = rows.expect("fits");
-    let turned = b.permute(rows, &[1, 0]).expect("fits");
-    let flat = b.collapse(turned, &[2]).expect("fits");
+    let rows = Span {
+        start: 1,
+        len: 2,
+        step: 2,
+    };
+    let rows = b.view(x, &View::Slice([rows, Span::whole(6)].as_slice().into()));
+    let turned = b.view(rows.expect("fits"), &permute(&[1, 0]));
+    let turned = turned.expect("fits");
+    let flat = b.view(turned, &collapse(&[2])).expect("fits");
     b.output(turned, None).expect("an output");
     b.output(flat, None).expect("an output");
     let planned = plan(&b.finish(), PlanOptions::default(), &Meter::unlimited()).expect("a plan");
@@ -638,11 +656,12 @@ fn reshapes_that_are_written_out_are_one_piece() {
             let x = m.builder.input(element, &sizes, None).expect("an input");
             let places = (0..sizes[0] * sizes[1]).flat_map(i64::to_le_bytes);
             m.buffers.push(places.collect());
-            let turned = m.builder.permute(x, &[1, 0]).expect("fits");
-            let flat = m.builder.collapse(turned, &[2]).expect("fits");
+            let turned = m.builder.view(x, &permute(&[1, 0])).expect("fits");
+            let flat = m.builder.view(turned, &collapse(&[2])).expect("fits");
             let mut reshaped = flat;
             for shape in shapes {
-                reshaped = m.builder.expand(flat, &[2], &shape).expect("fits");
+                let made = m.builder.view(flat, &expand(&[2], &shape));
+                reshaped = made.expect("fits");
                 m.builder.output(reshaped, None).expect("an output");
             }
             if check {
@@ -673,9 +692,14 @@ fn chosen_patches_are_looked_up_in_a_table() {
     let mut b = Builder::new();
     let x = b.input(ElementType::F32, &[4, 4], None).expect("an input");
     let node = b.input(ElementType::I64, &[3], None).expect("an input");
-    let cut = b.expand(x, &[2, 2], &[2, 2, 2, 2]).expect("fits");
-    let turned = b.permute(cut, &[0, 2, 1, 3]).expect("fits");
-    let patches = b.collapse(turned, &[2, 2]).expect("fits");
+    let mut patches = x;
+    for step in [
+        expand(&[2, 2], &[2, 2, 2, 2]),
+        permute(&[0, 2, 1, 3]),
+        collapse(&[2, 2]),
+    ] {
+        patches = b.view(patches, &step).expect("fits");
+    }
     let index = Index {
         node,
         outputs: [0].into_iter().collect(),

@@ -1,11 +1,11 @@
 //! A layout of one column taken apart, for rules that put digits together anew.
 
 use super::Result;
-use restride_layout::{Axes, Layout};
+use restride_layout::{Axes, Layout, RadixDigits};
 use smallvec::SmallVec;
 
 /// The digits of one axis as `(extent, stride)`, outermost first.
-pub(crate) type AxisDigits = SmallVec<[(i64, i64); 2]>;
+pub(crate) type AxisDigits = RadixDigits;
 
 /// Offset and digits of a layout that is not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,42 +1,23 @@
 //! The end: values become nodes.
-//!
-//! Inputs come first, in their order. Then each node as late as its first user allows: depth
-//! first, operands in order, from the obligations and then the outputs. What none of them needs
-//! is never printed.
 
-use super::base::{Base, BaseId, Held};
-use super::memo::Memo;
-use super::{Engine, PendingCoordinate, PendingGather, Result, Source, Value};
+use super::base::{Base, Held};
+use super::{Demand, Engine, PendingCoordinate, PendingGather, Result, Source, Value};
 use crate::CanonError;
-use crate::ir::{Builder, Canonical, Check, Coordinate, Index, IrError, NodeId};
+use crate::ir::{Builder, Canonical, Check, Coordinate, Index, IrError, Node, NodeId, Places};
 use crate::rules::{dead_nodes, view_chain};
 use crate::trace::few;
 use restride_graph::ValueId;
-use restride_layout::View;
 use smallvec::SmallVec;
 
-/// What is left to do for a root, last first: a stack instead of recursion, for chains may be as
-/// long as the graph.
-enum Task<'v> {
-    /// The base of a value if it has no node yet, then its chain.
-    Value(&'v Value),
-    /// The operands of a base, then its node.
-    Base(BaseId),
-    /// The node of a base, of the operands that came last.
-    Node(BaseId),
-    /// The chain of a value whose base has its node.
-    Chain(&'v Value),
-}
+type Flags = SmallVec<[bool; 16]>;
 
-struct Printer<'e, 't> {
+struct Finish<'e, 't> {
     engine: &'e mut Engine<'t>,
-    bases: &'e [Held],
     builder: Builder,
-    /// The node of each base that has one.
-    nodes: Vec<Option<NodeId>>,
-    memo: Memo,
-    /// Nodes of operands that wait for their user.
-    operands: SmallVec<[NodeId; 8]>,
+    /// The node of each base that is needed.
+    nodes: SmallVec<[Option<NodeId>; 16]>,
+    /// The views that were made, and what for: kept for the trace.
+    views: Vec<(NodeId, ValueId)>,
 }
 
 impl Engine<'_> {
@@ -47,169 +28,204 @@ impl Engine<'_> {
         let checks = std::mem::take(&mut self.checks);
         let outputs = std::mem::take(&mut self.outputs);
         let cuts = self.cuts;
-        let mut printer = Printer {
+        let of_checks = checks.iter().map(|(value, _)| value);
+        let roots = of_checks.chain(outputs.iter().map(|output| &output.value));
+        let needed = needed(&bases, inputs.len(), roots);
+        let mut finish = Finish {
             engine: &mut self,
-            bases: &bases,
             builder: Builder::new(),
-            nodes: vec![None; bases.len()],
-            memo: Memo::default(),
-            operands: SmallVec::new(),
+            nodes: SmallVec::from_elem(None, bases.len()),
+            views: Vec::new(),
         };
         for (base, layout) in inputs {
             let ty = &bases[base.index()].ty;
-            let node = printer.builder.input(ty.element, &ty.shape, layout)?;
-            printer.nodes[base.index()] = Some(node);
+            let node = finish.builder.input(ty.element, &ty.shape, layout)?;
+            finish.nodes[base.index()] = Some(node);
+        }
+        for (place, held) in bases.iter().enumerate() {
+            if needed[place] && finish.nodes[place].is_none() {
+                finish.nodes[place] = Some(finish.base(&bases, held)?);
+            }
         }
         for (value, demand) in &checks {
-            let node = printer.root(value, ValueId::from_u32(demand.op))?;
-            printer.builder.check(Check {
+            let &Demand {
+                limit,
+                wrap,
+                op,
+                column,
+                columns,
+            } = demand;
+            let node = finish.node(&bases, value, ValueId::from_u32(op))?;
+            finish.builder.check(Check {
                 node,
-                limit: demand.limit,
-                wrap: demand.wrap,
-                op: demand.op,
-                column: demand.column,
-                columns: demand.columns,
+                limit,
+                wrap,
+                op,
+                column,
+                columns,
             })?;
         }
         for output in &outputs {
-            let node = printer.root(&output.value, output.on)?;
-            let builder = &mut printer.builder;
-            builder.output_as(node, output.layout.clone(), output.views)?;
+            let node = finish.node(&bases, &output.value, output.on)?;
+            let (layout, views) = (output.layout.clone(), output.views);
+            finish.builder.output_as(node, layout, views)?;
         }
-        Ok((printer.finished()?, cuts))
+        let unneeded = needed.iter().filter(|needed| !**needed).count();
+        let (graph, places) = finish.builder.finished();
+        let mut views = finish.views;
+        views.sort_by_key(|(made, _)| places[made.index()]);
+        self.tell(&graph, &views, &places);
+        if unneeded > 0 {
+            let (all, dead) = (bases.len() as u64, unneeded as u64);
+            let why = || {
+                let dead = few(dead, "value is used", "values are used");
+                format!("{dead} by no output and no obligation")
+            };
+            self.fired(&dead_nodes::RULE, [all, 0, 0], [all - dead, 0, 0], why)?;
+        }
+        Ok((graph, cuts))
+    }
+
+    /// Tells the trace which views are left.
+    fn tell(&mut self, graph: &Canonical, views: &[(NodeId, ValueId)], places: &Places) {
+        if views.is_empty() {
+            return;
+        }
+        let (on_last, (_, last)) = (self.on, graph.lines());
+        for &(made, on) in views {
+            let Some(Node::View { x, layout }) = places[made.index()].map(|id| graph.node(id))
+            else {
+                continue;
+            };
+            let Ok(chain) = self.chain_of(layout, &graph.ty(*x).shape) else {
+                continue;
+            };
+            self.turn_to(on);
+            self.note(view_chain::RULE.name, || {
+                let views = few(chain.len() as u64, "view", "views");
+                format!("{layout} over %{} is {views}", last[x.index()])
+            });
+        }
+        self.turn_to(on_last);
     }
 }
 
-impl<'e> Printer<'e, '_> {
-    /// The node that holds a value.
-    fn root(&mut self, value: &'e Value, on: ValueId) -> Result<NodeId> {
-        let mut tasks: SmallVec<[Task<'e>; 8]> = SmallVec::new();
-        tasks.push(Task::Value(value));
-        while let Some(task) = tasks.pop() {
-            self.engine.meter.check()?;
-            match task {
-                Task::Value(value) => {
-                    tasks.push(Task::Chain(value));
-                    if let Source::View { base, .. } = &value.source
-                        && self.nodes[base.index()].is_none()
-                    {
-                        tasks.push(Task::Base(*base));
-                    }
-                }
-                Task::Base(base) => {
-                    tasks.push(Task::Node(base));
-                    let first = tasks.len();
-                    self.bases[base.index()].base.operands(|value| {
-                        tasks.push(Task::Value(value));
-                    });
-                    tasks[first..].reverse();
-                }
-                Task::Node(base) => {
-                    self.engine.turn_to(self.bases[base.index()].on);
-                    let node = self.base(base)?;
-                    self.nodes[base.index()] = Some(node);
-                }
-                Task::Chain(value) => {
-                    let user = tasks.iter().rev().find_map(|task| match task {
-                        Task::Node(base) => Some(self.bases[base.index()].on),
-                        Task::Value(_) | Task::Base(_) | Task::Chain(_) => None,
-                    });
-                    self.engine.turn_to(user.unwrap_or(on));
-                    let node = self.chain(value)?;
-                    self.operands.push(node);
-                }
-            }
+/// Which bases an output or an obligation needs; inputs are kept in any case. Operands of bases
+/// come before them.
+fn needed<'v>(bases: &[Held], inputs: usize, roots: impl Iterator<Item = &'v Value>) -> Flags {
+    let mut needed = Flags::from_elem(false, bases.len());
+    let need = |needed: &mut Flags, value: &Value| {
+        if let Source::View { base, .. } = &value.source {
+            needed[base.index()] = true;
         }
-        self.operands.pop().ok_or(CanonError::Operator {
-            op: "output",
-            what: "it has no node",
-        })
+    };
+    needed[..inputs].fill(true);
+    roots.for_each(|value| need(&mut needed, value));
+    for (place, held) in bases.iter().enumerate().rev() {
+        if needed[place] {
+            held.base.operands(|value| need(&mut needed, value));
+        }
     }
+    needed
+}
 
-    /// The node of a base.
-    fn base(&mut self, id: BaseId) -> Result<NodeId> {
-        let Held { base, ty, .. } = &self.bases[id.index()];
-        let mut count = 0;
-        base.operands(|_| count += 1);
-        let first = self.operands.len().saturating_sub(count);
-        let operands: SmallVec<[NodeId; 8]> = self.operands.drain(first..).collect();
-        match base {
-            Base::Input(_) => self.nodes[id.index()].ok_or(CanonError::Operator {
-                op: "input",
-                what: "it is not among the graph's inputs",
-            }),
+impl Finish<'_, '_> {
+    /// The node of a base whose operands have theirs.
+    fn base(&mut self, bases: &[Held], held: &Held) -> Result<NodeId> {
+        self.engine.meter.things(1, 500, 300);
+        self.engine.meter.check()?;
+        let Held { base, ty, on } = held;
+        let node = match base {
+            Base::Input(_) => {
+                return Err(CanonError::Operator {
+                    op: "input",
+                    what: "it is not among the graph's inputs",
+                });
+            }
             Base::Constant(bytes) => {
-                self.cons(|b| b.constant(ty.element, &ty.shape, bytes.clone()))
+                let bytes = bytes.clone();
+                self.builder.constant(ty.element, &ty.shape, bytes)?
             }
             Base::Gather(gather) => {
-                let (data, coordinates) = named(gather, &operands)?;
-                self.cons(|b| b.gather(data, &coordinates))
+                let data = self.node(bases, &gather.data, *on)?;
+                let coordinates = self.coordinates(bases, gather, *on)?;
+                self.builder.gather(data, &coordinates)?
             }
-            // An axis of a tensor: below 32.
-            Base::Concat { axis, .. } => self.cons(|b| b.concat(&operands, *axis as u8)),
-            Base::Cut(_) => Ok(*operands.first().ok_or(IrError::NoParts)?),
-        }
+            Base::Concat { parts, axis } => {
+                let mut operands: SmallVec<[NodeId; 8]> = SmallVec::new();
+                for part in parts {
+                    operands.push(self.node(bases, part, *on)?);
+                }
+                // An axis of a tensor: below 32.
+                self.builder.concat(&operands, *axis as u8)?
+            }
+            Base::Cut(value) => self.node(bases, value, *on)?,
+        };
+        Ok(node)
     }
 
-    /// The one chain of a value over the node of its base.
-    fn chain(&mut self, value: &Value) -> Result<NodeId> {
+    fn coordinates(
+        &mut self,
+        bases: &[Held],
+        gather: &PendingGather,
+        on: ValueId,
+    ) -> Result<SmallVec<[Coordinate; 3]>> {
+        let coordinate = |coordinate: &PendingCoordinate| {
+            Ok(match coordinate {
+                PendingCoordinate::Output(output) => Coordinate::Output(*output),
+                PendingCoordinate::Index(index) => Coordinate::Index(Index {
+                    node: self.node(bases, &index.value, on)?,
+                    outputs: index.outputs.clone(),
+                    wrap: index.wrap,
+                    policy: index.policy,
+                }),
+            })
+        };
+        gather.coordinates.iter().map(coordinate).collect()
+    }
+
+    /// The node of a value that `on` uses, whose base has its node.
+    fn node(&mut self, bases: &[Held], value: &Value, on: ValueId) -> Result<NodeId> {
+        let meter = self.engine.meter;
+        meter.things(1, 300, 200);
+        meter.check()?;
         let (base, layout) = match &value.source {
             Source::Fill(fill) => {
-                return self.cons(|b| b.fill(value.element, &fill.shape, fill.bits));
+                let node = self.builder.fill(value.element, &fill.shape, fill.bits)?;
+                return Ok(node);
             }
             Source::View { base, layout } => (*base, layout),
         };
-        let Some(mut node) = self.nodes[base.index()] else {
-            return Err(CanonError::Operator {
-                op: "view",
-                what: "its base has no node",
-            });
-        };
-        let chain = (self.engine).chain_of(layout, &self.bases[base.index()].ty.shape)?;
-        if !chain.is_empty() {
-            self.engine.note(view_chain::RULE.name, || {
-                let views = few(chain.len() as u64, "view", "views");
-                format!("{layout} over {node} is {views}")
-            });
+        let below = self.nodes[base.index()].ok_or(IrError::NoParts)?;
+        let Held { base, ty, .. } = &bases[base.index()];
+        let mut node = below;
+        match base {
+            // What composes with the first part of a cut chain belongs to it.
+            Base::Cut(_) => {
+                for step in self.engine.chain_of(layout, &ty.shape)? {
+                    node = self.builder.view(node, &step)?;
+                }
+            }
+            Base::Input(_) | Base::Constant(_) | Base::Gather(_) | Base::Concat { .. } => {
+                node = self.builder.shown(node, layout.clone())?;
+            }
         }
-        for step in &chain {
-            node = self.cons(|b| emit(b, node, step))?;
+        if self.engine.traces() {
+            self.remember(node, on);
         }
         Ok(node)
     }
 
-    /// Makes a node, or finds the equal one that exists.
-    fn cons(
-        &mut self,
-        make: impl FnOnce(&mut Builder) -> std::result::Result<NodeId, IrError>,
-    ) -> Result<NodeId> {
-        self.engine.meter.things(1, 500, 300);
-        let node = make(&mut self.builder)?;
-        let graph = self.builder.graph();
-        let what = |place: u32| {
-            let id = NodeId::from_u32(place);
-            (graph.node(id), graph.ty(id))
-        };
-        match self.memo.find(node.index() as u32, what) {
-            Some(known) => {
-                self.builder.undo();
-                Ok(NodeId::from_u32(known))
+    /// Keeps a view for the trace, after those below it.
+    fn remember(&mut self, node: NodeId, on: ValueId) {
+        if let Node::View { x, .. } = self.builder.graph().node(node) {
+            let below = *x;
+            let is_view = matches!(self.builder.graph().node(below), Node::View { .. });
+            if is_view && !self.views.iter().any(|(known, _)| *known == below) {
+                self.remember(below, on);
             }
-            None => Ok(node),
+            self.views.push((node, on));
         }
-    }
-
-    fn finished(self) -> Result<Canonical> {
-        let dead = self.nodes.iter().filter(|node| node.is_none()).count() as u64;
-        if dead > 0 {
-            let all = self.nodes.len() as u64;
-            self.engine
-                .fired(&dead_nodes::RULE, [all, 0, 0], [all - dead, 0, 0], || {
-                    let dead = few(dead, "value is used", "values are used");
-                    format!("{dead} by no output and no obligation")
-                })?;
-        }
-        Ok(self.builder.finish())
     }
 }
 
@@ -225,40 +241,5 @@ impl Base {
             Self::Concat { parts, .. } => parts.iter().for_each(see),
             Self::Cut(value) => see(value),
         }
-    }
-}
-
-type Named = (NodeId, SmallVec<[Coordinate; 3]>);
-
-/// A gather of nodes: the data, then the indices in order.
-fn named(gather: &PendingGather, operands: &[NodeId]) -> std::result::Result<Named, IrError> {
-    let mut operands = operands.iter().copied();
-    let data = operands.next().ok_or(IrError::GatherWithoutIndex)?;
-    let coordinate = |coordinate: &PendingCoordinate| {
-        Ok(match coordinate {
-            PendingCoordinate::Output(output) => Coordinate::Output(*output),
-            PendingCoordinate::Index(index) => Coordinate::Index(Index {
-                node: operands.next().ok_or(IrError::GatherWithoutIndex)?,
-                outputs: index.outputs.clone(),
-                wrap: index.wrap,
-                policy: index.policy,
-            }),
-        })
-    };
-    let coordinates: std::result::Result<_, IrError> =
-        gather.coordinates.iter().map(coordinate).collect();
-    Ok((data, coordinates?))
-}
-
-/// The node of one view step.
-fn emit(builder: &mut Builder, x: NodeId, step: &View) -> std::result::Result<NodeId, IrError> {
-    // Ranks are at most 32, so axis numbers and counts fit a byte.
-    let bytes = |list: &[usize]| -> SmallVec<[u8; 8]> { list.iter().map(|&n| n as u8).collect() };
-    match step {
-        View::Slice(spans) => builder.slice(x, spans),
-        View::Permute(perm) => builder.permute(x, &bytes(perm)),
-        View::Collapse { groups } => builder.collapse(x, &bytes(groups)),
-        View::Expand { groups, sizes } => builder.expand(x, &bytes(groups), sizes),
-        View::Broadcast { sizes } => builder.broadcast(x, sizes),
     }
 }

@@ -3,8 +3,8 @@
 //! Nothing becomes a node on the way. A value is a base and one
 //! [layout](restride_layout::Layout) over it; view operations compose into the layout. When a
 //! value is an operand of a gather or concat, an obligation or an output, the
-//! [rules](crate::rules) see it first. At the end ([`Engine::finish`]) what is needed is printed:
-//! each layout as the one chain of nodes that it stands for.
+//! [rules](crate::rules) see it first. At the end ([`Engine::finish`]) what is needed becomes nodes:
+//! a base is one, and so is each layout over one.
 //!
 //! Everything that can repeat is bounded: rules nest at most [`MAX_DEPTH`] deep, fire at most
 //! `fuel` times, and spend at most a quarter of what the compile may; what is past the bound stays
@@ -15,7 +15,6 @@ mod concat;
 mod digits;
 mod finish;
 mod gather;
-mod memo;
 mod settle;
 mod value;
 mod views;
@@ -28,12 +27,11 @@ pub(crate) use value::{
 };
 
 use crate::CanonError;
+use crate::memo::Memo;
 use crate::trace::{Measure, Rewrite, Rule, Trace};
 use base::Held;
-use memo::Memo;
 use restride_budget::{Budget, Meter};
 use restride_graph::{Strided, ValueId, ViewPolicy};
-use std::collections::HashSet;
 
 pub(crate) type Result<T> = std::result::Result<T, CanonError>;
 
@@ -62,7 +60,7 @@ pub(crate) struct Engine<'t> {
     inputs: Vec<(BaseId, Option<Strided>)>,
     checks: Vec<(Value, Demand)>,
     /// What is demanded already: index tensor, limit, wrap.
-    demanded: HashSet<(Value, i64, bool)>,
+    demanded: Memo,
     outputs: Vec<PendingOutput>,
     trace: Option<&'t mut dyn Trace>,
     /// What the compile may spend.
@@ -92,7 +90,7 @@ impl<'t> Engine<'t> {
             memo: Memo::default(),
             inputs: Vec::with_capacity(1),
             checks: Vec::new(),
-            demanded: HashSet::new(),
+            demanded: Memo::default(),
             outputs: Vec::with_capacity(1),
             trace,
             on: ValueId::from_u32(0),
@@ -189,12 +187,18 @@ impl<'t> Engine<'t> {
 
     /// Adds an obligation, unless an earlier one says the same.
     pub(crate) fn push_check(&mut self, value: Value, demand: Demand) -> bool {
-        let key = (value.clone(), demand.limit, demand.wrap);
-        let new = self.demanded.insert(key);
-        if new {
-            self.checks.push((value, demand));
+        let new = self.checks.len() as u32;
+        self.checks.push((value, demand));
+        let checks = &self.checks;
+        let what = |place: u32| {
+            let (value, demand) = &checks[place as usize];
+            (value, demand.limit, demand.wrap)
+        };
+        let known = self.demanded.find(new, what).is_some();
+        if known {
+            self.checks.pop();
         }
-        new
+        !known
     }
 }
 

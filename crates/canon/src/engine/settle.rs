@@ -1,10 +1,9 @@
 //! Values in normal form: the rules that see their base, and the one chain of their layout.
 
 use super::{Base, BaseId, Engine, Result, Source, Value};
-use crate::ir::MAX_AXES;
+use crate::ir::chain_of;
 use crate::rules;
-use restride_graph::MAX_RANK;
-use restride_layout::{Axes, Break, Chain, Layout, Piece, View};
+use restride_layout::{Break, Chain, Layout};
 
 impl Engine<'_> {
     /// The same value after every rule that looks below its layout, if one fires.
@@ -52,15 +51,13 @@ impl Engine<'_> {
         }
     }
 
-    /// As [`chain_of`], counted.
+    /// The chain of views that a layout is.
     pub(crate) fn chain_of(
         &self,
         layout: &Layout,
         source: &[i64],
     ) -> std::result::Result<Chain, Break> {
-        let digits = layout.piece().map_or(0, |piece| piece.digits().len());
-        self.meter.work(200 + 100 * (digits + source.len()) as u64);
-        chain_of(layout, source)
+        chain_of(layout, source, self.meter)
     }
 
     /// A base whose elements are those of this value.
@@ -80,45 +77,4 @@ impl Engine<'_> {
         }
         Ok(value.clone())
     }
-}
-
-/// The one chain of views that gives a layout over a dense source of this shape.
-///
-/// Where the axes of the source stand in the way, or cut it into more axes than a value may have, they
-/// are joined first.
-fn chain_of(layout: &Layout, source: &[i64]) -> std::result::Result<Chain, Break> {
-    let direct = layout.reify(source);
-    match direct {
-        Ok(chain) if fits(&chain, layout) => Ok(chain),
-        Ok(_) | Err(_) if source.len() > 1 => {
-            let groups = Axes::from_slice(&[source.len()]);
-            let mut chain = Chain::new();
-            chain.push(View::Collapse { groups });
-            chain.extend(layout.reify(&[source.iter().product()])?);
-            match fits(&chain, layout) {
-                true => Ok(chain),
-                false => Err(Break::NoChain),
-            }
-        }
-        Ok(_) => Err(Break::NoChain),
-        Err(why) => Err(why),
-    }
-}
-
-/// Whether a chain of views of so few digits has no step with more axes than a value may have:
-/// every digit, and what lies between two of them, may need an axis, and so do the axes of size 1
-/// of both ends.
-pub(crate) fn is_short(piece: &Piece) -> bool {
-    3 * piece.digits().len() <= MAX_AXES - 2 * MAX_RANK
-}
-
-/// Whether no step has more axes than a value may have.
-fn fits(chain: &Chain, layout: &Layout) -> bool {
-    let axes = |step: &View| match step {
-        View::Slice(spans) => spans.len(),
-        View::Permute(perm) => perm.len(),
-        View::Collapse { groups } => groups.len(),
-        View::Expand { sizes, .. } | View::Broadcast { sizes } => sizes.len(),
-    };
-    layout.piece().is_none_or(is_short) || chain.iter().all(|step| axes(step) <= MAX_AXES)
 }

@@ -6,11 +6,12 @@ use restride_graph::{ElementType, Shape};
 use restride_layout::{Layout, View};
 use smallvec::SmallVec;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A value that has no nodes of its own yet.
 ///
 /// However long the chain of views that led here, it is one layout over one base. This is what
-/// makes equal chains equal: nodes are printed from the layout at the end. Layouts are some
+/// makes equal chains equal. Layouts are some
 /// hundred bytes and are handed on more often than changed, so they are shared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Value {
@@ -23,7 +24,7 @@ pub(crate) enum Source {
     /// The same bits everywhere. Every empty value is a fill of 0.
     Fill(Rc<Fill>),
     /// Elements of a base, at addresses of its dense row-major order.
-    View { base: BaseId, layout: Rc<Layout> },
+    View { base: BaseId, layout: Arc<Layout> },
 }
 
 /// A shape, and the bits of every element.
@@ -51,7 +52,7 @@ impl Value {
             element,
             source: Source::View {
                 base,
-                layout: Rc::new(layout),
+                layout: Arc::new(layout),
             },
         }
     }

@@ -1,9 +1,11 @@
 //! View operations on values: they compose into the layout, or cut the chain where it breaks.
 
 use super::{BaseId, Engine, Result, Source, Value};
+use crate::ir::chain::composed;
 use crate::rules;
-use restride_layout::{Axes, Break, Layout, Piece, Sizes, Span, View};
+use restride_layout::{Axes, Break, Layout, Sizes, Span, View};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 impl Engine<'_> {
     /// One view step.
@@ -23,34 +25,34 @@ impl Engine<'_> {
         }
     }
 
-    /// The layout over `base` that a step makes of another, if it can be printed as views of it.
-    ///
-    /// Two ends of a repeated axis may make one layout of digits that no chain of views gives.
-    /// Only steps that cut an axis of several digits can do so, so only they are looked at, and
-    /// layouts of so many digits that their chain may need more axes than a value may have.
+    /// The layout over `base` that a step makes of another.
     pub(crate) fn compose(
         &self,
         base: BaseId,
         layout: &Layout,
         step: &View,
     ) -> std::result::Result<Layout, Break> {
-        let mut pieces = 1;
-        let composed = layout.view_by_pieces(step, &mut pieces);
-        self.meter.work(250 * pieces as u64);
-        let composed = composed?;
-        let Some(piece) = composed.piece() else {
-            return Ok(composed);
-        };
-        let cuts = match step {
-            View::Slice(_) | View::Expand { .. } => true,
-            View::Permute(_) | View::Collapse { .. } | View::Broadcast { .. } => false,
-        };
-        let several = |piece: &Piece| piece.axes().any(|axis| axis.digits.len() > 1);
-        let many = !super::settle::is_short(piece);
-        if many || cuts && layout.piece().is_some_and(several) {
-            self.chain_of(&composed, &self.ty(base).shape)?;
+        composed(layout, &self.ty(base).shape, step, self.meter)
+    }
+
+    /// What a layout shows of a value.
+    pub(crate) fn through(&mut self, x: &Value, layout: &Arc<Layout>) -> Result<Value> {
+        let mut value = x.clone();
+        match &mut value.source {
+            Source::Fill(fill) => {
+                let (shape, bits) = (layout.shape(), fill.bits);
+                return Ok(Value::fill(x.element, shape, bits));
+            }
+            Source::View { base, layout: of } if of.is_dense_over(&self.ty(*base).shape) => {
+                *of = Arc::clone(layout);
+            }
+            Source::View { .. } => {
+                for step in self.chain_of(layout, x.shape())? {
+                    value = self.view(&value, &step)?;
+                }
+            }
         }
-        Ok(composed)
+        Ok(value)
     }
 
     /// `out[i] = x[start + i * step]`.

@@ -1,10 +1,13 @@
 //! The smart constructors: the only way to make a [`Canonical`].
 
+use super::chain::composed;
 use super::{
-    Axes, Canonical, Check, Coordinate, Gather, Index, Input, IrError, MAX_AXES, Node, NodeId,
-    Output, Span, Type,
+    Canonical, Check, Coordinate, Gather, Index, Input, IrError, MAX_AXES, Node, NodeId, Output,
+    Places, Type,
 };
+use restride_budget::Meter;
 use restride_graph::{ElementType, MAX_RANK, Shape, Strided, ViewPolicy};
+use restride_layout::{Layout, View};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -37,15 +40,15 @@ impl Builder {
         Self { graph }
     }
 
-    /// The finished graph.
+    /// The finished graph: what its inputs, outputs and obligations need, in order.
     #[must_use]
     pub fn finish(self) -> Canonical {
-        self.graph
+        self.finished().0
     }
 
-    /// Takes the last node back; nothing may refer to it yet.
-    pub(crate) fn undo(&mut self) {
-        self.graph.nodes.pop();
+    /// The finished graph, and where each node has come to.
+    pub(crate) fn finished(self) -> (Canonical, Places) {
+        self.graph.in_order()
     }
 
     /// What has been built so far.
@@ -94,105 +97,60 @@ impl Builder {
         )
     }
 
-    /// `out[i] = x[start + i * step]` on every axis.
-    pub fn slice(&mut self, x: NodeId, spans: &[Span]) -> Result<NodeId, IrError> {
+    /// What a view step shows of a node: one more view of what the node is a view of, if that is
+    /// one layout.
+    pub fn view(&mut self, x: NodeId, step: &View) -> Result<NodeId, IrError> {
+        let (op, meter) = (step.name(), Meter::unlimited());
         let ty = self.operand(x)?;
-        check_count("slice", spans.len(), ty.rank())?;
-        for (axis, (span, &size)) in spans.iter().zip(&ty.shape).enumerate() {
-            if !in_range(*span, size) {
-                let Span { start, len, step } = *span;
-                return Err(IrError::Span {
-                    axis,
-                    size,
-                    start,
-                    len,
-                    step,
-                });
-            }
-        }
         let element = ty.element;
-        let mut shape = Shape::from_slice(&ty.shape);
-        shape.iter_mut().zip(spans).for_each(|(n, s)| *n = s.len);
-        let spans = SmallVec::from_slice(spans);
-        self.push("slice", Node::Slice { x, spans }, element, shape)
+        let refused = |why| IrError::View { op, why };
+        let shape = step.shape(&ty.shape).map_err(refused)?;
+        check_shape(op, element, &shape)?;
+        if shape.contains(&0) {
+            return self.fill(element, &shape, 0);
+        }
+        match self.graph.node(x) {
+            Node::Fill { bits } => return self.fill(element, &shape, *bits),
+            Node::View { x: below, layout } => {
+                let source = &self.graph.ty(*below).shape;
+                if let Ok(layout) = composed(layout, source, step, &meter) {
+                    return self.shown(*below, layout.into());
+                }
+            }
+            Node::Input { .. } | Node::Constant { .. } | Node::Gather(_) | Node::Concat { .. } => {}
+        }
+        let whole = Layout::dense(&ty.shape).map_err(refused)?;
+        let layout = composed(&whole, &ty.shape, step, &meter).map_err(refused)?;
+        self.shown(x, layout.into())
     }
 
-    /// `out.shape[k] = x.shape[perm[k]]`.
-    pub fn permute(&mut self, x: NodeId, perm: &[u8]) -> Result<NodeId, IrError> {
+    /// All of a node, as something that views are not composed with.
+    pub fn whole(&mut self, x: NodeId) -> Result<NodeId, IrError> {
         let ty = self.operand(x)?;
-        let rank = ty.rank();
-        check_count("permute", perm.len(), rank)?;
-        let mut seen = 0u128;
-        for (position, &axis) in perm.iter().enumerate() {
-            if usize::from(axis) >= rank || seen & (1 << axis) != 0 {
-                return Err(IrError::Permutation {
-                    position,
-                    axis,
-                    rank,
-                });
-            }
-            seen |= 1 << axis;
+        let refused = |why| IrError::View { op: "whole", why };
+        let layout = Layout::dense(&ty.shape).map_err(refused)?;
+        match self.graph.node(x) {
+            Node::View { .. } => self.push_view(x, layout.into()),
+            Node::Input { .. }
+            | Node::Constant { .. }
+            | Node::Gather(_)
+            | Node::Concat { .. }
+            | Node::Fill { .. } => Ok(x),
         }
-        let element = ty.element;
-        let mut shape = Shape::from_slice(&ty.shape);
-        for (n, &a) in shape.iter_mut().zip(perm) {
-            *n = ty.shape[usize::from(a)];
-        }
-        let perm = Axes::from_slice(perm);
-        self.push("permute", Node::Permute { x, perm }, element, shape)
     }
 
-    /// Joins `groups[k]` neighbouring axes into axis `k`.
-    pub fn collapse(&mut self, x: NodeId, groups: &[u8]) -> Result<NodeId, IrError> {
-        let ty = self.operand(x)?;
-        let element = ty.element;
-        let sizes = group_sizes("collapse", groups, &ty.shape)?;
-        let groups = Axes::from_slice(groups);
-        self.push("collapse", Node::Collapse { x, groups }, element, sizes)
+    /// What a layout shows of a node: it is not empty, and a chain of views.
+    pub(crate) fn shown(&mut self, x: NodeId, layout: Arc<Layout>) -> Result<NodeId, IrError> {
+        match layout.is_dense_over(&self.operand(x)?.shape) {
+            true => Ok(x),
+            false => self.push_view(x, layout),
+        }
     }
 
-    /// Cuts axis `k` into `groups[k]` neighbouring axes; `shape` is that of the result.
-    pub fn expand(&mut self, x: NodeId, groups: &[u8], shape: &[i64]) -> Result<NodeId, IrError> {
-        let ty = self.operand(x)?;
-        let element = ty.element;
-        check_shape("expand", element, shape)?;
-        let sizes = group_sizes("expand", groups, shape)?;
-        check_count("expand", sizes.len(), ty.rank())?;
-        for (group, (&found, &size)) in sizes.iter().zip(&ty.shape).enumerate() {
-            if found != size {
-                return Err(IrError::GroupSize {
-                    op: "expand",
-                    group,
-                    found,
-                    size,
-                });
-            }
-        }
-        let groups = Axes::from_slice(groups);
-        self.push(
-            "expand",
-            Node::Expand { x, groups },
-            element,
-            Shape::from_slice(shape),
-        )
-    }
-
-    /// Repeats axes of size 1 up to `shape`.
-    pub fn broadcast(&mut self, x: NodeId, shape: &[i64]) -> Result<NodeId, IrError> {
-        let ty = self.operand(x)?;
-        check_count("broadcast", shape.len(), ty.rank())?;
-        for (axis, (&from, &to)) in ty.shape.iter().zip(shape).enumerate() {
-            if from != to && from != 1 {
-                return Err(IrError::Broadcast { axis, from, to });
-            }
-        }
-        let element = ty.element;
-        self.push(
-            "broadcast",
-            Node::Broadcast { x },
-            element,
-            Shape::from_slice(shape),
-        )
+    fn push_view(&mut self, x: NodeId, layout: Arc<Layout>) -> Result<NodeId, IrError> {
+        let element = self.operand(x)?.element;
+        let shape = Shape::from_slice(layout.shape());
+        self.push("view", Node::View { x, layout }, element, shape)
     }
 
     /// Chooses elements of `data` by index tensors.
@@ -403,47 +361,6 @@ impl OutputSizes {
             |(output, size): (usize, &Option<i64>)| size.ok_or(IrError::GatherUnused { output });
         self.0.iter().enumerate().map(known).collect()
     }
-}
-
-/// Whether every element of the span lies in an axis of this size, in the one spelling.
-fn in_range(span: Span, size: i64) -> bool {
-    let Span { start, len, step } = span;
-    match len {
-        i64::MIN..0 => false,
-        0 => start == 0 && step == 1,
-        1 => (0..size).contains(&start) && step == 1,
-        2.. => {
-            let last = i128::from(start) + i128::from(len - 1) * i128::from(step);
-            step != 0 && (0..size).contains(&start) && (0..i128::from(size)).contains(&last)
-        }
-    }
-}
-
-/// The sizes of the groups that these axes fall into.
-fn group_sizes(op: &'static str, groups: &[u8], sizes: &[i64]) -> Result<Shape, IrError> {
-    let rank = sizes.len();
-    if groups.is_empty() {
-        return match sizes.iter().position(|&size| size != 1) {
-            Some(group) => Err(IrError::Groups { op, group, rank }),
-            None => Ok(Shape::new()),
-        };
-    }
-    let mut at = 0;
-    let mut out = Shape::new();
-    for (group, &count) in groups.iter().enumerate() {
-        let end = at + usize::from(count);
-        if count == 0 || end > rank {
-            return Err(IrError::Groups { op, group, rank });
-        }
-        // The sizes belong to a checked shape, so this product is in range.
-        out.push(sizes[at..end].iter().product());
-        at = end;
-    }
-    if at != rank {
-        let group = groups.len();
-        return Err(IrError::Groups { op, group, rank });
-    }
-    Ok(out)
 }
 
 fn check_count(op: &'static str, found: usize, rank: usize) -> Result<(), IrError> {

@@ -2,6 +2,7 @@
 
 use super::NodeId;
 use restride_graph::ElementType;
+use restride_layout::Break;
 
 /// Why a node cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,35 +31,8 @@ pub enum IrError {
         found: usize,
         rank: usize,
     },
-    #[error("slice: axis {axis} of size {size} has no span {start}:{len}:{step}")]
-    Span {
-        axis: usize,
-        size: i64,
-        start: i64,
-        len: i64,
-        step: i64,
-    },
-    #[error("permute: {axis} at position {position} is repeated or outside the rank {rank}")]
-    Permutation {
-        position: usize,
-        axis: u8,
-        rank: usize,
-    },
-    #[error("{op}: group {group} is empty, or the groups do not cover the rank {rank}")]
-    Groups {
-        op: &'static str,
-        group: usize,
-        rank: usize,
-    },
-    #[error("{op}: group {group} holds {found} elements where the axis has {size}")]
-    GroupSize {
-        op: &'static str,
-        group: usize,
-        found: i64,
-        size: i64,
-    },
-    #[error("broadcast: axis {axis} of size {from} cannot become {to}")]
-    Broadcast { axis: usize, from: i64, to: i64 },
+    #[error("{op}: {why}")]
+    View { op: &'static str, why: Break },
     #[error("gather: axis {axis} of the data names output axis {output}: {why}")]
     GatherAxis {
         axis: usize,

@@ -1,40 +1,50 @@
 //! The canonical IR: what is left of a graph once its spelling is gone.
 //!
 //! A [`Canonical`] is an arena of nodes. Operands refer backwards only, so one pass in order sees
-//! every operand before its user. There are ten kinds of node and no more:
+//! every operand before its user. There are six kinds of node and no more:
 //!
 //! | node | meaning |
 //! |---|---|
 //! | `input` | the n-th input of the call |
 //! | `constant` | bytes known now |
-//! | `slice [start:len:step]` per axis | `out[i] = x[start + i * step]`, always in range |
-//! | `permute` | `out.shape[k] = x.shape[perm[k]]` |
-//! | `collapse` | each group of neighbouring axes becomes one |
-//! | `expand` | each axis becomes a group of neighbouring axes |
-//! | `broadcast` | axes of size 1 are repeated |
+//! | `view` | elements of another node, where a [`Layout`] says |
 //! | `gather` | some axes of the data are chosen by index tensors, see [`Gather`] |
 //! | `concat` | side by side along one axis |
 //! | `fill` | the same bits everywhere |
+//!
+//! However many slices, transposes and reshapes led to a view, it is one layout. Its [text](crate::text)
+//! is the chain of them that the layout stands for: [`Canonical::lines`] takes it apart for whoever
+//! prints or draws, and nobody else does.
 //!
 //! Besides nodes there are obligations ([`Check`]): index tensors that must be wholly in range
 //! before anything is written.
 //!
 //! Nodes are made by the checking constructors of [`Builder`] only, so a `Canonical` that is ill
-//! formed cannot exist, and whoever reads one may rely on every fact stated at [`Node`].
+//! formed cannot exist, and whoever reads one may rely on every fact stated at [`Node`]. Inputs
+//! come first, in their order. Then each node as late as its first user allows, depth first,
+//! operands in order, from the obligations and then the outputs: what none of them needs is not
+//! there, and equal nodes are one.
 
 mod build;
+pub(crate) mod chain;
 mod error;
+mod lines;
+mod order;
 
 /// The most axes that a value may have. Views on the way from one tensor to another may need
 /// more than a tensor may have: a repeated axis is two until they are joined.
 pub const MAX_AXES: usize = 4 * restride_graph::MAX_RANK;
 
 pub use build::Builder;
+pub use chain::chain_of;
 pub use error::IrError;
+pub use lines::{Line, Said};
+pub(crate) use order::Places;
 
-pub use restride_layout::Span;
+pub use restride_layout::{Span, View};
 
 use restride_graph::{ElementType, Shape, Strided, ViewPolicy};
+use restride_layout::Layout;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -43,10 +53,6 @@ use std::sync::Arc;
 pub struct NodeId(u32);
 
 impl NodeId {
-    pub(crate) fn from_u32(place: u32) -> Self {
-        Self(place)
-    }
-
     /// Its place in [`Canonical::nodes`].
     #[must_use]
     pub fn index(self) -> usize {
@@ -70,6 +76,18 @@ pub enum Policy {
     Zero,
     /// The nearest valid index is taken.
     Clamp,
+}
+
+impl Policy {
+    /// The row of an axis of this size, at least 1, that an index names; nothing for zero bits.
+    #[must_use]
+    pub fn row(self, index: i128, size: i64, wrap: bool) -> Option<i64> {
+        match (crate::scalar::normalise(index, size, wrap), self) {
+            (None, Self::Clamp) if index < 0 => Some(0),
+            (None, Self::Clamp) => Some(size - 1),
+            (row, Self::Zero | Self::Clamp) => row,
+        }
+    }
 }
 
 /// An index tensor that chooses along one axis of the data.
@@ -109,6 +127,16 @@ pub struct Gather {
     pub coordinates: SmallVec<[Coordinate; 3]>,
 }
 
+impl Gather {
+    /// The index tensors in order.
+    pub fn indices(&self) -> impl Iterator<Item = &Index> {
+        self.coordinates.iter().filter_map(|c| match c {
+            Coordinate::Index(index) => Some(index),
+            Coordinate::Output(_) => None,
+        })
+    }
+}
+
 /// A node without its type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
@@ -122,41 +150,12 @@ pub enum Node {
         /// Its bytes, little-endian elements.
         bytes: Arc<[u8]>,
     },
-    /// `out[i] = x[start + i * step]` on every axis, every element in range.
-    Slice {
-        /// Of what.
+    /// The elements of a node at the addresses of its dense row-major order that a layout says.
+    View {
+        /// Of what. It is no fill; it is a view where the two are no one layout.
         x: NodeId,
-        /// One span per axis. The step is never 0; with `len <= 1` it is 1, and with `len == 0`
-        /// the start is 0, so that equal slices have equal spans.
-        spans: SmallVec<[Span; 4]>,
-    },
-    /// `out.shape[k] = x.shape[perm[k]]`.
-    Permute {
-        /// Of what.
-        x: NodeId,
-        /// A permutation of the axes.
-        perm: Axes,
-    },
-    /// Row-major order is kept; axes are joined.
-    Collapse {
-        /// Of what.
-        x: NodeId,
-        /// `groups[k]` neighbouring axes of `x`, at least one, become axis `k`. Empty when the
-        /// result has rank 0 (then every axis of `x` has size 1).
-        groups: Axes,
-    },
-    /// Row-major order is kept; axes are cut.
-    Expand {
-        /// Of what.
-        x: NodeId,
-        /// Axis `k` of `x` becomes `groups[k]` neighbouring axes, at least one. Empty when `x`
-        /// has rank 0 (then every axis of the result has size 1).
-        groups: Axes,
-    },
-    /// Axes of size 1 are repeated up to the size that the type of the node says.
-    Broadcast {
-        /// Of what.
-        x: NodeId,
+        /// Of one column, inside `x`, not empty, and with a chain of views that it prints as.
+        layout: Arc<Layout>,
     },
     /// Elements named by index tensors.
     Gather(Gather),
@@ -179,18 +178,10 @@ impl Node {
     pub fn operands(&self, mut see: impl FnMut(NodeId)) {
         match self {
             Self::Input { .. } | Self::Constant { .. } | Self::Fill { .. } => {}
-            Self::Slice { x, .. }
-            | Self::Permute { x, .. }
-            | Self::Collapse { x, .. }
-            | Self::Expand { x, .. }
-            | Self::Broadcast { x } => see(*x),
+            Self::View { x, .. } => see(*x),
             Self::Gather(gather) => {
                 see(gather.data);
-                for coordinate in &gather.coordinates {
-                    if let Coordinate::Index(index) = coordinate {
-                        see(index.node);
-                    }
-                }
+                gather.indices().for_each(|index| see(index.node));
             }
             Self::Concat { parts, .. } => parts.iter().copied().for_each(see),
         }

@@ -1,8 +1,6 @@
 //! Constant index tensors as numbers.
 
 use crate::engine::{Base, Engine, PendingIndex, Source, Value};
-use crate::ir::Policy;
-use crate::scalar;
 
 /// The longest index table that rules look into.
 const MAX_TABLE: u64 = 1 << 20;
@@ -17,7 +15,7 @@ pub(crate) fn numbers(engine: &Engine<'_>, value: &Value) -> Option<Vec<i64>> {
     engine.meter.table(count, 16).ok()?;
     match &value.source {
         Source::Fill(fill) => {
-            let number = scalar::number(value.element, fill.bits);
+            let number = value.element.number(fill.bits);
             let nearest = number.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
             Some(vec![nearest; count as usize])
         }
@@ -39,15 +37,7 @@ pub(crate) fn rows(
     index: &PendingIndex,
     limit: i64,
 ) -> Option<Vec<Option<i64>>> {
-    let row = |value: i64| match (
-        scalar::normalise(value.into(), limit, index.wrap),
-        index.policy,
-    ) {
-        (Some(row), Policy::Zero | Policy::Clamp) => Some(row),
-        (None, Policy::Zero) => None,
-        (None, Policy::Clamp) if value < 0 => Some(0),
-        (None, Policy::Clamp) => Some(limit - 1),
-    };
+    let row = |value: i64| index.policy.row(value.into(), limit, index.wrap);
     Some(
         numbers(engine, &index.value)?
             .into_iter()

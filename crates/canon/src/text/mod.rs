@@ -11,6 +11,7 @@
 //!         | "collapse" value "[" group, ... "]"     -- axes of the operand
 //!         | "expand" value "[" group, ... "]"       -- axes of the result
 //!         | "broadcast" value                       -- axes of size 1 up to the type's shape
+//!         | "whole" value                           -- the same; views of it begin anew
 //!         | "gather" value "[" coordinate, ... "]"  -- one coordinate per axis of the operand
 //!         | "concat" "[" value, ... "]" "axis" integer
 //!         | "fill" bits
@@ -25,8 +26,9 @@
 //! ```
 //!
 //! Values are named in the order of definition; the printer calls them `%0`, `%1`, ... An index
-//! without `clamp` makes zero bits outside its axis. What the printer writes parses back to an
-//! equal graph.
+//! without `clamp` makes zero bits outside its axis. A view of a view is read as one layout, if it
+//! is one; what is not needed by an output or a check is not kept. What the printer writes parses
+//! back to an equal graph.
 
 mod parse;
 mod print;

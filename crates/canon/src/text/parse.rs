@@ -1,15 +1,14 @@
 //! Parsing, see [`crate::text`] for the grammar.
 
-use crate::ir::{
-    Builder, Canonical, Check, Coordinate, Index, MAX_AXES, NodeId, Policy, Span, Type,
-};
+use crate::ir::{Builder, Canonical, Check, Coordinate, Index, MAX_AXES, NodeId, Policy, Type};
 use crate::scalar;
 use restride_graph::{ElementType, Shape, Strided, ViewPolicy};
+use restride_layout::{Axes, Sizes, Span, View};
 use restride_text::{Cursor, Diagnostic, closest};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-const OPS: [&str; 10] = [
+const OPS: [&str; 11] = [
     "input",
     "constant",
     "slice",
@@ -17,6 +16,7 @@ const OPS: [&str; 10] = [
     "collapse",
     "expand",
     "broadcast",
+    "whole",
     "gather",
     "concat",
     "fill",
@@ -46,11 +46,9 @@ struct Parser<'a> {
 enum Spelled {
     Input(Option<Strided>),
     Constant(Vec<i128>),
-    Slice(NodeId, SmallVec<[Span; 4]>),
-    Permute(NodeId, SmallVec<[u8; 8]>),
-    Collapse(NodeId, SmallVec<[u8; 8]>),
-    Expand(NodeId, SmallVec<[u8; 8]>),
-    Broadcast(NodeId),
+    /// The sizes of an expand and of a broadcast are those of the type.
+    View(NodeId, View),
+    Whole(NodeId),
     Gather(NodeId, Vec<Coordinate>),
     Concat(Vec<NodeId>, u8),
     Fill(u128),
@@ -107,11 +105,13 @@ impl<'a> Parser<'a> {
                 let bytes = constant_bytes(ty.element, &values)?;
                 builder.constant(ty.element, &ty.shape, bytes.into())
             }
-            Spelled::Slice(x, spans) => builder.slice(x, &spans),
-            Spelled::Permute(x, perm) => builder.permute(x, &perm),
-            Spelled::Collapse(x, groups) => builder.collapse(x, &groups),
-            Spelled::Expand(x, groups) => builder.expand(x, &groups, &ty.shape),
-            Spelled::Broadcast(x) => builder.broadcast(x, &ty.shape),
+            Spelled::View(x, mut view) => {
+                if let View::Expand { sizes, .. } | View::Broadcast { sizes } = &mut view {
+                    *sizes = Sizes::from_slice(&ty.shape);
+                }
+                builder.view(x, &view)
+            }
+            Spelled::Whole(x) => builder.whole(x),
             Spelled::Gather(x, coordinates) => builder.gather(x, &coordinates),
             Spelled::Concat(parts, axis) => builder.concat(&parts, axis),
             Spelled::Fill(bits) => builder.fill(ty.element, &ty.shape, bits),
@@ -124,11 +124,21 @@ impl<'a> Parser<'a> {
         Ok(match op.text {
             "input" => Spelled::Input(self.layout()?),
             "constant" => Spelled::Constant(self.numbers()?),
-            "slice" => Spelled::Slice(self.operand()?, self.spans()?),
-            "permute" => Spelled::Permute(self.operand()?, self.axes()?),
-            "collapse" => Spelled::Collapse(self.operand()?, self.groups()?),
-            "expand" => Spelled::Expand(self.operand()?, self.groups()?),
-            "broadcast" => Spelled::Broadcast(self.operand()?),
+            "slice" => Spelled::View(self.operand()?, View::Slice(self.spans()?)),
+            "permute" => Spelled::View(self.operand()?, View::Permute(self.axes()?)),
+            "collapse" => {
+                let (x, groups) = (self.operand()?, self.groups()?);
+                Spelled::View(x, View::Collapse { groups })
+            }
+            "expand" => {
+                let (x, groups, sizes) = (self.operand()?, self.groups()?, Sizes::new());
+                Spelled::View(x, View::Expand { groups, sizes })
+            }
+            "broadcast" => {
+                let (x, sizes) = (self.operand()?, Sizes::new());
+                Spelled::View(x, View::Broadcast { sizes })
+            }
+            "whole" => Spelled::Whole(self.operand()?),
             "gather" => Spelled::Gather(self.operand()?, self.coordinates()?),
             "concat" => {
                 let parts = self.parts()?;
@@ -167,17 +177,17 @@ impl<'a> Parser<'a> {
             .ok_or_else(|| Diagnostic::new(name.span, "expected an output axis such as o0"))
     }
 
-    fn axes(&mut self) -> Result<SmallVec<[u8; 8]>, Diagnostic> {
+    fn axes(&mut self) -> Result<Axes, Diagnostic> {
         let list = self.cursor.int_list(MAX_AXES)?;
         // An axis beyond any rank is refused by the constructor.
         Ok(list
             .iter()
-            .map(|&a| u8::try_from(a).unwrap_or(u8::MAX))
+            .map(|&a| usize::try_from(a).unwrap_or(usize::MAX))
             .collect())
     }
 
-    fn groups(&mut self) -> Result<SmallVec<[u8; 8]>, Diagnostic> {
-        let mut groups = SmallVec::new();
+    fn groups(&mut self) -> Result<Axes, Diagnostic> {
+        let mut groups = Axes::new();
         let mut next = 0;
         let mut cursor = self.cursor.clone();
         cursor.list("[", "]", MAX_AXES, |cursor| {
@@ -189,14 +199,14 @@ impl<'a> Parser<'a> {
                 return Err(Diagnostic::new(span, message));
             }
             next += axes.len() as i64;
-            groups.push(axes.len() as u8);
+            groups.push(axes.len());
             Ok(())
         })?;
         self.cursor = cursor;
         Ok(groups)
     }
 
-    fn spans(&mut self) -> Result<SmallVec<[Span; 4]>, Diagnostic> {
+    fn spans(&mut self) -> Result<SmallVec<[Span; 6]>, Diagnostic> {
         let mut spans = SmallVec::new();
         self.cursor.list("[", "]", MAX_AXES, |cursor| {
             let start = cursor.int()?.text;

@@ -1,23 +1,29 @@
 //! Printing, see [`crate::text`] for the grammar.
 
-use crate::ir::{Canonical, Check, Coordinate, Index, Node, Policy, Type};
+use crate::ir::{Canonical, Check, Coordinate, Index, Line, Node, Policy, Said, Type};
 use crate::scalar;
 use restride_graph::Strided;
+use restride_layout::View;
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Canonical {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         writeln!(f, "canonical {{")?;
-        for (id, node, ty) in self.nodes() {
-            write!(f, "  {id} = ")?;
-            self.write_node(f, node, ty)?;
-            writeln!(f, " : {ty}")?;
+        let (lines, last) = self.lines();
+        for (number, line) in lines.iter().enumerate() {
+            write!(f, "  %{number} = ")?;
+            match &line.said {
+                Said::Node(node) => self.write_node(f, node, line)?,
+                Said::View(view) => write_view(f, view, line.operands[0])?,
+                Said::Whole => write!(f, "whole %{}", line.operands[0])?,
+            }
+            writeln!(f, " : {}", line.ty)?;
         }
         for check in self.checks() {
-            writeln!(f, "  {check}")?;
+            write_check(f, check, last[check.node.index()])?;
         }
         for output in self.outputs() {
-            write!(f, "  output {}", output.node)?;
+            write!(f, "  output %{}", last[output.node.index()])?;
             write_layout(f, output.layout.as_ref())?;
             if let Some(word) = output.views.word() {
                 write!(f, " {word}")?;
@@ -29,7 +35,8 @@ impl Display for Canonical {
 }
 
 impl Canonical {
-    fn write_node(&self, f: &mut Formatter<'_>, node: &Node, ty: &Type) -> Result {
+    fn write_node(&self, f: &mut Formatter<'_>, node: &Node, line: &Line<'_>) -> Result {
+        let mut operands = line.operands.iter();
         match node {
             Node::Input { ordinal } => {
                 write!(f, "input")?;
@@ -38,42 +45,59 @@ impl Canonical {
             }
             Node::Constant { bytes } => {
                 write!(f, "constant ")?;
-                write_constant(f, ty, bytes)
+                write_constant(f, &line.ty, bytes)
             }
-            Node::Slice { x, spans } => {
-                write!(f, "slice {x} ")?;
-                list(f, spans, |f, s| {
-                    write!(f, "{}:{}:{}", s.start, s.len, s.step)
-                })
-            }
-            Node::Permute { x, perm } => {
-                write!(f, "permute {x} ")?;
-                list(f, perm, |f, axis| write!(f, "{axis}"))
-            }
-            Node::Collapse { x, groups } => {
-                write!(f, "collapse {x} ")?;
-                write_groups(f, groups)
-            }
-            Node::Expand { x, groups } => {
-                write!(f, "expand {x} ")?;
-                write_groups(f, groups)
-            }
-            Node::Broadcast { x } => write!(f, "broadcast {x}"),
+            Node::View { layout, .. } => write!(f, "view {layout}"),
             Node::Gather(gather) => {
-                write!(f, "gather {} ", gather.data)?;
+                operands
+                    .next()
+                    .map_or(Ok(()), |x| write!(f, "gather %{x} "))?;
                 list(f, &gather.coordinates, |f, c| match c {
                     Coordinate::Output(axis) => write!(f, "o{axis}"),
-                    Coordinate::Index(index) => write_index(f, index),
+                    Coordinate::Index(index) => write_index(f, index, operands.next()),
                 })
             }
-            Node::Concat { parts, axis } => {
+            Node::Concat { axis, .. } => {
                 write!(f, "concat ")?;
-                list(f, parts, |f, part| write!(f, "{part}"))?;
+                list(f, &line.operands, |f, part| write!(f, "%{part}"))?;
                 write!(f, " axis {axis}")
             }
             Node::Fill { bits } => write!(f, "fill {bits:#x}"),
         }
     }
+}
+
+fn write_view(f: &mut Formatter<'_>, view: &View, x: usize) -> Result {
+    write!(f, "{} %{x}", view.name())?;
+    match view {
+        View::Slice(spans) => {
+            write!(f, " ")?;
+            list(f, spans, |f, s| {
+                write!(f, "{}:{}:{}", s.start, s.len, s.step)
+            })
+        }
+        View::Permute(perm) => {
+            write!(f, " ")?;
+            list(f, perm, |f, axis| write!(f, "{axis}"))
+        }
+        View::Collapse { groups } | View::Expand { groups, .. } => {
+            write!(f, " ")?;
+            write_groups(f, groups)
+        }
+        View::Broadcast { .. } => Ok(()),
+    }
+}
+
+fn write_check(f: &mut Formatter<'_>, check: &Check, line: usize) -> Result {
+    write!(f, "  check %{line} limit {}", check.limit)?;
+    if check.wrap {
+        write!(f, " wrap")?;
+    }
+    write!(f, " op {}", check.op)?;
+    if check.columns != 1 {
+        write!(f, " column {} of {}", check.column, check.columns)?;
+    }
+    writeln!(f)
 }
 
 impl Display for Type {
@@ -83,22 +107,8 @@ impl Display for Type {
     }
 }
 
-impl Display for Check {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, "check {} limit {}", self.node, self.limit)?;
-        if self.wrap {
-            write!(f, " wrap")?;
-        }
-        write!(f, " op {}", self.op)?;
-        if self.columns != 1 {
-            write!(f, " column {} of {}", self.column, self.columns)?;
-        }
-        Ok(())
-    }
-}
-
-fn write_index(f: &mut Formatter<'_>, index: &Index) -> Result {
-    write!(f, "{}(", index.node)?;
+fn write_index(f: &mut Formatter<'_>, index: &Index, line: Option<&usize>) -> Result {
+    line.map_or(Ok(()), |line| write!(f, "%{line}("))?;
     separated(f, &index.outputs, |f, axis| write!(f, "o{axis}"))?;
     write!(f, ")")?;
     if index.wrap {
@@ -116,7 +126,7 @@ fn write_constant(f: &mut Formatter<'_>, ty: &Type, bytes: &[u8]) -> Result {
     let elements: Vec<u128> = elements.collect();
     list(f, &elements, |f, &bits| {
         if ty.element.is_signed_integer() {
-            write!(f, "{}", scalar::number(ty.element, bits))
+            write!(f, "{}", ty.element.number(bits))
         } else if ty.element.is_integer() || bits < 2 {
             write!(f, "{bits}")
         } else {
@@ -137,11 +147,11 @@ fn write_layout(f: &mut Formatter<'_>, layout: Option<&Strided>) -> Result {
     }
 }
 
-fn write_groups(f: &mut Formatter<'_>, groups: &[u8]) -> Result {
+fn write_groups(f: &mut Formatter<'_>, groups: &[usize]) -> Result {
     let mut first = 0;
     list(f, groups, |f, &count| {
-        let axes: Vec<u32> = (first..first + u32::from(count)).collect();
-        first += u32::from(count);
+        let axes: Vec<usize> = (first..first + count).collect();
+        first += count;
         list(f, &axes, |f, axis| write!(f, "{axis}"))
     })
 }

@@ -88,10 +88,10 @@ fn spelled(graph: &Graph) -> String {
 fn canonical(graph: &Canonical) -> String {
     let mut picture = Picture::new("canonical");
     let text = graph.to_string();
-    // The printed form has a line a node, in order.
+    let (lines, last) = graph.lines();
     let statements = text.lines().skip(1).map(str::trim);
-    for ((id, node, ty), statement) in graph.nodes().zip(statements) {
-        let name = format!("v{}", id.index());
+    for ((at, line), statement) in lines.iter().enumerate().zip(statements) {
+        let name = format!("v{at}");
         let label: String = statement
             .split(" : ")
             .next()
@@ -99,17 +99,16 @@ fn canonical(graph: &Canonical) -> String {
             .chars()
             .take(80)
             .collect();
-        let mut operands = Vec::new();
-        node.operands(|operand| operands.push(operand));
-        picture.node(&name, &[&label, &ty.to_string()], operands.is_empty());
-        for operand in operands {
-            picture.edge(&format!("v{}", operand.index()), &name);
+        let ty = line.ty.to_string();
+        picture.node(&name, &[&label, &ty], line.operands.is_empty());
+        for operand in &line.operands {
+            picture.edge(&format!("v{operand}"), &name);
         }
     }
     for (at, output) in graph.outputs().iter().enumerate() {
         let id = format!("out{at}");
         picture.node(&id, &[&format!("output {at}")], true);
-        picture.edge(&format!("v{}", output.node.index()), &id);
+        picture.edge(&format!("v{}", last[output.node.index()]), &id);
     }
     picture.finish()
 }

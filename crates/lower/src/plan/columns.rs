@@ -6,7 +6,7 @@
 
 use super::Source;
 use super::along::{Along, MAX_TABLE};
-use super::gather::{Chosen, Reason, normalised};
+use super::gather::{Chosen, Reason};
 use super::known::{self, Known};
 use super::table::{Table, Tables};
 use super::value::{IndexRead, Reads, Through};
@@ -70,7 +70,7 @@ impl Columns {
         let still = self.is_still(along);
         match reads {
             Reads::Fill(bits) => {
-                match normalised(one, *bits) {
+                match one.known(*bits) {
                     Some(x) => self.shift(along, x)?,
                     None => self.outside = true,
                 }

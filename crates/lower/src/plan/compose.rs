@@ -1,17 +1,19 @@
 //! From the canonical graph to values made of pieces, and from those to stages.
 //!
-//! Nothing is moved until it must be: a view changes the pieces of its operand, a concat puts
-//! them side by side, a gather gives them index columns. Only where that has no answer is the
-//! operand written to a temporary, once, and then every later use reads that.
+//! Nothing is moved until it must be: a view of what lies in memory is the piece that its layout
+//! says, a view of anything else changes its pieces, a concat puts them side by side, a gather
+//! gives them index columns. Only where that has no answer is the operand written to a temporary,
+//! once, and then every later use reads that.
 
-use super::order::{Need, needs, reshaped};
+use super::order::{Need, dense_input, needs};
 use super::value::{Reads, Value, is_strided};
 use super::{Destination, IndexCheck, Plan, PlanConstant, Source, Stage};
 use restride_budget::{Meter, Stage as Spender, TooCostly};
-use restride_canon::ir::{Canonical, Check, Node, NodeId, Type};
-use restride_graph::ViewPolicy;
-use restride_layout::{Axes, Break, Cover, Piece, Sizes, View};
+use restride_canon::ir::{Canonical, Check, Node, NodeId, chain_of};
+use restride_graph::{ElementType, ViewPolicy};
+use restride_layout::{Break, Cover, Layout, Piece, View};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// What a plan may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,28 +53,13 @@ pub enum PlanError {
 pub fn plan(graph: &Canonical, options: PlanOptions, meter: &Meter) -> Result<Plan, PlanError> {
     meter.enter(Spender::Plan);
     let mut composer = Composer::new(graph, meter);
-    composer.inputs()?;
     let needs = needs(graph);
-    for (id, node, _) in graph.nodes() {
-        // Inputs are there.
-        if composer.values[id.index()].is_some() {
-            continue;
-        }
+    composer.inputs(&needs)?;
+    for (id, node, _) in graph.nodes().skip(graph.inputs().len()) {
         meter.check()?;
-        let value = match (needs[id.index()], viewed(node, graph.ty(id))) {
-            (Need::Nothing, _) => None,
-            // Without pieces of its own it is written from those of what it is made of.
-            (Need::Order, Some((x, view))) if reshaped(node).is_some() => {
-                composer.composed(x).and_then(|x| x.view(&view).ok())
-            }
-            (Need::Order | Need::Shape, view) => {
-                let value = match view {
-                    Some((x, view)) => composer.view(x, &view),
-                    None => composer.node(id, node),
-                };
-                Some(value.map_err(|reason| PlanError::Node { node: id, reason })?)
-            }
-        };
+        let need = needs[id.index()];
+        let value = composer.node(id, node, need);
+        let value = value.map_err(|reason| PlanError::Node { node: id, reason })?;
         if let Some(value) = &value {
             composer.spend(value);
         }
@@ -94,41 +81,13 @@ pub fn plan(graph: &Canonical, options: PlanOptions, meter: &Meter) -> Result<Pl
     Ok(composer.plan)
 }
 
-/// The operand of a view and the view, if a node is one.
-fn viewed(node: &Node, ty: &Type) -> Option<(NodeId, View)> {
-    let axes = |list: &[u8]| {
-        let mut axes = Axes::new();
-        list.iter().for_each(|&n| axes.push(n.into()));
-        axes
-    };
-    match node {
-        Node::Slice { x, spans } => Some((*x, View::Slice(SmallVec::from_slice(spans)))),
-        Node::Permute { x, perm } => Some((*x, View::Permute(axes(perm)))),
-        Node::Collapse { x, groups } => {
-            let groups = axes(groups);
-            Some((*x, View::Collapse { groups }))
-        }
-        Node::Expand { x, groups } => {
-            let (groups, sizes) = (axes(groups), Sizes::from_slice(&ty.shape));
-            Some((*x, View::Expand { groups, sizes }))
-        }
-        Node::Broadcast { x } => {
-            let sizes = Sizes::from_slice(&ty.shape);
-            Some((*x, View::Broadcast { sizes }))
-        }
-        Node::Input { .. }
-        | Node::Constant { .. }
-        | Node::Fill { .. }
-        | Node::Concat { .. }
-        | Node::Gather(_) => None,
-    }
-}
-
 pub(super) struct Composer<'g> {
     pub(super) graph: &'g Canonical,
     pub(super) plan: Plan,
     pub(super) meter: &'g Meter,
     values: Vec<Option<Value>>,
+    /// Values of fewer pieces than a node's own, of which the elements are its in row-major order.
+    pub(super) in_order: BTreeMap<NodeId, Value>,
 }
 
 impl<'g> Composer<'g> {
@@ -145,6 +104,7 @@ impl<'g> Composer<'g> {
                 answers: Vec::with_capacity(graph.outputs().len()),
             },
             values: std::iter::repeat_with(|| None).take(graph.len()).collect(),
+            in_order: BTreeMap::new(),
         }
     }
 
@@ -176,7 +136,8 @@ impl<'g> Composer<'g> {
         self.values[id.index()].as_ref()
     }
 
-    fn inputs(&mut self) -> Result<(), PlanError> {
+    /// Inputs come before all other nodes. Those that are dense may be needed by none but views.
+    fn inputs(&mut self, needs: &[Need]) -> Result<(), PlanError> {
         for (number, input) in self.graph.inputs().iter().enumerate() {
             let reason = |reason| PlanError::Layout {
                 what: "input",
@@ -184,6 +145,10 @@ impl<'g> Composer<'g> {
                 reason,
             };
             let ty = self.graph.ty(input.node);
+            if needs[input.node.index()] == Need::Nothing && input.layout.is_none() {
+                self.plan.inputs.push((ty.element, ty.count()));
+                continue;
+            }
             let reads = Reads::plainly(Source::Input(number as u32));
             let value = match &input.layout {
                 None => Cover::dense(&ty.shape, reads),
@@ -204,7 +169,8 @@ impl<'g> Composer<'g> {
         Ok(())
     }
 
-    fn node(&mut self, id: NodeId, node: &Node) -> Result<Value, Break> {
+    /// What a node is, if it is pieces: what only its elements are wanted of need not be.
+    fn node(&mut self, id: NodeId, node: &Node, need: Need) -> Result<Option<Value>, Break> {
         let ty = self.graph.ty(id);
         match node {
             Node::Input { .. } => self.value(id).cloned(),
@@ -219,22 +185,72 @@ impl<'g> Composer<'g> {
             Node::Fill { bits } => Cover::points(&ty.shape, Reads::Fill(*bits)),
             Node::Concat { parts, axis } => self.concat(parts, usize::from(*axis)),
             Node::Gather(gather) => self.gather(gather, &ty.shape),
-            Node::Slice { .. }
-            | Node::Permute { .. }
-            | Node::Collapse { .. }
-            | Node::Expand { .. }
-            | Node::Broadcast { .. } => Err(Break::NoChain),
-        }
-    }
-
-    fn view(&mut self, x: NodeId, view: &View) -> Result<Value, Break> {
-        match self.value(x)?.view(view) {
-            Ok(value) => Ok(value),
-            Err(reason) => {
-                self.materialise(x, || format!("a view of it has {reason}"))?;
-                self.value(x)?.view(view)
+            Node::View { x, layout } => {
+                let below = self.composed(*x).and_then(Cover::dense_body).cloned();
+                let input = || dense_input(self.graph, *x).map(Source::Input);
+                return match below.or_else(|| input().map(Reads::plainly)) {
+                    Some(reads) => Ok(Some(Cover::of_layout(layout, reads))),
+                    None => self.view(id, *x, layout, need),
+                };
             }
         }
+        .map(Some)
+    }
+
+    /// A view of what is not a dense tensor, step by step. Steps at the end that keep the order of
+    /// the elements may break where only that is wanted.
+    fn view(
+        &mut self,
+        id: NodeId,
+        x: NodeId,
+        layout: &Layout,
+        need: Need,
+    ) -> Result<Option<Value>, Break> {
+        let element = self.graph.ty(x).element;
+        let chain = chain_of(layout, &self.graph.ty(x).shape, self.meter)?;
+        let reshapes = |step: &&View| matches!(step, View::Collapse { .. } | View::Expand { .. });
+        let last = chain.len() - chain.iter().rev().take_while(reshapes).count();
+        // What the steps so far show: of fewest pieces in this order, and last. Nothing for `x`.
+        let (mut fewest, mut value): (Option<Value>, Option<Value>) = (None, None);
+        for (at, step) in chain.iter().enumerate() {
+            let next = match value.as_ref().or(self.composed(x)) {
+                Some(of) => of.view(step),
+                None => Err(Break::NoChain),
+            };
+            let next = match next {
+                Ok(next) => next,
+                Err(_) if at >= last && need == Need::Order => {
+                    let fewest = fewer(fewest, value);
+                    self.in_order.extend(fewest.map(|fewest| (id, fewest)));
+                    return Ok(None);
+                }
+                Err(reason) => {
+                    let reason = || format!("a view of it has {reason}");
+                    fewest = None;
+                    match value.take() {
+                        None => {
+                            self.materialise(x, reason)?;
+                            self.value(x)?.view(step)?
+                        }
+                        Some(of) => {
+                            self.spend(&of);
+                            let of = self.temporary(element, &of, of.shape(), reason)?;
+                            of.view(step)?
+                        }
+                    }
+                }
+            };
+            let before = value.replace(next);
+            if at >= last {
+                fewest = fewer(fewest, before);
+            }
+        }
+        let Some(value) = value else {
+            return self.value(x).cloned().map(Some);
+        };
+        let fewer = fewest.filter(|fewest| fewest.parts().len() < value.parts().len());
+        self.in_order.extend(fewer.map(|fewest| (id, fewest)));
+        Ok(Some(value))
     }
 
     fn concat(&mut self, parts: &[NodeId], axis: usize) -> Result<Value, Break> {
@@ -266,19 +282,31 @@ impl<'g> Composer<'g> {
         reason: impl FnOnce() -> String,
     ) -> Result<(), Break> {
         let ty = self.graph.ty(id);
-        let in_order = self.in_order(id)?;
-        self.spend(in_order);
+        let in_order = self.in_order(id)?.clone();
+        self.spend(&in_order);
+        let value = self.temporary(ty.element, &in_order, &ty.shape, reason)?;
+        self.values[id.index()] = Some(value);
+        Ok(())
+    }
+
+    /// A temporary of this shape that holds the elements of a value in order.
+    fn temporary(
+        &mut self,
+        element: ElementType,
+        in_order: &Value,
+        shape: &[i64],
+        reason: impl FnOnce() -> String,
+    ) -> Result<Value, Break> {
         let stage = Stage {
             destination: Destination::Scratch,
-            element: ty.element,
-            count: ty.count(),
+            element,
+            count: shape.iter().product(),
             pieces: super::finish::pieces(in_order, None)?,
             reason: Some(reason()),
         };
         let source = Source::Stage(self.plan.stages.len() as u32);
         self.plan.stages.push(stage);
-        self.values[id.index()] = Some(Cover::dense(&ty.shape, Reads::plainly(source))?);
-        Ok(())
+        Cover::dense(shape, Reads::plainly(source))
     }
 
     /// Lets what is filled be read, from constants of one element, so that it can be read or not.
@@ -343,5 +371,14 @@ impl<'g> Composer<'g> {
     /// Whether materialising a value would change how it can be read.
     pub(super) fn can_settle(&self, id: NodeId) -> Result<bool, Break> {
         Ok(!is_strided(self.value(id)?))
+    }
+}
+
+/// The one of fewer pieces, or the second.
+fn fewer(a: Option<Value>, b: Option<Value>) -> Option<Value> {
+    match (&a, &b) {
+        (Some(one), Some(other)) if one.parts().len() < other.parts().len() => a,
+        (_, Some(_)) => b,
+        (_, None) => a,
     }
 }

@@ -271,7 +271,7 @@ impl Choice<'_> {
                 // Zero bits where the index is outside: that needs something to read.
                 (Reads::Fill(bits), _) if *bits != 0 && !one.sure => match index_reads {
                     Reads::Fill(bits) => {
-                        columns.outside |= normalised(one, *bits).is_none();
+                        columns.outside |= one.known(*bits).is_none();
                         Some(index.without_columns().map_err(blame(data))?)
                     }
                     Reads::Copy { .. } => {
@@ -303,23 +303,14 @@ impl Choice<'_> {
     }
 }
 
-/// An index that is known: where on the axis it points.
-pub(super) fn normalised(one: &Chosen<'_>, bits: u128) -> Option<i64> {
-    let width = 8 * one.element.width() as u32;
-    // Widened as its type says, by way of the sign bit.
-    let shift = 128 - width;
-    let value = match one.element.is_signed_integer() {
-        true => ((bits << shift) as i128) >> shift,
-        false => ((bits << shift) >> shift) as i128,
-    };
-    let limit = i128::from(one.limit);
-    let wrapped = match one.index.wrap && value < 0 {
-        true => value + limit,
-        false => value,
-    };
-    let inside = (0..limit).contains(&wrapped);
-    match one.index.policy {
-        Policy::Zero if !inside => None,
-        Policy::Zero | Policy::Clamp => i64::try_from(wrapped.clamp(0, limit - 1)).ok(),
+impl Chosen<'_> {
+    /// The coordinate that an index names; nothing for zero bits.
+    pub(super) fn row(&self, index: i128) -> Option<i64> {
+        self.index.policy.row(index, self.limit, self.index.wrap)
+    }
+
+    /// The coordinate that an index of these bits names.
+    pub(super) fn known(&self, bits: u128) -> Option<i64> {
+        self.row(self.element.number(bits))
     }
 }

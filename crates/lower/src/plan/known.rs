@@ -7,7 +7,7 @@ use super::PlanConstant;
 use super::along::Along;
 use super::gather::Chosen;
 use restride_budget::Meter;
-use restride_layout::{Break, Nested, Piece, radix};
+use restride_layout::{Break, Digit, Nested, Piece, radix_of_box};
 use smallvec::SmallVec;
 
 /// The most indices that are looked into.
@@ -59,7 +59,7 @@ pub(super) fn read(
     }
     let (mut low, mut high) = (i64::MAX, i64::MIN);
     for row in &mut rows {
-        *row = chosen(one, *row);
+        *row = one.row((*row).into()).unwrap_or(OUTSIDE);
         (low, high) = (low.min(*row), high.max(*row));
     }
     Some(Known {
@@ -84,19 +84,6 @@ fn is_dense(piece: &Piece, digits: &[usize], elements: i64) -> bool {
         inside *= piece.digits()[d].extent;
     }
     inside == elements && piece.offset(0) == 0
-}
-
-/// Where on the axis an index points.
-fn chosen(one: &Chosen<'_>, value: i64) -> i64 {
-    let value = match one.index.wrap && value < 0 {
-        true => value + one.limit,
-        false => value,
-    };
-    match one.clamp {
-        true => value.clamp(0, one.limit - 1),
-        false if (0..one.limit).contains(&value) => value,
-        false => OUTSIDE,
-    }
 }
 
 impl Known {
@@ -126,54 +113,13 @@ impl Known {
     /// An offset and, for every digit of the piece, what it becomes, if these entries (one per
     /// row) are linear in a mixed radix of the digits.
     pub(super) fn linear(&self, entries: &[i64], piece: &Piece) -> Option<(i64, Vec<Nested>)> {
-        let first = *entries.first()?;
-        let mut nested: Vec<Nested> = piece
-            .digits()
-            .iter()
-            .map(|d| Nested::from_elem((d.extent, SmallVec::from_elem(0, 1)), 1))
-            .collect();
-        // Each digit on its own, then all of them together.
-        let mut alone: SmallVec<[Vec<i64>; 4]> = SmallVec::new();
-        let mut inner = entries.len();
-        for (&d, &extent) in self.digits.iter().zip(&self.extents) {
-            inner /= extent;
-            let steps: Vec<i64> = (0..extent)
-                .map(|x| entries[x * inner].checked_sub(first))
-                .collect::<Option<_>>()?;
-            nested[d] = nested_digits(&steps)?;
-            alone.push(steps);
+        let (first, axes) = radix_of_box(entries, &self.extents)?;
+        let one = |(extent, stride)| (extent, SmallVec::from_elem(stride, 1));
+        let still = |d: &Digit| Nested::from_elem(one((d.extent, 0)), 1);
+        let mut nested: Vec<Nested> = piece.digits().iter().map(still).collect();
+        for (&d, digits) in self.digits.iter().zip(axes) {
+            nested[d] = digits.into_iter().map(one).collect();
         }
-        match sums_of(entries, first, &alone) {
-            true => Some((first, nested)),
-            false => None,
-        }
+        Some((first, nested))
     }
-}
-
-/// Whether every entry is the sum of what its digits add to the first.
-fn sums_of(entries: &[i64], first: i64, alone: &[Vec<i64>]) -> bool {
-    let Some((outer, rest)) = alone.split_first() else {
-        return entries == [first];
-    };
-    let inner = entries.len() / outer.len();
-    if rest.is_empty() {
-        let pairs = entries.iter().zip(outer);
-        return pairs
-            .into_iter()
-            .all(|(x, by)| x.wrapping_sub(first) == *by);
-    }
-    let mut blocks = entries.chunks_exact(inner).zip(outer);
-    blocks.all(|(block, by)| sums_of(block, first.wrapping_add(*by), rest))
-}
-
-/// Writes a list as nested digits, outermost first.
-fn nested_digits(list: &[i64]) -> Option<Nested> {
-    let digits = radix(list)?.into_iter();
-    let mut out: Nested = digits
-        .map(|(extent, stride)| (extent, SmallVec::from_elem(stride, 1)))
-        .collect();
-    if out.is_empty() {
-        out.push((1, SmallVec::from_elem(0, 1)));
-    }
-    Some(out)
 }

@@ -14,7 +14,7 @@ impl Composer<'_> {
         for check in self.graph.checks() {
             let alike = check.limit == limit && (index.wrap || !check.wrap);
             if alike
-                && (self.is_view_of(index.node, check.node)
+                && (self.is_part_of(index.node, check.node)
                     || self
                         .in_order(check.node)
                         .is_ok_and(|of| reads_only(value, of)))
@@ -25,21 +25,24 @@ impl Composer<'_> {
         Ok(false)
     }
 
-    /// Whether a node is another one, or a view of it.
-    fn is_view_of(&self, mut node: NodeId, of: NodeId) -> bool {
+    /// Whether every element of a node is one of another: it is that node, a view of it, or shows
+    /// less of the same node.
+    fn is_part_of(&self, mut node: NodeId, of: NodeId) -> bool {
         while node != of {
-            node = match self.graph.node(node) {
-                Node::Slice { x, .. }
-                | Node::Permute { x, .. }
-                | Node::Collapse { x, .. }
-                | Node::Expand { x, .. }
-                | Node::Broadcast { x } => *x,
-                Node::Input { .. }
-                | Node::Constant { .. }
-                | Node::Gather(_)
-                | Node::Concat { .. }
-                | Node::Fill { .. } => return false,
+            let Node::View { x, layout } = self.graph.node(node) else {
+                return false;
             };
+            if let Node::View {
+                x: other,
+                layout: whole,
+            } = self.graph.node(of)
+                && x == other
+                && let (Some(part), Some(whole)) = (layout.piece(), whole.piece())
+                && part.is_within(whole)
+            {
+                return true;
+            }
+            node = *x;
         }
         true
     }

@@ -41,9 +41,11 @@ pub(super) fn needs(graph: &Canonical) -> SmallVec<[Need; 16]> {
     }
     // Operands come before their users, so one backward pass sees every user first.
     for (id, node, _) in graph.nodes().rev() {
-        match (ask(id, Need::Nothing), reshaped(node)) {
+        match (ask(id, Need::Nothing), node) {
             (Need::Nothing, _) => {}
-            (Need::Order, Some(x)) => {
+            // What lies in order is read where the layout of the view says.
+            (_, Node::View { x, .. }) if dense_input(graph, *x).is_some() => {}
+            (Need::Order, _) if let Some(x) = reshaped(graph, id) => {
                 ask(x, Need::Order);
             }
             (Need::Order | Need::Shape, _) => node.operands(|x| {
@@ -54,16 +56,31 @@ pub(super) fn needs(graph: &Canonical) -> SmallVec<[Need; 16]> {
     needs
 }
 
-/// The operand of a node that keeps the row-major order of its elements.
-pub(super) fn reshaped(node: &Node) -> Option<NodeId> {
-    match node {
-        Node::Collapse { x, .. } | Node::Expand { x, .. } => Some(*x),
+/// The number of an input that lies in row-major order.
+pub(super) fn dense_input(graph: &Canonical, id: NodeId) -> Option<u32> {
+    match graph.node(id) {
+        Node::Input { ordinal } => {
+            let input = graph.inputs().get(*ordinal as usize)?;
+            input.layout.is_none().then_some(*ordinal)
+        }
+        Node::Constant { .. }
+        | Node::View { .. }
+        | Node::Fill { .. }
+        | Node::Concat { .. }
+        | Node::Gather(_) => None,
+    }
+}
+
+/// The operand of which a node has all elements in row-major order.
+fn reshaped(graph: &Canonical, id: NodeId) -> Option<NodeId> {
+    match graph.node(id) {
+        Node::View { x, layout } => {
+            let all = || graph.ty(*x).count() == graph.ty(id).count();
+            (layout.is_dense() && all()).then_some(*x)
+        }
         Node::Input { .. }
         | Node::Constant { .. }
         | Node::Fill { .. }
-        | Node::Slice { .. }
-        | Node::Permute { .. }
-        | Node::Broadcast { .. }
         | Node::Concat { .. }
         | Node::Gather(_) => None,
     }
@@ -74,14 +91,20 @@ impl Composer<'_> {
     pub(super) fn in_order(&self, mut id: NodeId) -> Result<&Value, Break> {
         let mut best: Option<&Value> = None;
         loop {
-            if let Some(value) = self.composed(id)
-                && best.is_none_or(|best| value.parts().len() < best.parts().len())
-            {
-                best = Some(value);
+            for value in [self.composed(id), self.in_order.get(&id)] {
+                if let Some(value) = value
+                    && best.is_none_or(|best| value.parts().len() < best.parts().len())
+                {
+                    best = Some(value);
+                }
             }
-            match reshaped(self.graph.node(id)) {
-                Some(x) if best.is_none_or(|best| best.parts().len() > 1) => id = x,
-                Some(_) | None => return best.ok_or(Break::NoChain),
+            match best {
+                Some(best) if best.parts().len() <= 1 => return Ok(best),
+                Some(_) | None => {}
+            }
+            match reshaped(self.graph, id) {
+                Some(x) => id = x,
+                None => return best.ok_or(Break::NoChain),
             }
         }
     }

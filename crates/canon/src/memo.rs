@@ -12,7 +12,7 @@ const FEW: usize = 12;
 /// Things are what a model chooses. How they are hashed is a secret, so that nobody can choose many
 /// with one hash; what is found does not depend on it.
 #[derive(Default)]
-pub(super) struct Memo {
+pub(crate) struct Memo {
     few: SmallVec<[u32; FEW]>,
     many: Option<Many>,
 }
@@ -25,7 +25,7 @@ struct Many {
 
 impl Memo {
     /// The place of what equals the thing at `new`; if nothing does, it is remembered.
-    pub(super) fn find<T: Hash + Eq>(&mut self, new: u32, at: impl Fn(u32) -> T) -> Option<u32> {
+    pub(crate) fn find<T: Hash + Eq>(&mut self, new: u32, at: impl Fn(u32) -> T) -> Option<u32> {
         let wanted = at(new);
         if self.many.is_none() {
             let known = self.few.iter().find(|&&known| at(known) == wanted);
