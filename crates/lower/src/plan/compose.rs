@@ -240,6 +240,10 @@ impl<'g> Composer<'g> {
                     }
                 }
             };
+            // What the last step shows is counted where all values are.
+            if at + 1 < chain.len() {
+                self.spend(&next);
+            }
             let before = value.replace(next);
             if at >= last {
                 fewest = fewer(fewest, before);
