@@ -258,10 +258,17 @@ impl Engine {
     /// A program that has been asked for again, with machine code if that was once too often.
     #[inline]
     fn counted(&self, program: Program) -> Program {
-        if program.settles(self.inner.config.calls_to_settle) {
-            self.settle_as(&program, self.inner.config.code);
-        }
+        self.count_call(&program);
         program
+    }
+
+    /// Counts a call of a program that its host has kept, as lookups are counted: the call with which
+    /// machine code pays compiles it.
+    #[inline]
+    pub fn count_call(&self, program: &Program) {
+        if program.settles(self.inner.config.calls_to_settle) {
+            self.settle_as(program, self.inner.config.code);
+        }
     }
 
     /// A program that may not come again.

@@ -530,3 +530,25 @@ fn machine_code_is_followed_where_asked() -> Outcome {
     }
     Ok(())
 }
+
+#[test]
+fn a_graph_that_may_not_stay_is_compiled_when_its_calls_pay() -> Outcome {
+    let engine = Engine::new(Config {
+        calls_to_settle: Some(3),
+        ..Config::default()
+    });
+    let mut g = Graph::new("turned");
+    let x = g.input("x", ElementType::U8, [3, 4])?;
+    let y = g.transpose(x, [])?;
+    g.output_as(y, ViewPolicy::Copy)?;
+    let program = engine.compile_in_tiers(&g)?;
+    assert!(!program.summary().native);
+    engine.compile_in_tiers(&g)?;
+    engine.count_call(&program);
+    assert!(!program.summary().native, "two have asked");
+    engine.count_call(&program);
+    assert!(program.summary().native, "the program that is kept has it");
+    let stats = engine.stats();
+    assert_eq!((stats.hits, stats.misses, stats.settled), (1, 1, 1), "{stats:?}");
+    Ok(())
+}
