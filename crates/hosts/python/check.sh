@@ -19,4 +19,3 @@ export PATH="$bin:$PATH"
 cd "$here"
 PYTHONDONTWRITEBYTECODE=1 "$bin/python" -m pytest -q -p no:cacheprovider
 "$bin/mypy" --cache-dir "$place/mypy" tests/typed.py
-"$bin/python" -m mypy.stubtest --ignore-disjoint-bases --allowlist stubtest.txt restride

@@ -211,13 +211,17 @@ impl<'py> Task<'_, 'py> {
                 },
                 _,
             ) => {
+                if !call.program.is_view() {
+                    // Indices of which none is looked at have to be right all the same.
+                    self.call(py, &call, None)?;
+                }
                 // SAFETY: the program says that these are elements of the input.
                 return unsafe { self.inputs[*input].view(&call.shape, strides, *offset) };
             }
             (Answer::Written(_), Some(out)) => out.clone(),
             (Answer::Written(_), None) => self.inputs[0].new_like(&call.shape, Order::C)?,
         };
-        self.call(py, &call, &made)?;
+        self.call(py, &call, Some(&made))?;
         Ok(made)
     }
 
@@ -331,10 +335,7 @@ impl<'py> Task<'_, 'py> {
     }
 
     #[inline]
-    fn call(&self, py: Python<'py>, call: &Call, made: &Array<'py>) -> PyResult<()> {
-        let Answer::Written(output) = &call.answer else {
-            return Ok(());
-        };
+    fn call(&self, py: Python<'py>, call: &Call, made: Option<&Array<'py>>) -> PyResult<()> {
         engine().count_call(&call.program);
         let arrays = self.inputs.iter().chain(self.indices);
         let inputs: SmallVec<[TensorRef<'_>; 2]> = (arrays.zip(&call.inputs))
@@ -344,11 +345,14 @@ impl<'py> Task<'_, 'py> {
                 unsafe { TensorRef::from_raw(region.unit, start, region.span) }
             })
             .collect();
-        let start = made.data().wrapping_sub(output.below);
-        // SAFETY: the array has these bytes. It is new, or the caller said that it may be written.
-        let mut outputs = [unsafe { TensorMut::from_raw(output.unit, start, output.span) }];
+        let mut outputs = SmallVec::<[TensorMut<'_>; 1]>::new();
+        if let (Answer::Written(output), Some(made)) = (&call.answer, made) {
+            let start = made.data().wrapping_sub(output.below);
+            // SAFETY: the array has these bytes. It is new, or the caller said that it may be written.
+            outputs.push(unsafe { TensorMut::from_raw(output.unit, start, output.span) });
+        }
         let (program, threads) = (&call.program, self.threads);
-        let run = |outputs: &mut [TensorMut<'_>; 1]| match threads {
+        let run = |outputs: &mut [TensorMut<'_>]| match threads {
             0 | 1 => program.run(&inputs, outputs),
             threads => program.run_on(&Pool(threads), &inputs, outputs),
         };
@@ -362,7 +366,11 @@ impl<'py> Task<'_, 'py> {
 
     #[cold]
     fn raised(&self, error: RunError) -> PyErr {
-        Failure::Run(error, self.numbers.first().copied().unwrap_or(0)).raised()
+        let axis = match self.action {
+            Action::Take | Action::TakeAlongAxis => self.numbers.first().copied(),
+            _ => None,
+        };
+        Failure::Run(error, axis).raised()
     }
 
     /// Whether the array that is to be written shares memory with one that is read, or with itself.

@@ -18,8 +18,8 @@ pub(crate) enum Failure {
     Raised(PyErr),
     Graph(GraphError),
     Compile(CompileError),
-    /// A call failed, along this axis if an index did.
-    Run(RunError, i64),
+    /// A call failed; if an index did, along this axis, if that is known.
+    Run(RunError, Option<i64>),
 }
 
 impl From<GraphError> for Failure {
@@ -67,8 +67,9 @@ impl Failure {
                     Wrong::Value(index) => index.to_string(),
                     Wrong::Changed => "(changed meanwhile)".to_owned(),
                 };
+                let axis = axis.map_or("an axis".to_owned(), |axis| format!("axis {axis}"));
                 PyIndexError::new_err(format!(
-                    "index {index} is out of bounds for axis {axis} with size {limit}"
+                    "index {index} is out of bounds for {axis} with size {limit}"
                 ))
             }
             Self::Run(error @ RunError::OutOfMemory { .. }, _) => {

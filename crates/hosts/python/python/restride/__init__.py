@@ -33,6 +33,7 @@ from ._restride import (
     tile,
 )
 
+from ._jit import jit
 from ._lazy import LazyArray, lazy
 
 concat = concatenate
@@ -50,6 +51,7 @@ __all__ = [
     "copyto",
     "flip",
     "get_num_threads",
+    "jit",
     "lazy",
     "moveaxis",
     "pad",

@@ -1,6 +1,6 @@
 """The types of the package, for mypy and pyright."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Literal, overload
 
 import numpy as np
@@ -139,6 +139,22 @@ class LazyArray(np.lib.mixins.NDArrayOperatorsMixin):
     def repeat(self, repeats: int, axis: int | None = None) -> LazyArray: ...
 
 def lazy(x: Any) -> LazyArray: ...
+
+class _Lowered:
+    name: str
+    stages: list[tuple[str, str]]
+
+class _Jitted:
+    def __call__(self, *args: Any, out: Any = None, **names: Any) -> Any: ...
+    def lower(self, *args: Any, **names: Any) -> _Lowered: ...
+    def explain(self, *args: Any, **names: Any) -> str: ...
+
+@overload
+def jit(function: Callable[..., Any], *, copy: bool | None = None, threads: int | None = None) -> _Jitted: ...
+@overload
+def jit(
+    function: None = None, *, copy: bool | None = None, threads: int | None = None
+) -> Callable[[Callable[..., Any]], _Jitted]: ...
 
 concat = concatenate
 transpose = permute_dims

@@ -271,8 +271,9 @@ def _indexed(x, key):
         size = x.shape[axis]
         if isinstance(each, slice):
             start, stop, step = each.indices(size)
-            bounds += [start, FIRST if stop < 0 else stop, step]
-            kept.append(len(range(start, stop, step)))
+            count = len(range(start, stop, step))
+            bounds += [start, FIRST if stop < 0 else stop, step] if count else [0, 0, 1]
+            kept.append(count)
         elif isinstance(each, (np.ndarray, LazyArray)):
             bounds += [0, size, 1]
             lists.append((len(kept), each))
