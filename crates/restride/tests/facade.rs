@@ -549,6 +549,10 @@ fn a_graph_that_may_not_stay_is_compiled_when_its_calls_pay() -> Outcome {
     engine.count_call(&program);
     assert!(program.summary().native, "the program that is kept has it");
     let stats = engine.stats();
-    assert_eq!((stats.hits, stats.misses, stats.settled), (1, 1, 1), "{stats:?}");
+    assert_eq!(
+        (stats.hits, stats.misses, stats.settled),
+        (1, 1, 1),
+        "{stats:?}"
+    );
     Ok(())
 }
