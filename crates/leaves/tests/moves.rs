@@ -389,6 +389,24 @@ fn pixel_shuffle() {
 }
 
 #[test]
+fn transpositions_step_and_turn() {
+    let mut arena = Arena::new(1 << 19);
+    for width in [1, 2, 4, 8, 16] {
+        for (rows, columns) in [(5, 40), (16, 16), (33, 70), (70, 33), (150, 20), (17, 131)] {
+            for step in [-4, -3, -2, -1, 1, 2, 3, 4, 5] {
+                let source = rows * i64::abs(step) + 3;
+                for form in [Form::Elements, Form::Transpose, Form::Staged, Form::Stream] {
+                    let plane = [dim(rows, columns + 1, step), dim(columns, 1, source)];
+                    arena.check(&plane, width, form, step < 0, 1);
+                    let turned = [dim(rows, columns, step), dim(columns, 1, -source)];
+                    arena.check(&turned, width, form, true, 0);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn an_empty_box_touches_nothing() {
     let nothing = Leaf::prepare_move(
         &[dim(0, 1, 1), dim(9, 4, 1)],

@@ -153,17 +153,6 @@ impl ByteBox {
             .iter()
             .fold(1, |n, step| n.saturating_mul(step.extent))
     }
-
-    /// The dimensions whose steps are a run long in the destination and in the source, if there are
-    /// both: those of a transposition.
-    pub(crate) fn contiguous(&self) -> Option<(usize, usize)> {
-        let find = |stride: fn(&Step) -> isize| {
-            let mut steps = self.steps.iter();
-            steps.position(|step| stride(step) == self.run as isize)
-        };
-        let (dst, src) = (find(|step| step.dst)?, find(|step| step.src)?);
-        (dst != src).then_some((dst, src))
-    }
 }
 
 /// Whether `outer` takes up where the last iteration of `inner` ends.

@@ -59,6 +59,17 @@ pub fn transpose(plane: &Plane) -> usize {
     }
 }
 
+/// What it takes to pack sixteen bytes: their place, the store, and for each element of the step a load,
+/// a shuffle and a blend.
+const PACK: (usize, usize) = (2, 3);
+
+/// A transposition whose rows step through the source, packed first.
+#[must_use]
+pub fn packed(plane: &Plane, bytes: usize) -> usize {
+    let lane = PACK.0 + PACK.1 * plane.step;
+    transpose(plane).saturating_add(bytes.div_ceil(16).saturating_mul(lane))
+}
+
 /// A transposition with a short side, in tiles under a mask.
 #[must_use]
 pub fn ragged(cut: &RaggedCut, width: usize) -> usize {

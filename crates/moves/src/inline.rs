@@ -14,6 +14,7 @@ use crate::cells::{Cells, Shuffles};
 use crate::cost::inline::{
     INDEX, LARGEST, SHORT, SHORT_CELLS, SHORT_ROW, SHORT_RUN, WORTH_A_SEARCH, loads,
 };
+use crate::transpose::Transposed;
 
 /// Ways to move a box without a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ fn best(shape: &ByteBox, shuffles: Shuffles) -> (Inline, usize) {
     if !matches!(shape.run, 1 | 2 | 4 | 8) {
         return best;
     }
-    if let Some((line, column)) = shape.contiguous() {
+    if let Some((column, line)) = Transposed::of(shape).and_then(|both| both.contiguous()) {
         let per_vector = 16 / shape.run;
         let (down, across) = (shape.steps[line].extent, shape.steps[column].extent);
         let rest = shape.runs() / (down * across);

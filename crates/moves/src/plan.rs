@@ -56,6 +56,8 @@ pub enum Way {
     /// In register tiles that are collected on the stack first: rows of one side share too few sets
     /// of the nearest cache.
     Staged(Plane),
+    /// As `Transpose`, of rows that step through the source: their elements are packed together first.
+    Packed(Plane),
     /// In tiles under a mask.
     Ragged(RaggedCut),
     /// Line by line, each a permutation of the bytes of a few windows.
@@ -72,6 +74,7 @@ impl Way {
             Self::Transpose(_, Stores::Cached) => "transpose",
             Self::Transpose(_, Stores::Past) => "transpose past the caches",
             Self::Staged(_) => "staged",
+            Self::Packed(_) => "packed",
             Self::Ragged(_) => "ragged",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",

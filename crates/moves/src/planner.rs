@@ -61,8 +61,10 @@ impl Planner {
     pub fn candidates(&self, shape: &ByteBox) -> Vec<(&'static str, usize)> {
         let mut all = vec![("rows", cost::rows(shape))];
         let features = self.features();
-        let plane = Plane::of(shape, features);
-        all.extend(plane.map(|plane| ("transpose", cost::transpose(&plane))));
+        all.extend(Plane::of(shape, features).map(|plane| match plane.step {
+            1 => ("transpose", cost::transpose(&plane)),
+            _ => ("packed", cost::packed(&plane, shape.bytes())),
+        }));
         if features >= Features::Avx512 {
             let cut = RaggedCut::of(shape);
             all.extend(cut.map(|cut| ("ragged", cost::ragged(&cut, shape.run))));
@@ -84,29 +86,37 @@ impl Planner {
             let program = Program::find(shape, &self.lines, features, limit);
             program.map(|(cost, program)| (cost, Way::Lines(program, stores)))
         };
-        let plane = Plane::of(shape, features).map(|plane| (cost::transpose(&plane), plane));
-        match (form, plane) {
-            (Form::Stream, Some((cost, plane))) => (cost, Way::Transpose(plane, stores)),
-            (Form::Staged, Some((cost, plane))) => (cost, Way::Staged(plane)),
-            (Form::Stream | Form::Staged, None) => lines(rows).unwrap_or((rows, Way::Rows(stores))),
-            (_, plane) => {
-                let mut best = match plane {
+        let plane = Plane::of(shape, features);
+        let mut best = (rows, Way::Rows(stores));
+        match plane {
+            Some(plane) if plane.step == 1 => {
+                let cost = cost::transpose(&plane);
+                match form {
+                    Form::Stream => return (cost, Way::Transpose(plane, stores)),
+                    Form::Staged => return (cost, Way::Staged(plane)),
                     // Of a transposition, tiles are the last resort.
-                    Some((cost, plane)) => (rows.min(cost), Way::Transpose(plane, stores)),
-                    None => (rows, Way::Rows(stores)),
-                };
-                // Masks are what AVX-512 has.
-                if features >= Features::Avx512
-                    && let Some(cut) = RaggedCut::of(shape)
-                {
-                    let cost = cost::ragged(&cut, shape.run);
-                    if cost < best.0 {
-                        best = (cost, Way::Ragged(cut));
-                    }
+                    _ => best = (rows.min(cost), Way::Transpose(plane, stores)),
                 }
-                lines(best.0).unwrap_or(best)
+            }
+            Some(plane) => {
+                let cost = cost::packed(&plane, shape.bytes());
+                if cost < rows {
+                    best = (cost, Way::Packed(plane));
+                }
+            }
+            None => {}
+        }
+        // Masks are what AVX-512 has.
+        if !past
+            && features >= Features::Avx512
+            && let Some(cut) = RaggedCut::of(shape)
+        {
+            let cost = cost::ragged(&cut, shape.run);
+            if cost < best.0 {
+                best = (cost, Way::Ragged(cut));
             }
         }
+        lines(best.0).unwrap_or(best)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Transpositions one of whose sides is shorter than a register, cut into tiles under a mask.
 
 use crate::byte_box::{ByteBox, Step, Steps};
+use crate::transpose::Transposed;
 
 /// Which side of a tile holds whole registers; the others take masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,9 @@ pub struct RaggedCut {
     pub row: Step,
     /// The one that is contiguous in the destination.
     pub column: Step,
+    /// Where the walk starts in destination and source, after the start of the box: rows may go
+    /// backwards in the destination.
+    pub start: (isize, isize),
     /// Where tiles follow each other, in elements of the longer side or in tiles.
     pub along: Step,
     /// Elements of the longer side, or tiles, from lane to lane.
@@ -40,15 +44,13 @@ impl RaggedCut {
             return None;
         }
         let per_lane = 16 / width;
-        let (column_at, row_at) = shape.contiguous()?;
-        let (row, column) = (shape.steps[row_at], shape.steps[column_at]);
+        let both = Transposed::of(shape).filter(|both| both.step == 1)?;
+        let (row, column) = (both.row, both.column);
         let (tall, wide) = (row.extent >= per_lane, column.extent >= per_lane);
         if tall && wide {
             return None;
         }
-        let mut outer: Steps = shape.steps.clone();
-        outer.remove(column_at.max(row_at));
-        outer.remove(column_at.min(row_at));
+        let mut outer = both.outer(shape);
         let (along, apart, masked) = match (tall, wide) {
             (true, _) => (row, per_lane, Masked::Destination),
             (_, true) => (column, per_lane, Masked::Source),
@@ -62,6 +64,7 @@ impl RaggedCut {
         Some(RaggedCut {
             row,
             column,
+            start: both.start,
             along,
             apart,
             masked,

@@ -3,13 +3,80 @@
 use crate::byte_box::{ByteBox, Step, Steps};
 use crate::features::Features;
 
-/// The two dimensions of a transposition, and what is around them.
+/// The two dimensions of a transposition in a box.
+pub(crate) struct Transposed {
+    /// The places of `row` and `column` among the steps.
+    at: (usize, usize),
+    /// The dimension along which the source is contiguous, or steps least, walked forwards in it.
+    pub(crate) row: Step,
+    /// The one that is contiguous in the destination.
+    pub(crate) column: Step,
+    /// Where the walk starts, in destination and source: at the other end of a row that goes backwards.
+    pub(crate) start: (isize, isize),
+    /// The elements from one of a row to the next, in the source.
+    pub(crate) step: usize,
+}
+
+impl Transposed {
+    /// Nothing if there are no two such dimensions.
+    pub(crate) fn of(shape: &ByteBox) -> Option<Transposed> {
+        let width = shape.run;
+        let column_at = shape
+            .steps
+            .iter()
+            .position(|step| step.dst == width as isize)?;
+        let elements = |step: &Step| {
+            let bytes = step.src.unsigned_abs();
+            (bytes.is_multiple_of(width) && bytes > 0).then_some(bytes / width)
+        };
+        let others = shape.steps.iter().enumerate();
+        let others = others.filter(|(at, _)| *at != column_at);
+        let stepping = others.filter_map(|(at, step)| Some((elements(step)?, at)));
+        let (step, row_at) = stepping.min()?;
+        if step > Plane::LONGEST_STEP {
+            return None;
+        }
+        let mut row = shape.steps[row_at];
+        let mut start = (0, 0);
+        if row.src < 0 {
+            let last = row.extent as isize - 1;
+            start = (last * row.dst, last * row.src);
+            (row.dst, row.src) = (-row.dst, -row.src);
+        }
+        Some(Transposed {
+            at: (row_at, column_at),
+            row,
+            column: shape.steps[column_at],
+            start,
+            step,
+        })
+    }
+
+    /// The places of the two dimensions, if both are contiguous and forwards.
+    pub(crate) fn contiguous(&self) -> Option<(usize, usize)> {
+        (self.step == 1 && self.start == (0, 0)).then_some(self.at)
+    }
+
+    /// What is around the two.
+    pub(crate) fn outer(&self, shape: &ByteBox) -> Steps {
+        let all = shape.steps.iter().enumerate();
+        let outer = all.filter(|(at, _)| *at != self.at.0 && *at != self.at.1);
+        outer.map(|(_, step)| *step).collect()
+    }
+}
+
+/// A transposition large enough for register tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plane {
-    /// The dimension that is contiguous in the source.
+    /// The dimension that is contiguous in the source, or steps through it.
     pub row: Step,
     /// The one that is contiguous in the destination.
     pub column: Step,
+    /// Where the walk starts in destination and source, after the start of the box: rows may go
+    /// backwards in the destination.
+    pub start: (isize, isize),
+    /// The elements from one of a row to the next, in the source: 1 where it is contiguous.
+    pub step: usize,
     /// What is around the two.
     pub outer: Steps,
     /// The elements in sixteen bytes.
@@ -19,6 +86,9 @@ pub struct Plane {
 }
 
 impl Plane {
+    /// Rows that step further are not packed.
+    pub const LONGEST_STEP: usize = 4;
+
     /// Nothing if the box does not have the two dimensions, or they are not large enough for a
     /// block of some vector.
     pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Plane> {
@@ -26,19 +96,23 @@ impl Plane {
         if !matches!(width, 1 | 2 | 4 | 8 | 16) {
             return None;
         }
-        let (column_at, row_at) = shape.contiguous()?;
-        let (column, row) = (shape.steps[column_at], shape.steps[row_at]);
+        let both = Transposed::of(shape)?;
+        let (row, column) = (both.row, both.column);
         let per_lane = 16 / width;
-        if row.extent < per_lane || column.extent < per_lane {
+        // Packing takes shuffles of bytes, and of what is as wide as a lane it packs nothing.
+        let packs = features >= Features::Avx2 && per_lane > 1;
+        let fits = row.extent >= per_lane && column.extent >= per_lane;
+        if !fits || both.step > 1 && !packs {
             return None;
         }
-        let outer = (0..shape.steps.len()).filter(|&at| at != column_at && at != row_at);
         let filled = column.extent / per_lane;
         let vectors = features.lanes().into_iter();
         Some(Plane {
             row,
             column,
-            outer: outer.map(|at| shape.steps[at]).collect(),
+            start: both.start,
+            step: both.step,
+            outer: both.outer(shape),
             per_lane,
             lanes: vectors.into_iter().find(|&n| filled >= n).unwrap_or(1),
         })

@@ -2,10 +2,13 @@
 //!
 //! - `block` transposes rectangles in registers,
 //! - `direct` writes them where they belong,
+//! - `packed` brings together first what steps through the source,
 //! - `staged` collects a tile of them first, where the addresses are unfavourable.
 
 mod block;
 mod direct;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod packed;
 mod staged;
 
 use restride_moves::{ByteBox, Plane};
@@ -49,7 +52,12 @@ pub(crate) struct TransposeParams {
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane, way: Way) -> Leaf {
     let (row, column, width) = (plane.row, plane.column, shape.run);
     let params = TransposeParams {
-        nest: Nest::new(shape.dst, shape.src, &plane.outer, shape.empty),
+        nest: Nest::new(
+            shape.dst + plane.start.0,
+            shape.src + plane.start.1,
+            &plane.outer,
+            shape.empty,
+        ),
         rows: row.extent,
         dst: row.dst,
         columns: column.extent,

@@ -1,0 +1,177 @@
+//! A transposition whose source steps: every second row of a matrix, read along its columns.
+//!
+//! The elements that are wanted are packed together first, a tile at a time on the stack, and the
+//! tile is transposed from there.
+
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+use restride_moves::{ByteBox, Plane};
+
+use super::block::{Blocks, Rect, at, rectangle};
+use super::evenly;
+use crate::lanes::Lanes;
+use crate::leaf::Leaf;
+use crate::level::{Body, Level};
+use crate::nest::{Nest, walk};
+
+/// Bytes of a packed row, and how many there are.
+const ROW: usize = 128;
+const ROWS: usize = 64;
+/// Between packed rows, so that they fall into different sets.
+const PITCH: usize = ROW + 16;
+
+#[repr(C, align(64))]
+struct Tile([MaybeUninit<u8>; ROWS * PITCH]);
+
+pub(crate) struct PackedParams {
+    nest: Nest,
+    /// The dimension that steps through the source, and its strides.
+    rows: usize,
+    dst: isize,
+    step: usize,
+    /// The one that is contiguous in the destination.
+    columns: usize,
+    src: isize,
+    /// Rows and columns of a tile.
+    tile: (usize, usize),
+    windows: Windows,
+}
+
+/// Where the windows of sixteen packed bytes lie, and which bytes of each these are.
+#[derive(Clone, Copy)]
+struct Windows {
+    count: usize,
+    at: [usize; MOST],
+    tables: [[u8; 16]; MOST],
+}
+
+/// The longest step, in elements.
+const MOST: usize = Plane::LONGEST_STEP;
+
+impl Windows {
+    /// Of elements of `width` bytes, `step` elements apart. The last window ends with the last byte
+    /// that is needed.
+    fn new(width: usize, step: usize) -> Windows {
+        let end = 16 * step - (step - 1) * width;
+        let mut windows = Windows {
+            count: step,
+            at: [0; MOST],
+            tables: [[0x80; 16]; MOST],
+        };
+        for (number, start) in windows.at[..step].iter_mut().enumerate() {
+            *start = (16 * number).min(end - 16);
+        }
+        for byte in 0..16 {
+            let from = byte / width * width * step + byte % width;
+            // The first window that reaches so far.
+            let holds = |start: &usize| from < start + 16;
+            if let Some(number) = windows.at[..step].iter().position(holds) {
+                windows.tables[number][byte] = (from - windows.at[number]) as u8;
+            }
+        }
+        windows
+    }
+}
+
+struct Packed<V, const K: usize>(PhantomData<V>);
+
+impl<V: Lanes, const K: usize> Body for Packed<V, K> {
+    type Params = PackedParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams) {
+        let mut tile = Tile([const { MaybeUninit::uninit() }; ROWS * PITCH]);
+        let tile = tile.0.as_mut_ptr().cast::<u8>();
+        let (rows, columns) = params.tile;
+        walk!(&params.nest, dst, src, |dst, src| {
+            for row in Blocks::new(params.rows, rows) {
+                let src = src.wrapping_add(row.wrapping_mul(params.step));
+                for column in Blocks::new(params.columns, columns) {
+                    let mut from = at(src.cast_mut(), column, params.src, 0).cast_const();
+                    let mut to = tile;
+                    let rect = Rect {
+                        dst: at(dst, row, params.dst, column * (16 / K)),
+                        dst_stride: params.dst,
+                        src: tile,
+                        src_stride: PITCH as isize,
+                        rows,
+                        columns,
+                    };
+                    // SAFETY: rows and columns lie in the caller's box, and no more of them in the
+                    // tile than it has room for; there are `K` of each at least.
+                    unsafe {
+                        for _ in 0..columns {
+                            pack::<K>(to, from, rows, params);
+                            from = from.wrapping_offset(params.src);
+                            to = to.wrapping_add(PITCH);
+                        }
+                        rectangle::<V, K, false>(rect);
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// The elements of a row, next to each other.
+///
+/// # Safety
+/// As many elements are readable, and writable without gaps; there are `K` at least. It runs where
+/// bytes can be shuffled.
+#[inline(always)]
+unsafe fn pack<const K: usize>(dst: *mut u8, src: *const u8, rows: usize, params: &PackedParams) {
+    let Windows { count, at, tables } = &params.windows;
+    for row in Blocks::new(rows, K) {
+        let from = src.wrapping_add(row.wrapping_mul(params.step));
+        // SAFETY: the windows of `K` elements begin with the first of them and end with the last.
+        unsafe {
+            let part = |number: usize| {
+                let window = _mm_loadu_si128(from.wrapping_add(at[number]).cast());
+                _mm_shuffle_epi8(window, _mm_loadu_si128(tables[number].as_ptr().cast()))
+            };
+            let mut lane = part(0);
+            for number in 1..*count {
+                lane = _mm_or_si128(lane, part(number));
+            }
+            _mm_storeu_si128(dst.wrapping_add(row * (16 / K)).cast(), lane);
+        }
+    }
+}
+
+/// Prepares a transposition whose rows step through the source.
+pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
+    let width = shape.run;
+    let tile = |extent: usize, most: usize| evenly(extent, most, plane.per_lane).min(extent);
+    let params = PackedParams {
+        nest: Nest::new(
+            shape.dst + plane.start.0,
+            shape.src + plane.start.1,
+            &plane.outer,
+            shape.empty,
+        ),
+        rows: plane.row.extent,
+        dst: plane.row.dst,
+        step: plane.step * width,
+        columns: plane.column.extent,
+        src: plane.column.src,
+        tile: (
+            tile(plane.row.extent, ROW / width),
+            tile(plane.column.extent, ROWS),
+        ),
+        windows: Windows::new(width, plane.step),
+    };
+    fn of<L: Level, V: Lanes>(params: PackedParams, width: usize) -> Leaf {
+        match width {
+            1 => Leaf::new::<L, Packed<V, 16>>("packed", params),
+            2 => Leaf::new::<L, Packed<V, 8>>("packed", params),
+            4 => Leaf::new::<L, Packed<V, 4>>("packed", params),
+            _ => Leaf::new::<L, Packed<V, 2>>("packed", params),
+        }
+    }
+    match plane.lanes {
+        1 => of::<L, crate::level::Sixteen>(params, width),
+        _ => of::<L, L::Half>(params, width),
+    }
+}
