@@ -34,6 +34,11 @@ impl Attachments {
         }
     }
 
+    /// Who plans moves.
+    pub(crate) fn planner(&self) -> &Planner {
+        &self.planner
+    }
+
     /// The functions that the code calls; nothing if contracts were not kept.
     pub(crate) fn callees(&self) -> &[Callee] {
         self.callees.as_deref().unwrap_or_default()

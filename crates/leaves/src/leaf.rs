@@ -72,11 +72,13 @@ impl Leaf {
                 #[cfg(target_arch = "x86_64")]
                 Way::Packed(plane) => Some(transpose::packed::prepare::<L>(shape, &plane)),
                 #[cfg(target_arch = "x86_64")]
+                Way::Widened(plane) => Some(transpose::widened::prepare::<L>(shape, &plane)),
+                #[cfg(target_arch = "x86_64")]
                 Way::Ragged(cut) => Some(crate::ragged::prepare(shape, &cut)),
                 #[cfg(target_arch = "x86_64")]
                 Way::Lines(program, stores) => crate::lines::prepare(shape, program, stores),
                 #[cfg(not(target_arch = "x86_64"))]
-                Way::Packed(_) | Way::Ragged(_) | Way::Lines(..) => None,
+                Way::Packed(_) | Way::Widened(_) | Way::Ragged(_) | Way::Lines(..) => None,
             };
             leaf.unwrap_or_else(|| rows::prepare::<L>(shape))
         }

@@ -391,7 +391,7 @@ fn pixel_shuffle() {
 #[test]
 fn transpositions_step_and_turn() {
     let mut arena = Arena::new(1 << 19);
-    for width in [1, 2, 4, 8, 16] {
+    for width in [1, 2, 3, 4, 6, 8, 16] {
         for (rows, columns) in [(5, 40), (16, 16), (33, 70), (70, 33), (150, 20), (17, 131)] {
             for step in [-4, -3, -2, -1, 1, 2, 3, 4, 5] {
                 let source = rows * i64::abs(step) + 3;

@@ -70,6 +70,16 @@ pub fn packed(plane: &Plane, bytes: usize) -> usize {
     transpose(plane).saturating_add(bytes.div_ceil(16).saturating_mul(lane))
 }
 
+/// What it takes to spread sixteen bytes out, and to press them together.
+const WIDEN: usize = 4 + 6;
+
+/// A transposition of elements that are no power of two wide.
+#[must_use]
+pub fn widened(plane: &Plane, elements: usize) -> usize {
+    let lanes = elements.div_ceil(plane.per_lane);
+    transpose(plane).saturating_add(lanes.saturating_mul(WIDEN))
+}
+
 /// A transposition with a short side, in tiles under a mask.
 #[must_use]
 pub fn ragged(cut: &RaggedCut, width: usize) -> usize {

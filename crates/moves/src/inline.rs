@@ -33,20 +33,20 @@ pub enum Inline {
 }
 
 impl Inline {
-    /// The code that a box should have, if that is faster than a call.
-    #[must_use]
-    pub fn for_move(shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
+    /// The straight line that is faster than a call, if there is one.
+    pub(crate) fn straight(shape: &ByteBox, shuffles: Shuffles) -> Option<Inline> {
         let (inline, instructions) = best(shape, shuffles);
         let short = match inline {
             Inline::Cells(_) => SHORT_CELLS,
             Inline::Runs if shape.steps.is_empty() => SHORT_RUN,
             Inline::Runs | Inline::Tiles { .. } => SHORT,
         };
-        if instructions <= short {
-            return Some(inline);
-        }
-        let short_rows = form == Form::Rows && shape.run <= SHORT_ROW && loads(shape.run) == 1;
-        short_rows.then_some(Inline::Runs)
+        (instructions <= short).then_some(inline)
+    }
+
+    /// Whether a loop moves the rows of a box as fast as a leaf that moves rows.
+    pub(crate) fn has_short_rows(shape: &ByteBox, form: Form) -> bool {
+        form == Form::Rows && shape.run <= SHORT_ROW && loads(shape.run) == 1
     }
 
     /// The code that each row of a gather of `extent` rows should have. A leaf knows the rows ahead
@@ -96,6 +96,7 @@ mod tests {
     use super::Inline;
     use crate::byte_box::ByteBox;
     use crate::cells::Shuffles;
+    use crate::{Planner, Target};
     use restride_loops::{Dim, Form};
 
     fn choice(dims: &[(i64, i64, i64)], width: usize, form: Form) -> Option<Inline> {
@@ -104,7 +105,7 @@ mod tests {
             .map(|&(extent, dst, src)| Dim { extent, dst, src })
             .collect();
         let shape = ByteBox::of_move(&dims, width).expect("a box");
-        Inline::for_move(&shape, form, Shuffles::Bytes)
+        Planner::new(&Target::default()).inline(&shape, form, Shuffles::Bytes)
     }
 
     #[test]

@@ -58,6 +58,9 @@ pub enum Way {
     Staged(Plane),
     /// As `Transpose`, of rows that step through the source: their elements are packed together first.
     Packed(Plane),
+    /// As `Transpose`, of elements of three or six bytes: they are spread out first, and pressed together
+    /// again.
+    Widened(Plane),
     /// In tiles under a mask.
     Ragged(RaggedCut),
     /// Line by line, each a permutation of the bytes of a few windows.
@@ -75,6 +78,7 @@ impl Way {
             Self::Transpose(_, Stores::Past) => "transpose past the caches",
             Self::Staged(_) => "staged",
             Self::Packed(_) => "packed",
+            Self::Widened(_) => "widened",
             Self::Ragged(_) => "ragged",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",

@@ -3,8 +3,10 @@
 use restride_loops::Form;
 
 use crate::byte_box::ByteBox;
+use crate::cells::Shuffles;
 use crate::cost;
 use crate::features::Features;
+use crate::inline::Inline;
 use crate::lines::{Known, Program};
 use crate::plan::{MovePlan, Stores, Way};
 use crate::ragged::RaggedCut;
@@ -56,14 +58,27 @@ impl Planner {
         }
     }
 
+    /// The code that a box should have in a kernel, if that is faster than a call of precompiled code.
+    #[must_use]
+    pub fn inline(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
+        let straight = Inline::straight(shape, shuffles);
+        if straight.is_some() || !Inline::has_short_rows(shape, form) {
+            return straight;
+        }
+        // A loop is as good as rows and better than lines, which have to look what they are to do.
+        let (_, way) = self.way(shape, form);
+        matches!(way, Way::Rows(_) | Way::Lines(..)).then_some(Inline::Runs)
+    }
+
     /// What each way to move a box costs that there is for it, in about micro-operations.
     #[must_use]
     pub fn candidates(&self, shape: &ByteBox) -> Vec<(&'static str, usize)> {
         let mut all = vec![("rows", cost::rows(shape))];
         let features = self.features();
-        all.extend(Plane::of(shape, features).map(|plane| match plane.step {
-            1 => ("transpose", cost::transpose(&plane)),
-            _ => ("packed", cost::packed(&plane, shape.bytes())),
+        let plane = Plane::of(shape, features);
+        all.extend(plane.map(|plane| {
+            let (cost, way) = tiles(plane, shape, Stores::Cached);
+            (way.name(), cost)
         }));
         if features >= Features::Avx512 {
             let cut = RaggedCut::of(shape);
@@ -88,23 +103,19 @@ impl Planner {
         };
         let plane = Plane::of(shape, features);
         let mut best = (rows, Way::Rows(stores));
-        match plane {
-            Some(plane) if plane.step == 1 => {
-                let cost = cost::transpose(&plane);
-                match form {
-                    Form::Stream => return (cost, Way::Transpose(plane, stores)),
-                    Form::Staged => return (cost, Way::Staged(plane)),
-                    // Of a transposition, tiles are the last resort.
-                    _ => best = (rows.min(cost), Way::Transpose(plane, stores)),
+        if let Some(plane) = plane {
+            best = match (form, tiles(plane, shape, stores)) {
+                (Form::Stream, (cost, Way::Transpose(plane, _))) => {
+                    return (cost, Way::Transpose(plane, stores));
                 }
-            }
-            Some(plane) => {
-                let cost = cost::packed(&plane, shape.bytes());
-                if cost < rows {
-                    best = (cost, Way::Packed(plane));
+                (Form::Staged, (cost, Way::Transpose(plane, _))) => {
+                    return (cost, Way::Staged(plane));
                 }
-            }
-            None => {}
+                // Of a plain transposition, tiles are the last resort.
+                (_, (cost, way @ Way::Transpose(..))) => (rows.min(cost), way),
+                (_, (cost, way)) if cost < rows => (cost, way),
+                _ => best,
+            };
         }
         // Masks are what AVX-512 has.
         if !past
@@ -118,6 +129,17 @@ impl Planner {
         }
         lines(best.0).unwrap_or(best)
     }
+}
+
+/// What register tiles cost for a plane, and how they are filled.
+fn tiles(plane: Plane, shape: &ByteBox, stores: Stores) -> (usize, Way) {
+    if plane.step > 1 {
+        return (cost::packed(&plane, shape.bytes()), Way::Packed(plane));
+    }
+    if plane.cell != shape.run {
+        return (cost::widened(&plane, shape.runs()), Way::Widened(plane));
+    }
+    (cost::transpose(&plane), Way::Transpose(plane, stores))
 }
 
 impl std::fmt::Debug for Planner {

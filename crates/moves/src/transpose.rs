@@ -79,7 +79,9 @@ pub struct Plane {
     pub step: usize,
     /// What is around the two.
     pub outer: Steps,
-    /// The elements in sixteen bytes.
+    /// The bytes that an element has in registers: a power of two.
+    pub cell: usize,
+    /// How many elements sixteen bytes of a register hold.
     pub per_lane: usize,
     /// How many lanes of sixteen bytes the vectors have that its columns fill.
     pub lanes: usize,
@@ -93,28 +95,40 @@ impl Plane {
     /// block of some vector.
     pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Plane> {
         let width = shape.run;
-        if !matches!(width, 1 | 2 | 4 | 8 | 16) {
-            return None;
-        }
+        let cell = match width {
+            1 | 2 | 4 | 8 | 16 => width,
+            3 | 6 => width / 3 * 4,
+            _ => return None,
+        };
         let both = Transposed::of(shape)?;
         let (row, column) = (both.row, both.column);
-        let per_lane = 16 / width;
-        // Packing takes shuffles of bytes, and of what is as wide as a lane it packs nothing.
-        let packs = features >= Features::Avx2 && per_lane > 1;
-        let fits = row.extent >= per_lane && column.extent >= per_lane;
-        if !fits || both.step > 1 && !packs {
+        let per_lane = 16 / cell;
+        if row.extent < per_lane || column.extent < per_lane {
+            return None;
+        }
+        // What is not a plain transposition takes shuffles of bytes. Of elements as wide as a lane
+        // nothing is packed; rows that are spread out are read sixteen bytes at a time.
+        let shuffles = features >= Features::Avx2;
+        let fits = match (cell == width, both.step == 1) {
+            (true, true) => true,
+            (true, false) => shuffles && per_lane > 1,
+            (false, true) => shuffles && row.extent * width >= 16,
+            (false, false) => false,
+        };
+        if !fits {
             return None;
         }
         let filled = column.extent / per_lane;
-        let vectors = features.lanes().into_iter();
+        let mut vectors = features.lanes().into_iter();
         Some(Plane {
             row,
             column,
             start: both.start,
             step: both.step,
             outer: both.outer(shape),
+            cell,
             per_lane,
-            lanes: vectors.into_iter().find(|&n| filled >= n).unwrap_or(1),
+            lanes: vectors.find(|&n| filled >= n).unwrap_or(1),
         })
     }
 }

@@ -55,7 +55,8 @@ fn answer(line: &str) -> String {
             costs.join(", ")
         );
     }
-    let _ = match Inline::for_move(&shape, form, Shuffles::Bytes) {
+    let planner = Planner::new(&Target::default());
+    let _ = match planner.inline(&shape, form, Shuffles::Bytes) {
         None => writeln!(text, "  a call"),
         Some(Inline::Runs) => writeln!(text, "  inline runs"),
         Some(Inline::Cells(cells)) => writeln!(text, "  inline cells, {}", cells.cost),

@@ -16,7 +16,7 @@ mod vectors;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use restride_loops::{BufferId, Kernel, Move, Place, Role, Stmt, Var};
 use restride_moves::cells::Shuffles;
-use restride_moves::{BoxError, ByteBox, Inline};
+use restride_moves::{BoxError, ByteBox};
 use smallvec::SmallVec;
 
 use crate::attach::Attachments;
@@ -253,7 +253,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Moves a box whose addresses are known to be in range.
     fn transfer(&mut self, dst: At, src: At, m: &Move, width: i64) -> Result<(), JitError> {
         let shape = ByteBox::of_move(&m.dims, width as usize).map_err(impossible)?;
-        match Inline::for_move(&shape, m.form, self.shuffles) {
+        let planner = self.attachments.planner();
+        match planner.inline(&shape, m.form, self.shuffles) {
             Some(plan) => {
                 self.inline(dst, src, &shape, &plan);
                 Ok(())

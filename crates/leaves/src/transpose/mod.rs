@@ -3,13 +3,16 @@
 //! - `block` transposes rectangles in registers,
 //! - `direct` writes them where they belong,
 //! - `packed` brings together first what steps through the source,
-//! - `staged` collects a tile of them first, where the addresses are unfavourable.
+//! - `staged` collects a tile of them first, where the addresses are unfavourable,
+//! - `widened` makes elements of three and six bytes fit registers.
 
 mod block;
 mod direct;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod packed;
 mod staged;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod widened;
 
 use restride_moves::{ByteBox, Plane};
 

@@ -92,7 +92,7 @@ impl<V: Lanes, const K: usize> Body for Packed<V, K> {
                     let mut from = at(src.cast_mut(), column, params.src, 0).cast_const();
                     let mut to = tile;
                     let rect = Rect {
-                        dst: at(dst, row, params.dst, column * (16 / K)),
+                        dst: at(dst, row, params.dst, column.wrapping_mul(16 / K)),
                         dst_stride: params.dst,
                         src: tile,
                         src_stride: PITCH as isize,
@@ -122,21 +122,41 @@ impl<V: Lanes, const K: usize> Body for Packed<V, K> {
 /// bytes can be shuffled.
 #[inline(always)]
 unsafe fn pack<const K: usize>(dst: *mut u8, src: *const u8, rows: usize, params: &PackedParams) {
-    let Windows { count, at, tables } = &params.windows;
-    for row in Blocks::new(rows, K) {
-        let from = src.wrapping_add(row.wrapping_mul(params.step));
+    let last = rows.wrapping_sub(K);
+    let (mut to, mut from, mut row) = (dst, src, 0usize);
+    loop {
         // SAFETY: the windows of `K` elements begin with the first of them and end with the last.
         unsafe {
-            let part = |number: usize| {
-                let window = _mm_loadu_si128(from.wrapping_add(at[number]).cast());
-                _mm_shuffle_epi8(window, _mm_loadu_si128(tables[number].as_ptr().cast()))
-            };
-            let mut lane = part(0);
-            for number in 1..*count {
-                lane = _mm_or_si128(lane, part(number));
+            let mut lane = part(from, &params.windows, 0);
+            for number in 1..params.windows.count {
+                lane = _mm_or_si128(lane, part(from, &params.windows, number));
             }
-            _mm_storeu_si128(dst.wrapping_add(row * (16 / K)).cast(), lane);
+            _mm_storeu_si128(to.cast(), lane);
         }
+        if row == last {
+            return;
+        }
+        let next = row.wrapping_add(K).min(last);
+        let on = next.wrapping_sub(row);
+        from = from.wrapping_add(on.wrapping_mul(params.step));
+        to = to.wrapping_add(on.wrapping_mul(16 / K));
+        row = next;
+    }
+}
+
+/// What a window has of sixteen packed bytes.
+///
+/// # Safety
+/// The window is readable.
+#[inline(always)]
+unsafe fn part(from: *const u8, windows: &Windows, number: usize) -> __m128i {
+    // SAFETY: the caller's.
+    unsafe {
+        let window = _mm_loadu_si128(from.wrapping_add(windows.at[number]).cast());
+        _mm_shuffle_epi8(
+            window,
+            _mm_loadu_si128(windows.tables[number].as_ptr().cast()),
+        )
     }
 }
 
