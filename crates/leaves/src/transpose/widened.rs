@@ -60,11 +60,11 @@ impl WidenedParams {
     /// Tables for elements of `width` bytes in cells of `cell`.
     fn tables(width: usize, cell: usize) -> ([Table; 2], Table) {
         let (mut spread, mut press) = ([[0x80; 16]; 2], [0x80; 16]);
-        for byte in 0..HELD {
+        for (byte, pressed) in press[..HELD].iter_mut().enumerate() {
             let wide = byte / width * cell + byte % width;
             spread[0][wide] = byte as u8;
             spread[1][wide] = (byte + 16 - HELD) as u8;
-            press[byte] = wide as u8;
+            *pressed = wide as u8;
         }
         (spread, press)
     }

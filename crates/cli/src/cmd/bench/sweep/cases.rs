@@ -37,6 +37,7 @@ pub(super) fn all() -> Vec<Line> {
     let mut lines = Vec::new();
     for dtype in WIDTHS {
         lines.extend([runs(dtype), rows(dtype), steps(dtype), squares(dtype)]);
+        lines.extend([turns(dtype), pixels(dtype)]);
         lines.extend([
             thin(dtype, false),
             thin(dtype, true),
@@ -92,16 +93,18 @@ fn data(shape: &[i64], dtype: Dtype) -> Input {
     }
 }
 
-fn workload(inputs: Vec<Input>, step: Step) -> Result<Workload, ShapeError> {
+fn workload(inputs: Vec<Input>, steps: Vec<Step>) -> Result<Workload, ShapeError> {
     let mut tensors: Vec<Tensor> = inputs.iter().map(|input| input.tensor.clone()).collect();
-    tensors.push(infer(&step, &tensors)?);
+    for step in &steps {
+        tensors.push(infer(step, &tensors)?);
+    }
     Ok(Workload {
         id: "sweep".into(),
         title: String::new(),
         tags: BTreeMap::new(),
-        output: inputs.len(),
+        output: tensors.len() - 1,
         inputs,
-        steps: vec![step],
+        steps,
         tensors,
         checksum: Checksum {
             crc32: 0,
@@ -113,15 +116,15 @@ fn workload(inputs: Vec<Input>, step: Step) -> Result<Workload, ShapeError> {
 }
 
 /// A series from points.
-fn line<T: std::fmt::Display>(
+fn line<T: std::fmt::Display, const N: usize>(
     class: &'static str,
     name: String,
     ordered: bool,
-    points: impl IntoIterator<Item = (T, Vec<Input>, Step)>,
+    points: impl IntoIterator<Item = (T, Vec<Input>, [Step; N])>,
 ) -> Line {
-    let case = |(at, inputs, step): (T, Vec<Input>, Step)| Case {
+    let case = |(at, inputs, steps): (T, Vec<Input>, [Step; N])| Case {
         at: at.to_string(),
-        workload: workload(inputs, step),
+        workload: workload(inputs, steps.into()),
     };
     Line {
         class,
@@ -144,7 +147,7 @@ fn slice(start: &[i64], size: &[i64], step: &[i64]) -> Step {
 fn runs(dtype: Dtype) -> Line {
     let points = sizes((1 << 20) / width(dtype))
         .into_iter()
-        .map(|n| (n, vec![data(&[n + 2], dtype)], slice(&[1], &[n], &[1])));
+        .map(|n| (n, vec![data(&[n + 2], dtype)], [slice(&[1], &[n], &[1])]));
     line("run", format!("{} elements", dtype.name()), true, points)
 }
 
@@ -155,7 +158,7 @@ fn rows(dtype: Dtype) -> Line {
         (
             n,
             vec![data(&[rows, n + 3], dtype)],
-            slice(&[0, 1], &[rows, n], &[1, 1]),
+            [slice(&[0, 1], &[rows, n], &[1, 1])],
         )
     });
     line(
@@ -175,7 +178,7 @@ fn steps(dtype: Dtype) -> Line {
         (
             step,
             vec![data(&[rows, extent], dtype)],
-            slice(&[0, start], &[rows, n], &[1, step]),
+            [slice(&[0, start], &[rows, n], &[1, step])],
         )
     });
     line("step", format!("{} elements", dtype.name()), true, points)
@@ -188,15 +191,50 @@ fn squares(dtype: Dtype) -> Line {
         (
             n,
             vec![data(&[n, n], dtype)],
-            Step::Transpose {
+            [Step::Transpose {
                 x: 0,
                 perm: vec![1, 0],
-            },
+            }],
         )
     });
     line(
         "transpose",
         format!("square of {}", dtype.name()),
+        true,
+        points,
+    )
+}
+
+/// Quarter turns, and transposes that take some of the rows only.
+fn turns(dtype: Dtype) -> Line {
+    let n = 256;
+    let points = (-5i64..=5).filter(|step| *step != 0).map(|step| {
+        let extent = n * step.abs();
+        let start = if step < 0 { extent - 1 } else { 0 };
+        let steps = [
+            slice(&[0, start], &[n, n], &[1, step]),
+            Step::Transpose {
+                x: 1,
+                perm: vec![1, 0],
+            },
+        ];
+        (step, vec![data(&[n, extent], dtype)], steps)
+    });
+    line("turn", format!("square of {}", dtype.name()), true, points)
+}
+
+/// Transposes of images whose pixels have so many channels.
+fn pixels(dtype: Dtype) -> Line {
+    let points = (1..=9i64).map(|channels| {
+        let step = Step::Transpose {
+            x: 0,
+            perm: vec![1, 0, 2],
+        };
+        (channels, vec![data(&[180, 240, channels], dtype)], [step])
+    });
+    line(
+        "pixels",
+        format!("of channels of {}", dtype.name()),
         true,
         points,
     )
@@ -210,10 +248,10 @@ fn thin(dtype: Dtype, back: bool) -> Line {
         (
             n,
             vec![data(&shape, dtype)],
-            Step::Transpose {
+            [Step::Transpose {
                 x: 0,
                 perm: vec![1, 0],
-            },
+            }],
         )
     });
     let way = if back { "joining" } else { "splitting" };
@@ -242,12 +280,12 @@ fn gathers(dtype: Dtype) -> Line {
         (
             n,
             vec![data(&[table, n], dtype), indices],
-            Step::Gather {
+            [Step::Gather {
                 x: 0,
                 indices: 1,
                 axis: 0,
                 batch_dims: 0,
-            },
+            }],
         )
     });
     line(
@@ -266,10 +304,10 @@ fn joins(dtype: Dtype) -> Line {
         (
             n,
             vec![data(&shape, dtype), data(&shape, dtype)],
-            Step::Concat {
+            [Step::Concat {
                 parts: vec![0, 1],
                 axis: 1,
-            },
+            }],
         )
     });
     line(
@@ -286,7 +324,7 @@ fn offsets(bytes: i64) -> Line {
         (
             offset,
             vec![data(&[bytes + 80], Dtype::U8)],
-            slice(&[offset], &[bytes], &[1]),
+            [slice(&[offset], &[bytes], &[1])],
         )
     });
     line("alignment", format!("of {bytes} bytes"), true, points)
@@ -308,7 +346,11 @@ fn permutations(dtype: Dtype, rank: usize) -> Line {
     let shape = shape_of(rank);
     let points = orders(rank).into_iter().map(|perm| {
         let at = perm.iter().map(usize::to_string).collect::<String>();
-        (at, vec![data(shape, dtype)], Step::Transpose { x: 0, perm })
+        (
+            at,
+            vec![data(shape, dtype)],
+            [Step::Transpose { x: 0, perm }],
+        )
     });
     line(
         "permute",
@@ -353,7 +395,7 @@ fn reversals(dtype: Dtype, rank: usize) -> Line {
         (
             at.collect::<String>(),
             vec![data(shape, dtype)],
-            slice(&start, shape, &step),
+            [slice(&start, shape, &step)],
         )
     });
     line(
@@ -372,7 +414,11 @@ fn ranks(dtype: Dtype) -> Line {
         (
             rank,
             vec![data(&shape, dtype)],
-            slice(&vec![1; rank], &vec![extent - 2; rank], &vec![1; rank]),
+            [slice(
+                &vec![1; rank],
+                &vec![extent - 2; rank],
+                &vec![1; rank],
+            )],
         )
     });
     line("rank", format!("{} slices", dtype.name()), false, points)
