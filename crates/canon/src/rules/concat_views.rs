@@ -100,6 +100,7 @@ impl Own {
 }
 
 /// `sizes` are those of the parts along `axis`; `shape` is that of the whole.
+#[inline(never)] // For a frame of its own, as what `sink` calls calls it again.
 fn sink_step(step: &View, shape: &[i64], axis: usize, sizes: &[i64]) -> Option<Sunk> {
     match step {
         View::Slice(spans) => Some(sink_slice(spans, axis, sizes)),

@@ -18,6 +18,7 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 /// Evaluates what does not merely repeat.
+#[inline(never)] // For a frame of its own: `below` is called from within itself.
 pub(crate) fn fold(
     engine: &mut Engine<'_>,
     value: &Value,

@@ -13,6 +13,7 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 /// Replays the chain above a cut over what the cut is a view of, and cuts where it breaks now.
+#[inline(never)] // For a frame of its own: `below` is called from within itself.
 pub(crate) fn lower(
     engine: &mut Engine<'_>,
     value: &Value,

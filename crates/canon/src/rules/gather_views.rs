@@ -17,6 +17,7 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 /// Moves the leading views of a chain below its gather.
+#[inline(never)] // For a frame of its own: `below` is called from within itself.
 pub(crate) fn absorb(
     engine: &mut Engine<'_>,
     value: &Value,
