@@ -18,7 +18,7 @@ const BYTES: u64 = 64_000_000;
 
 /// The most pieces of memory that a compile may ask for: what takes a quarter of a second asks for
 /// fewer.
-const ALLOCATIONS: u64 = 1_000_000;
+const ALLOCATIONS: u64 = 1_500_000;
 
 /// Seconds after which a child is ended.
 const PATIENCE: u64 = 20;

@@ -113,8 +113,8 @@ impl<'g> Composer<'g> {
         let pieces = value.parts().len();
         let looks = pieces.min(restride_layout::MAX_PIECES) as u64;
         let rank = value.shape().len() as u64;
-        let work = 150 + 40 * rank + 4 * looks;
-        self.meter.things(pieces, work, 250 + 60 * rank);
+        let work = 300 + 90 * rank + 8 * looks;
+        self.meter.things(pieces, work, 330 + 80 * rank);
         // What gathers add to a piece: for each a stride of every digit, and what is known of it.
         let through = |(piece, reads): &(Piece, Reads)| {
             let indices = reads.indices().len();
