@@ -8,8 +8,8 @@
 //! that differ between runs and machines are written as `N` where a command line ends with `# numbers
 //! vary`.
 //!
-//! The fences marked `console` of `README.md`, `docs/quick.md` and `docs/models.md` are sessions too; they
-//! find some of the models of `crates/import` in their folder.
+//! The fences marked `console` of `README.md`, `docs/quick.md`, `docs/models.md` and `docs/onnxruntime.md` are sessions
+//! too; they find some of the models of `crates/import` in their folder.
 //!
 //! `BLESS=1` writes the expectations anew.
 
@@ -32,7 +32,12 @@ fn sessions() {
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|e| e == "cli"))
         .collect();
-    for page in ["docs/quick.md", "docs/models.md", "README.md"] {
+    for page in [
+        "docs/quick.md",
+        "docs/models.md",
+        "docs/onnxruntime.md",
+        "README.md",
+    ] {
         files.push(
             Path::new(env!("CARGO_MANIFEST_DIR"))
                 .join("../..")

@@ -78,6 +78,12 @@ impl Source {
         }
     }
 
+    /// The bytes of an ONNX file; nothing of an IR.
+    #[must_use]
+    pub fn onnx_bytes(&self) -> Option<&[u8]> {
+        (!self.is_ir).then_some(&self.bytes)
+    }
+
     /// The model at certain sizes of its inputs.
     pub fn model(&self, options: &Options) -> Result<Model, ImportError> {
         let mut options = options.clone();

@@ -53,7 +53,7 @@ pub use error::ImportError;
 pub use file::{Source, open};
 pub use group::{Group, Program};
 pub use model::{Model, Node, NodeId, OpenSize, Role, Scope, Tensor, TensorId, Unknown};
-pub use onnx::{import as onnx, read_tensor as onnx_tensor};
+pub use onnx::{Rewritten, import as onnx, read_tensor as onnx_tensor, rewrite as rewrite_onnx};
 pub use openvino::import as openvino;
 pub use options::Options;
 pub use sizes::{Bound, Dimension, Reach, Sizes};

@@ -12,7 +12,7 @@ use crate::model::{Model, NodeId, Unknown};
 use crate::options::{OpenKey, Options, open_key};
 use crate::template::{Differs, common, with_operators};
 
-/// The most sizes that are varied; a file with more has only its first ones varied.
+/// The most sizes that are varied; of a file with more, groups are bound to the others.
 const MAX_DIMENSIONS: usize = 4;
 
 /// How often a model is read to see what its groups are at other sizes.
@@ -25,6 +25,8 @@ pub struct Dimension {
     pub name: String,
     /// What it is in the model.
     pub size: i64,
+    /// Whether somebody said so.
+    pub given: bool,
     /// What else it is tried as; nothing if the model reads the same at no other size.
     pub tried: Vec<i64>,
     key: OpenKey,
@@ -87,7 +89,7 @@ impl Sizes {
         for open in &model.open {
             let key = open_key(&open.symbol, open.axis, open.size);
             let known = dimensions.iter().any(|dimension| dimension.key == key);
-            if known || dimensions.len() == MAX_DIMENSIONS {
+            if known {
                 continue;
             }
             let name = match open.symbol.as_str() {
@@ -97,6 +99,7 @@ impl Sizes {
             dimensions.push(Dimension {
                 name,
                 size: open.size,
+                given: open.given,
                 tried: Vec::new(),
                 key,
             });
@@ -107,7 +110,7 @@ impl Sizes {
             dimensions,
             models: HashMap::new(),
         };
-        for at in 0..sizes.dimensions.len() {
+        for at in 0..sizes.dimensions.len().min(MAX_DIMENSIONS) {
             sizes.dimensions[at].tried = sizes.others(model, at);
         }
         sizes
@@ -139,6 +142,12 @@ impl Sizes {
         second
     }
 
+    /// What the model is read from.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
     /// What is open.
     #[must_use]
     pub fn dimensions(&self) -> &[Dimension] {
@@ -153,7 +162,7 @@ impl Sizes {
         let mut bound = Vec::new();
         for at in 0..self.dimensions.len() {
             let &[one, two] = self.dimensions[at].tried.as_slice() else {
-                let why = "no other size of it reads the same".into();
+                let why = "no other size of it could be read".into();
                 let node = self.dimensions[at].name.as_str().into();
                 bound.push(Bound {
                     dimension: at,

@@ -63,6 +63,9 @@ pub(crate) enum Command {
     /// Say what a model spends on moving data: ONNX or OpenVINO IR.
     #[command(after_help = "Example:\n  restride model yolo.onnx --shape images=1,3,640,640")]
     Model(model::Args),
+    /// Put one node in the place of each group of a model's movement, for ONNX Runtime.
+    #[command(after_help = "Example:\n  restride rewrite swin.onnx -o fused.onnx")]
+    Rewrite(model::rewrite::Args),
     /// Print a model that only moves data as a program.
     #[command(after_help = "Example:\n  restride import patches.onnx | restride explain")]
     Import(import::Args),
@@ -100,6 +103,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Model(args) => model::run(&args),
+        Command::Rewrite(args) => model::rewrite::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Quick => {

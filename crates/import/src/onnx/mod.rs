@@ -2,6 +2,7 @@
 
 mod control;
 mod graph;
+mod rewrite;
 mod schema;
 mod tensor;
 mod wire;
@@ -19,6 +20,7 @@ use graph::{Env, Reader};
 use schema::{ModelProto, OpsetProto, TensorProto, TypeProto, ValueInfoProto};
 use wire::Budget;
 
+pub use rewrite::{Rewritten, rewrite};
 pub(crate) use tensor::element;
 
 /// Reads an ONNX model.

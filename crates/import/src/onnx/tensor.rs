@@ -47,6 +47,11 @@ pub(crate) fn element(number: i64) -> Result<ElementType, String> {
     })
 }
 
+/// The number of an element in a file.
+pub(super) fn number(of: ElementType) -> Option<i64> {
+    (1..=24).find(|&number| element(number) == Ok(of))
+}
+
 fn narrow(name: &str) -> String {
     format!("{name} elements are narrower than a byte")
 }

@@ -59,6 +59,9 @@ pub(super) enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
+/// The number of a field, its value, and all of it as it stands in the file.
+pub(super) type RawField<'a> = (u64, Value<'a>, &'a [u8]);
+
 /// The fields of a message.
 #[derive(Clone, Debug)]
 pub(super) struct Fields<'a> {
@@ -68,6 +71,14 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Fields<'a> {
         Fields { rest: bytes }
+    }
+
+    /// The next field as it stands in the file, besides.
+    pub(super) fn next_raw(&mut self) -> Result<Option<RawField<'a>>, ImportError> {
+        let before = self.rest;
+        let next = self.next()?;
+        let raw = &before[..before.len() - self.rest.len()];
+        Ok(next.map(|(number, value)| (number, value, raw)))
     }
 
     /// The number of the next field, and its value.
@@ -130,6 +141,28 @@ fn varint(rest: &mut &[u8]) -> Result<u64, ImportError> {
         }
     }
     wrong("a number of more than ten bytes")
+}
+
+/// Writes a number.
+fn put_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Writes a field that holds bytes.
+pub(super) fn put_bytes(number: u64, content: impl AsRef<[u8]>, out: &mut Vec<u8>) {
+    put_varint(number << 3 | 2, out);
+    put_varint(content.as_ref().len() as u64, out);
+    out.extend_from_slice(content.as_ref());
+}
+
+/// Writes a field that holds a whole number.
+pub(super) fn put_int(number: u64, value: i64, out: &mut Vec<u8>) {
+    put_varint(number << 3, out);
+    put_varint(value.cast_unsigned(), out);
 }
 
 impl<'a> Value<'a> {

@@ -3,6 +3,7 @@
 mod emit;
 mod html;
 mod json;
+pub(crate) mod rewrite;
 mod survey;
 mod text;
 mod times;

@@ -6,6 +6,7 @@ use restride_graph::{Graph, TensorType, ViewPolicy};
 use restride_import::{
     Bound, Dimension, Group, Model, Node, NodeId, Program as Imported, Role, Sizes, Unknown,
 };
+use restride_loops::Stmt;
 use restride_lower::Traffic;
 use restride_lower::plan::Answer;
 
@@ -84,6 +85,9 @@ pub(super) const FREE: [&str; 6] = [
 
 /// How many causes are named: why nodes cannot be told ahead, and why groups are for one size only.
 pub(super) const MOST_CAUSES: usize = 8;
+
+/// The bytes of a run that a memcpy moves as fast as anything does.
+const LONG_RUN: i64 = 1024;
 
 /// How much of a node's name is shown: its end says more than its beginning.
 const MOST_NAME: usize = 44;
@@ -204,9 +208,8 @@ impl Survey {
         let said = dimensions.map(|(at, dimension)| {
             let (name, size) = (&dimension.name, dimension.size);
             let [one, two] = dimension.tried.as_slice() else {
-                let said = format!(
-                    "{name}: the groups are for {size}; no other size of it reads the same"
-                );
+                let said =
+                    format!("{name}: the groups are for {size}; no other size of it could be read");
                 return (said, Vec::new());
             };
             let bound = self.bound(at);
@@ -321,6 +324,39 @@ impl Kind {
     /// The first of its groups.
     pub(super) fn first(&self) -> &Member {
         &self.members[0]
+    }
+
+    /// Whether one program is better than what a runtime has for its nodes: it touches no more
+    /// memory, and takes the place of several copies or of one that is no memcpy of long runs.
+    pub(super) fn is_better_together(&self) -> bool {
+        match self.alone.copies.len() {
+            _ if self.moved() > self.alone.moved => false,
+            0 => false,
+            1 => !self.has_long_runs(),
+            _ => true,
+        }
+    }
+
+    /// Whether all that it moves are runs that a memcpy moves as well, or repeats of them.
+    fn has_long_runs(&self) -> bool {
+        let Ok(explanation) = &self.explanation else {
+            return true;
+        };
+        let kernel = &explanation.lowered.kernel;
+        let mut all_long = true;
+        kernel.visit(|stmt| {
+            if let Stmt::Move(it) = stmt {
+                let last = it.dims.last();
+                let run = last.map_or(1, |dim| match (dim.dst, dim.src) {
+                    (1, 1) => dim.extent,
+                    _ => 1,
+                });
+                let repeats = it.dims.iter().any(|dim| dim.src == 0 && dim.extent > 1);
+                let width = kernel.buffers[it.dst.buffer.0 as usize].width.bytes() as i64;
+                all_long &= repeats || run.saturating_mul(width) >= LONG_RUN;
+            }
+        });
+        all_long
     }
 
     /// Whether nothing is moved, neither as a program nor node by node.

@@ -1,0 +1,8 @@
+"""restride as an operator of ONNX Runtime: `options.register_custom_ops_library(restride_ort.library_path())`."""
+
+from pathlib import Path
+
+
+def library_path():
+    """Where the library lies."""
+    return str(Path(__file__).resolve().parent / "librestride_ort.so")

@@ -1,0 +1,187 @@
+"""Real models in ONNX Runtime, as they are and rewritten: the same answers to the bit, and how long each takes.
+
+    python models.py path/to/restride path/to/librestride_ort.so FOLDER [--page docs/onnxruntime.md] [--only NAME]
+
+Needs `onnx`, `onnxruntime` and `numpy`. The models are those of `crates/import/tests/real.py`, which
+fetches their wheels into FOLDER. Each is rewritten as it is, and once more after ONNX Runtime has
+optimised it and written it down. Answers are compared without the optimisations of ONNX Runtime, since
+those add floats up in other orders; times are with all of them. The sessions take turns; times are of
+the processor, the medians of many turns, and so are their quotients.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "import" / "tests"))
+from compare import TYPES, feed, options  # noqa: E402
+from real import MODELS, fetch  # noqa: E402
+
+LEVELS = onnxruntime.GraphOptimizationLevel
+BEGIN, END = "<!-- measured by crates/hosts/ort/tests/models.py -->", "<!-- end of what is measured -->"
+
+
+def session(model, library=None, threads=1, level=LEVELS.ORT_ENABLE_ALL, written=None, profile=None):
+    settings = onnxruntime.SessionOptions()
+    if profile:
+        settings.enable_profiling = True
+        settings.profile_file_prefix = profile
+    settings.log_severity_level = 4
+    settings.intra_op_num_threads = threads
+    settings.graph_optimization_level = level
+    # Threads that wait for work use up the processor meanwhile.
+    settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if written:
+        settings.optimized_model_filepath = str(written)
+    if library:
+        settings.register_custom_ops_library(library)
+    return onnxruntime.InferenceSession(str(model), settings, providers=["CPUExecutionProvider"])
+
+
+def rewrite(restride, model, to, words, more):
+    told = [word for pair in zip(words[::2], words[1::2]) if pair[0] != "--feed" for word in pair]
+    command = [restride, "rewrite", str(model), "-o", str(to), *told, *more]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{model}: {done.stderr}")
+    replaced, groups = re.search(r": (\d+) of (\d+) groups? ", done.stdout).groups()
+    return int(replaced), int(groups)
+
+
+def inputs_of(restride, model, words):
+    """Inputs at the sizes that restride takes for what the file leaves open."""
+    told = [word for pair in zip(words[::2], words[1::2]) if pair[0] != "--feed" for word in pair]
+    done = subprocess.run([restride, "model", "--json", "--no-times", str(model), *told], capture_output=True, check=True)
+    shapes = {one["name"]: one.get("shape", []) for one in json.loads(done.stdout)["inputs"]}
+    said = options(words)
+    values = said.get("--value", {}) | said.get("--feed", {})
+    inputs = session(model, level=LEVELS.ORT_DISABLE_ALL).get_inputs()
+    return {one.name: feed(one.name, TYPES[one.type], shapes[one.name], values) for one in inputs}
+
+
+def equal(one, other):
+    return all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(one, other))
+
+
+def timed(sessions, given, budget):
+    """Milliseconds of each session, and the quotient of the first and each: medians of turns."""
+    runs = [lambda s=s: s.run(None, given) for s in sessions]
+    for run in runs * 3:
+        run()
+    begin = time.perf_counter()
+    runs[0]()
+    times = max(1, int(0.02 / max(time.perf_counter() - begin, 1e-6)))
+    turns = [[] for _ in runs]
+    stop = time.perf_counter() + budget
+    while time.perf_counter() < stop or len(turns[0]) < 5:
+        for at, run in enumerate(runs):
+            before = time.process_time()
+            for _ in range(times):
+                run()
+            turns[at].append((time.process_time() - before) * 1000 / times)
+    quotients = [statistics.median(a / b for a, b in zip(turns[0], turn)) for turn in turns]
+    return [statistics.median(turn) for turn in turns], quotients
+
+
+MOVES = set("""Concat DepthToSpace Expand Flatten Gather GatherElements GatherND Identity Move Pad Reshape ReverseSequence Shape
+Size Slice SpaceToDepth Split Squeeze Tile Transpose Unsqueeze""".split())
+
+
+def spent(model, library, given, folder):
+    """Milliseconds of nodes that move data or work out parameters of those, of reorders of channels into
+    blocks and back, and of all nodes: the sums of the medians of 15 calls."""
+    running = session(model, library, profile=f"{folder}/profile")
+    for _ in range(15):
+        running.run(None, given)
+    path = Path(running.end_profiling())
+    times, names = {}, {}
+    for event in json.loads(path.read_text()):
+        if event.get("cat") == "Node" and event["name"].endswith("_kernel_time"):
+            key = (event["name"], event["args"].get("node_index"))
+            times.setdefault(key, []).append(event["dur"])
+            names[key] = event["args"]["op_name"]
+    path.unlink()
+    total = lambda like: sum(statistics.median(all) for key, all in times.items() if like(names[key])) / 1000
+    return total(MOVES.__contains__), total(lambda op: op.startswith("Reorder")), total(lambda op: True)
+
+
+HEAD = [
+    "| model | wheel | groups | replaced | equal to the bit | moving, ms | rewritten | optimised, rewritten | of all | reorders "
+    "| whole, ms | rewritten | optimised, rewritten | two threads, ms | rewritten | optimised, rewritten |",
+    "|---|---|-:|-:|---|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
+]
+
+
+def main():
+    said = argparse.ArgumentParser()
+    said.add_argument("restride")
+    said.add_argument("library")
+    said.add_argument("folder", type=Path)
+    said.add_argument("--page", type=Path)
+    said.add_argument("--only", default="")
+    said.add_argument("--seconds", type=float, default=4.0)
+    said.add_argument("--all", action="store_true")
+    said.add_argument("--answers", action="store_true", help="no times")
+    said = said.parse_args()
+    rows, wrong = [], 0
+    more = ["--all"] if said.all else []
+    for package, name, words, _ in MODELS:
+        if said.only not in package + name:
+            continue
+        model = fetch(package, name, said.folder)
+        made = said.folder / "rewritten"
+        made.mkdir(exist_ok=True)
+        stem = f"{package.partition('=')[0]}-{model.stem}"
+        files = [made / f"{stem}.onnx", made / f"{stem}-optimised.onnx", made / f"{stem}-both.onnx"]
+        replaced, groups = rewrite(said.restride, model, files[0], words, more)
+        given = inputs_of(said.restride, model, words)
+        none = LEVELS.ORT_DISABLE_ALL
+        expected = session(model, level=none).run(None, given)
+        plain = session(files[0], said.library, level=none).run(None, given)
+        same = [equal(expected, plain)]
+        ways = [(model, None), (files[0], said.library)]
+        again = "-"
+        # What ONNX Runtime makes of it by itself, but for layouts that only this machine has.
+        session(model, level=LEVELS.ORT_ENABLE_EXTENDED, written=files[1])
+        optimised = session(files[1], level=none)
+        # Of some old files it makes inputs of what were weights.
+        if {one.name for one in optimised.get_inputs()} == set(given):
+            again, _ = rewrite(said.restride, files[1], files[2], words, more)
+            both = session(files[2], said.library, level=none)
+            same.append(equal(optimised.run(None, given), both.run(None, given)))
+            ways.append((files[2], said.library))
+        wrong += same.count(False)
+        cells = [model.stem, package.replace("==", " "), groups, f"{replaced}, {again}",
+                 "yes" if all(same) else f"no: {same}"]
+        if not said.answers:
+            profiles = [spent(file, library, given, made) for file, library in ways]
+            cells += [f"{moving:.3g}" for moving, _, _ in profiles] + ["-"] * (3 - len(profiles))
+            moving, reorders, everything = profiles[0]
+            cells += [f"{100 * moving / everything:.1f} %", f"{100 * reorders / everything:.1f} %"]
+            for threads in (1, 2):
+                compared = [session(file, library, threads) for file, library in ways]
+                times, quotients = timed(compared, given, said.seconds)
+                quotients = [f"{quotient:.2f}" for quotient in quotients[1:]] + ["-"]
+                cells += [f"{times[0]:.3g}", *quotients[:2]]
+        rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+        print(rows[-1], file=sys.stderr, flush=True)
+    text = "\n".join([*HEAD, *rows])
+    if said.page:
+        page = said.page.read_text()
+        said.page.write_text(re.sub(f"{BEGIN}.*{END}", f"{BEGIN}\n\n{text}\n\n{END}", page, flags=re.S))
+    else:
+        print(text)
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
