@@ -2,9 +2,9 @@
 //!
 //! Steps, reversals, interleaved channels, pixel shuffles, short rows: in all of them each vector
 //! of the destination is a fixed permutation of the bytes of a few windows of the source, and after
-//! a while the pattern repeats. [`unit`] says which parts may be the one that repeats, [`search`]
-//! takes the cheapest of them, [`program`] says for every vector of it which windows and which bytes,
-//! [`patterns`] remembers that, [`narrow`] and [`wide`] are the two kinds of machine.
+//! a while the pattern repeats. `unit` says which parts may be the one that repeats, `search` takes
+//! the cheapest of them, `program` says for every vector of it which windows and which bytes,
+//! `patterns` remembers that, `narrow` and `wide` are the two kinds of machine.
 
 mod narrow;
 mod patterns;
