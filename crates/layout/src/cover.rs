@@ -123,8 +123,13 @@ impl<B: Clone + PartialEq> Cover<B> {
                 expected: shape.len(),
             });
         }
+        // Found out before any is made: whoever asks may ask once more for each operand.
+        let pieces: usize = operands.iter().map(|operand| operand.parts.len()).sum();
+        if pieces > MAX_PIECES.max(operands.len()) {
+            return Err(Break::TooManyPieces { axis });
+        }
         shape[axis] = 0;
-        let mut parts = SmallVec::new();
+        let mut parts = SmallVec::with_capacity(pieces);
         for operand in operands {
             if operand.shape.len() != shape.len() {
                 return Err(Break::Rank {
@@ -143,9 +148,6 @@ impl<B: Clone + PartialEq> Cover<B> {
             }
             for (piece, body) in &operand.parts {
                 parts.push((piece.shift(axis, shape[axis])?, body.clone()));
-            }
-            if parts.len() > MAX_PIECES.max(operands.len()) {
-                return Err(Break::TooManyPieces { axis });
             }
             shape[axis] = add(shape[axis], operand.shape[axis])?;
         }

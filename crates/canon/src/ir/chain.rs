@@ -11,7 +11,7 @@ use restride_layout::{Axes, Break, Chain, Layout, Piece, View};
 /// are joined first.
 pub fn chain_of(layout: &Layout, source: &[i64], meter: &Meter) -> Result<Chain, Break> {
     let digits = layout.piece().map_or(0, |piece| piece.digits().len());
-    meter.work(200 + 100 * (digits + source.len()) as u64);
+    meter.work(500 + 300 * (digits + source.len()) as u64);
     let direct = layout.reify(source);
     match direct {
         Ok(chain) if fits(&chain) => Ok(chain),
@@ -44,7 +44,7 @@ pub(crate) fn composed(
 ) -> Result<Layout, Break> {
     let mut pieces = 1;
     let composed = layout.view_by_pieces(step, &mut pieces);
-    meter.work(250 * pieces as u64);
+    meter.work(600 * pieces as u64);
     let composed = composed?;
     let Some(piece) = composed.piece() else {
         return Ok(composed);

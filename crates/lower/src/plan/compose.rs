@@ -108,6 +108,12 @@ impl<'g> Composer<'g> {
         }
     }
 
+    /// Counts pieces that a view takes or leaves: each is cut before it is known which.
+    fn look_through(&self, value: &Value) {
+        let rank = value.shape().len() as u64;
+        self.meter.things(value.parts().len(), 300 + 120 * rank, 0);
+    }
+
     /// Counts pieces that were made, and looked through for some that go on where others end.
     pub(super) fn spend(&self, value: &Value) {
         let pieces = value.parts().len();
@@ -214,7 +220,10 @@ impl<'g> Composer<'g> {
         let (mut fewest, mut value): (Option<Value>, Option<Value>) = (None, None);
         for (at, step) in chain.iter().enumerate() {
             let next = match value.as_ref().or(self.composed(x)) {
-                Some(of) => of.view(step),
+                Some(of) => {
+                    self.look_through(of);
+                    of.view(step)
+                }
                 None => Err(Break::NoChain),
             };
             let next = match next {
