@@ -131,6 +131,15 @@ HEAD = [
 ]
 
 
+def publish(page, marks, text):
+    """Writes a text between its marks on a page, or prints it if there is no page."""
+    if not page:
+        print(text)
+        return
+    begin, end = marks
+    page.write_text(re.sub(f"{begin}.*?{end}", f"{begin}\n\n{text}\n\n{end}", page.read_text(), flags=re.S))
+
+
 def main():
     said = argparse.ArgumentParser()
     said.add_argument("restride")
@@ -154,11 +163,7 @@ def main():
             print(table[-1], file=sys.stderr)
             wrong += sum(counts["different"] + counts["failed"] for counts in measured[3:])
     text = "\n".join([*HEAD, *rows, "", "As IRs of OpenVINO, beside OpenVINO:", "", *HEAD, *converted])
-    if said.page:
-        page = said.page.read_text()
-        said.page.write_text(re.sub(f"{BEGIN}.*{END}", f"{BEGIN}\n\n{text}\n\n{END}", page, flags=re.S))
-    else:
-        print(text)
+    publish(said.page, (BEGIN, END), text)
     return bool(wrong)
 
 

@@ -48,7 +48,7 @@ pub(crate) fn prepare(shape: &ByteBox, width: usize, bits: u128, cpu: CpuLevel) 
 fn of<L: Level>(shape: &ByteBox, width: usize, bits: u128) -> Leaf {
     let run = shape.run;
     let params = FillParams {
-        nest: Nest::new(shape.dst, shape.src, &shape.steps, shape.empty),
+        nest: Nest::new(shape, (0, 0), &shape.steps),
         run,
         pattern: repeat(bits, width),
     };

@@ -5,7 +5,7 @@
 
 use std::mem::MaybeUninit;
 
-use restride_moves::{MAX_RANK, Step};
+use restride_moves::{ByteBox, MAX_RANK, Step};
 
 /// Dimensions to walk, and where the walk starts.
 #[derive(Clone, Debug)]
@@ -20,25 +20,21 @@ pub(crate) struct Nest {
 }
 
 impl Nest {
-    /// Walks `steps`, outermost first, from so many bytes past the caller's addresses. Shapes have
-    /// at most `MAX_RANK` of them.
-    pub(crate) fn new(dst: isize, src: isize, steps: &[Step], empty: bool) -> Nest {
-        let one = Step {
-            extent: 1,
-            dst: 0,
-            src: 0,
-        };
+    /// Walks `steps` of a box, outermost first, from so many bytes past its start in destination and
+    /// source. A box has at most `MAX_RANK` of them.
+    pub(crate) fn new(shape: &ByteBox, start: (isize, isize), steps: &[Step]) -> Nest {
+        let one = Step::NONE;
         let (outer, plane) = match steps {
             [] => (steps, [one; 2]),
             [inner] => (&steps[1..], [one, *inner]),
             [outer @ .., middle, inner] => (outer, [*middle, *inner]),
         };
         Nest {
-            dst,
-            src,
+            dst: shape.dst + start.0,
+            src: shape.src + start.1,
             outer: outer.into(),
             plane,
-            empty: empty || outer.len() > MAX_RANK,
+            empty: shape.empty || outer.len() > MAX_RANK,
         }
     }
 

@@ -170,12 +170,7 @@ pub(crate) fn prepare(shape: &ByteBox, cut: &RaggedCut) -> Leaf {
     );
     let mask = |n: usize| u16::MAX >> (16 - n * width);
     let params = RaggedParams {
-        nest: Nest::new(
-            shape.dst + cut.start.0,
-            shape.src + cut.start.1,
-            &cut.outer,
-            shape.empty,
-        ),
+        nest: Nest::new(shape, cut.start, &cut.outer),
         along: cut.along,
         group: cut.apart * cut.lanes,
         lane: (

@@ -66,7 +66,7 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
         Leaf::new::<L, Rows<L, C>>("rows", params)
     }
     let params = RowParams {
-        nest: Nest::new(shape.dst, shape.src, &shape.steps, shape.empty),
+        nest: Nest::new(shape, (0, 0), &shape.steps),
         run: shape.run,
         early: early(shape),
     };

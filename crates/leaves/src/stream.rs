@@ -243,7 +243,7 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
         return rows::prepare::<L>(shape);
     }
     let params = StreamParams {
-        nest: Nest::new(shape.dst, shape.src, &shape.steps, shape.empty),
+        nest: Nest::new(shape, (0, 0), &shape.steps),
         run: shape.run,
         ahead: Ahead::new(shape),
     };

@@ -24,7 +24,7 @@ import onnxruntime
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "import" / "tests"))
 from compare import TYPES, feed, options  # noqa: E402
-from real import MODELS, fetch  # noqa: E402
+from real import MODELS, fetch, publish  # noqa: E402
 
 LEVELS = onnxruntime.GraphOptimizationLevel
 BEGIN, END = "<!-- measured by crates/hosts/ort/tests/models.py -->", "<!-- end of what is measured -->"
@@ -124,7 +124,7 @@ HEAD = [
 def main():
     said = argparse.ArgumentParser()
     said.add_argument("restride")
-    said.add_argument("library")
+    said.add_argument("operator")
     said.add_argument("folder", type=Path)
     said.add_argument("--page", type=Path)
     said.add_argument("--only", default="")
@@ -146,9 +146,9 @@ def main():
         given = inputs_of(said.restride, model, words)
         none = LEVELS.ORT_DISABLE_ALL
         expected = session(model, level=none).run(None, given)
-        plain = session(files[0], said.library, level=none).run(None, given)
+        plain = session(files[0], said.operator, level=none).run(None, given)
         same = [equal(expected, plain)]
-        ways = [(model, None), (files[0], said.library)]
+        ways = [(model, None), (files[0], said.operator)]
         again = "-"
         # What ONNX Runtime makes of it by itself, but for layouts that only this machine has.
         session(model, level=LEVELS.ORT_ENABLE_EXTENDED, written=files[1])
@@ -156,9 +156,9 @@ def main():
         # Of some old files it makes inputs of what were weights.
         if {one.name for one in optimised.get_inputs()} == set(given):
             again, _ = rewrite(said.restride, files[1], files[2], words, more)
-            both = session(files[2], said.library, level=none)
+            both = session(files[2], said.operator, level=none)
             same.append(equal(optimised.run(None, given), both.run(None, given)))
-            ways.append((files[2], said.library))
+            ways.append((files[2], said.operator))
         wrong += same.count(False)
         cells = [model.stem, package.replace("==", " "), groups, f"{replaced}, {again}",
                  "yes" if all(same) else f"no: {same}"]
@@ -175,11 +175,7 @@ def main():
         rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
         print(rows[-1], file=sys.stderr, flush=True)
     text = "\n".join([*HEAD, *rows])
-    if said.page:
-        page = said.page.read_text()
-        said.page.write_text(re.sub(f"{BEGIN}.*{END}", f"{BEGIN}\n\n{text}\n\n{END}", page, flags=re.S))
-    else:
-        print(text)
+    publish(said.page, (BEGIN, END), text)
     return bool(wrong)
 
 

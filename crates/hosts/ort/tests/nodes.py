@@ -7,7 +7,6 @@ on one thread in turns, inputs and outputs bound. Times are of the processor, me
 """
 
 import argparse
-import re
 import statistics
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from models import session
+from models import publish, session
 
 SHAPES = {"8 kB": [1, 8, 16, 16], "400 kB": [1, 32, 56, 56], "13 MB": [4, 64, 112, 112]}
 BEGIN, END = "<!-- measured by crates/hosts/ort/tests/nodes.py -->", "<!-- end of these -->"
@@ -103,7 +102,7 @@ def measured(restride, library, proto, folder):
 def main():
     said = argparse.ArgumentParser()
     said.add_argument("restride")
-    said.add_argument("library")
+    said.add_argument("operator")
     said.add_argument("--page", type=Path)
     said = said.parse_args()
     rows = ["| node | " + " | ".join(SHAPES) + " |", "|---|" + "---|" * len(SHAPES)]
@@ -111,16 +110,12 @@ def main():
         for name, make in CASES.items():
             cells = [name]
             for shape in SHAPES.values():
-                theirs, ours = measured(said.restride, said.library, make(shape), folder)
+                theirs, ours = measured(said.restride, said.operator, make(shape), folder)
                 cells.append(f"{theirs:.3g} -> {ours:.3g} us: {theirs / ours:.1f}x")
             rows.append("| " + " | ".join(cells) + " |")
             print(rows[-1], file=sys.stderr, flush=True)
     text = "\n".join(rows)
-    if said.page:
-        page = said.page.read_text()
-        said.page.write_text(re.sub(f"{BEGIN}.*?{END}", f"{BEGIN}\n\n{text}\n\n{END}", page, flags=re.S))
-    else:
-        print(text)
+    publish(said.page, (BEGIN, END), text)
 
 
 if __name__ == "__main__":

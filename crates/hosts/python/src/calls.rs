@@ -136,6 +136,26 @@ pub(crate) struct Task<'a, 'py> {
     pub(crate) threads: usize,
 }
 
+impl<'a, 'py> Task<'a, 'py> {
+    /// Makes a new array of the elements of others, which nothing else says.
+    pub(crate) fn new(
+        action: Action,
+        numbers: &'a [i64],
+        inputs: &'a [Array<'py>],
+        threads: usize,
+    ) -> Self {
+        Task {
+            action,
+            numbers,
+            inputs,
+            indices: &[],
+            out: None,
+            views: false,
+            threads,
+        }
+    }
+}
+
 /// Adds what an array is to a key.
 fn describe(key: &mut Key, array: &Array<'_>) {
     key.push(array.rank() as i64 | (array.itemsize() as i64) << 8);

@@ -129,28 +129,23 @@ pub(crate) fn push(
         });
     }
     let of = |axis: usize| axis as i64;
+    let mut slice = |axis: usize, start: i64, end: i64| -> TractResult<ValueId> {
+        ensure!(
+            0 <= start && start <= end && end <= shape[axis],
+            "a slice out of range"
+        );
+        let part = g.slice(first, [start], [end]).axes([of(axis)]);
+        Ok(part.finish()?)
+    };
     Ok(if let Some(op) = op.downcast_ref::<IntoShape>() {
         let dims: TVec<i64> = op.dims.iter().map(|dim| *dim as i64).collect();
         g.reshape(first, dims).finish()?
     } else if let Some(op) = op.downcast_ref::<Slice>() {
-        let [start, end] = [size(&op.start)?, size(&op.end)?];
-        ensure!(
-            0 <= start && start <= end && end <= shape[op.axis],
-            "a slice out of range"
-        );
-        g.slice(first, [start], [end])
-            .axes([of(op.axis)])
-            .finish()?
+        slice(op.axis, size(&op.start)?, size(&op.end)?)?
     } else if let Some(op) = op.downcast_ref::<DynSlice>() {
         let bound = |at: usize| number.get(at).and_then(|all| all.first()).copied();
         let (start, end) = bound(1).zip(bound(2)).context("a slice without bounds")?;
-        ensure!(
-            0 <= start && start <= end && end <= shape[op.axis],
-            "a slice out of range"
-        );
-        g.slice(first, [start], [end])
-            .axes([of(op.axis)])
-            .finish()?
+        slice(op.axis, start, end)?
     } else if let Some(op) = op.downcast_ref::<Downsample>() {
         let from = match op.stride < 0 {
             true => g.reverse(first, [of(op.axis)])?,

@@ -56,7 +56,7 @@ impl GatherLeaf {
         let row = if shape.steps.is_empty() && !shape.empty {
             Row::Run(shape.run)
         } else if is_inner(&shape, dst_stride) {
-            let nest = Nest::new(shape.dst, shape.src, &shape.steps, shape.empty);
+            let nest = Nest::new(&shape, (0, 0), &shape.steps);
             Row::Lanes(nest, shape.run)
         } else {
             Row::Box {

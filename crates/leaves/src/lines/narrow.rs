@@ -24,7 +24,7 @@ pub(crate) struct NarrowParams {
 pub(crate) fn prepare(shape: &ByteBox, found: Units<Op, usize>) -> Leaf {
     let cut = found.cut;
     let params = NarrowParams {
-        nest: Nest::new(shape.dst, shape.src, &cut.outer, shape.empty),
+        nest: Nest::new(shape, (0, 0), &cut.outer),
         row: Row::new(&cut),
         middle: Behind::new(&cut).after(cut.steps),
         unit: found.ops,

@@ -51,22 +51,24 @@ pub(crate) struct TransposeParams {
     tile: (usize, usize),
 }
 
+impl TransposeParams {
+    /// Of a plane of a box, in tiles of so many rows and columns.
+    fn new(shape: &ByteBox, plane: &Plane, tile: (usize, usize)) -> TransposeParams {
+        TransposeParams {
+            nest: Nest::new(shape, plane.start, &plane.outer),
+            rows: plane.row.extent,
+            dst: plane.row.dst,
+            columns: plane.column.extent,
+            src: plane.column.src,
+            tile,
+        }
+    }
+}
+
 /// Prepares a transposition.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane, way: Way) -> Leaf {
-    let (row, column, width) = (plane.row, plane.column, shape.run);
-    let params = TransposeParams {
-        nest: Nest::new(
-            shape.dst + plane.start.0,
-            shape.src + plane.start.1,
-            &plane.outer,
-            shape.empty,
-        ),
-        rows: row.extent,
-        dst: row.dst,
-        columns: column.extent,
-        src: column.src,
-        tile: (0, 0),
-    };
+    let width = shape.run;
+    let params = TransposeParams::new(shape, plane, (0, 0));
     if plane.lanes == L::Wide::LANES {
         of_width::<L, L::Wide>(params, width, way)
     } else if plane.lanes == L::Half::LANES {
@@ -138,6 +140,12 @@ fn staged<L: Level, V: Lanes, const K: usize, const PANELS: bool, const STREAM: 
     Leaf::with_room::<L, Staged<V, K, PANELS, STREAM>, Direct<V, K, false>, { staged::ROOM }>(
         name, params,
     )
+}
+
+/// As [`evenly`], of no more than there is.
+#[cfg(target_arch = "x86_64")]
+fn within(extent: usize, most: usize, unit: usize) -> usize {
+    evenly(extent, most, unit).min(extent)
 }
 
 /// The size of a tile, at most so large, such that tiles of whole units overlap little.

@@ -10,11 +10,11 @@ use std::mem::MaybeUninit;
 use restride_moves::{ByteBox, Plane};
 
 use super::block::{Blocks, Rect, at, rectangle};
-use super::evenly;
+use super::{TransposeParams, within};
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
-use crate::nest::{Nest, walk};
+use crate::nest::walk;
 
 /// Bytes of a packed row, and how many there are.
 const ROW: usize = 128;
@@ -26,16 +26,10 @@ const PITCH: usize = ROW + 16;
 struct Tile([MaybeUninit<u8>; ROWS * PITCH]);
 
 pub(crate) struct PackedParams {
-    nest: Nest,
-    /// The dimension that steps through the source, and its strides.
-    rows: usize,
-    dst: isize,
+    /// The elements that are wanted, and their tiles.
+    plane: TransposeParams,
+    /// Bytes from one element of a row to the next.
     step: usize,
-    /// The one that is contiguous in the destination.
-    columns: usize,
-    src: isize,
-    /// Rows and columns of a tile.
-    tile: (usize, usize),
     windows: Windows,
 }
 
@@ -84,16 +78,17 @@ impl<V: Lanes, const K: usize> Body for Packed<V, K> {
     unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams) {
         let mut tile = Tile([const { MaybeUninit::uninit() }; ROWS * PITCH]);
         let tile = tile.0.as_mut_ptr().cast::<u8>();
-        let (rows, columns) = params.tile;
-        walk!(&params.nest, dst, src, |dst, src| {
-            for row in Blocks::new(params.rows, rows) {
+        let plane = &params.plane;
+        let (rows, columns) = plane.tile;
+        walk!(&plane.nest, dst, src, |dst, src| {
+            for row in Blocks::new(plane.rows, rows) {
                 let src = src.wrapping_add(row.wrapping_mul(params.step));
-                for column in Blocks::new(params.columns, columns) {
-                    let mut from = at(src.cast_mut(), column, params.src, 0).cast_const();
+                for column in Blocks::new(plane.columns, columns) {
+                    let mut from = at(src.cast_mut(), column, plane.src, 0).cast_const();
                     let mut to = tile;
                     let rect = Rect {
-                        dst: at(dst, row, params.dst, column.wrapping_mul(16 / K)),
-                        dst_stride: params.dst,
+                        dst: at(dst, row, plane.dst, column.wrapping_mul(16 / K)),
+                        dst_stride: plane.dst,
                         src: tile,
                         src_stride: PITCH as isize,
                         rows,
@@ -104,7 +99,7 @@ impl<V: Lanes, const K: usize> Body for Packed<V, K> {
                     unsafe {
                         for _ in 0..columns {
                             pack::<K>(to, from, rows, params);
-                            from = from.wrapping_offset(params.src);
+                            from = from.wrapping_offset(plane.src);
                             to = to.wrapping_add(PITCH);
                         }
                         rectangle::<V, K, false>(rect);
@@ -163,23 +158,13 @@ unsafe fn part(from: *const u8, windows: &Windows, number: usize) -> __m128i {
 /// Prepares a transposition whose rows step through the source.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
     let width = shape.run;
-    let tile = |extent: usize, most: usize| evenly(extent, most, plane.per_lane).min(extent);
+    let tile = (
+        within(plane.row.extent, ROW / width, plane.per_lane),
+        within(plane.column.extent, ROWS, plane.per_lane),
+    );
     let params = PackedParams {
-        nest: Nest::new(
-            shape.dst + plane.start.0,
-            shape.src + plane.start.1,
-            &plane.outer,
-            shape.empty,
-        ),
-        rows: plane.row.extent,
-        dst: plane.row.dst,
+        plane: TransposeParams::new(shape, plane, tile),
         step: plane.step * width,
-        columns: plane.column.extent,
-        src: plane.column.src,
-        tile: (
-            tile(plane.row.extent, ROW / width),
-            tile(plane.column.extent, ROWS),
-        ),
         windows: Windows::new(width, plane.step),
     };
     fn of<L: Level, V: Lanes>(params: PackedParams, width: usize) -> Leaf {

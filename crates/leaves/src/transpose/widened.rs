@@ -10,11 +10,11 @@ use std::mem::MaybeUninit;
 use restride_moves::{ByteBox, Plane};
 
 use super::block::{Blocks, Rect, at, rectangle};
-use super::evenly;
+use super::{TransposeParams, within};
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
-use crate::nest::{Nest, walk};
+use crate::nest::walk;
 
 /// Bytes of a row of either tile, and how many rows there are.
 const ROW: usize = 128;
@@ -38,15 +38,8 @@ impl Tile {
 type Table = [u8; 16];
 
 pub(crate) struct WidenedParams {
-    nest: Nest,
-    /// The dimension that is contiguous in the source.
-    rows: usize,
-    dst: isize,
-    /// The one that is contiguous in the destination.
-    columns: usize,
-    src: isize,
-    /// Rows and columns of a tile.
-    tile: (usize, usize),
+    /// The transposition and its tiles.
+    plane: TransposeParams,
     /// Rows before this one are followed by sixteen bytes of the tile's, columns before that one by as
     /// many of what is written.
     forward: usize,
@@ -81,13 +74,14 @@ impl<V: Lanes, const K: usize> Body for Widened<V, K> {
         let before = before.0.as_mut_ptr().cast::<u8>();
         let after = after.0.as_mut_ptr().cast::<u8>();
         let width = HELD / K;
-        let (rows, columns) = params.tile;
-        walk!(&params.nest, dst, src, |dst, src| {
-            for row in Blocks::new(params.rows, rows) {
+        let plane = &params.plane;
+        let (rows, columns) = plane.tile;
+        walk!(&plane.nest, dst, src, |dst, src| {
+            for row in Blocks::new(plane.rows, rows) {
                 let src = src.wrapping_add(row.wrapping_mul(width));
-                for column in Blocks::new(params.columns, columns) {
-                    let mut from = at(src.cast_mut(), column, params.src, 0).cast_const();
-                    let mut to = at(dst, row, params.dst, column.wrapping_mul(width));
+                for column in Blocks::new(plane.columns, columns) {
+                    let mut from = at(src.cast_mut(), column, plane.src, 0).cast_const();
+                    let mut to = at(dst, row, plane.dst, column.wrapping_mul(width));
                     let rect = Rect {
                         dst: after,
                         dst_stride: PITCH as isize,
@@ -103,14 +97,14 @@ impl<V: Lanes, const K: usize> Body for Widened<V, K> {
                         let mut cells = before;
                         for _ in 0..columns {
                             spread::<K>(cells, from, rows, params);
-                            from = from.wrapping_offset(params.src);
+                            from = from.wrapping_offset(plane.src);
                             cells = cells.wrapping_add(PITCH);
                         }
                         rectangle::<V, K, false>(rect);
                         let mut cells = after;
                         for _ in 0..rows {
                             press::<K>(to, cells, columns, params);
-                            to = to.wrapping_offset(params.dst);
+                            to = to.wrapping_offset(plane.dst);
                             cells = cells.wrapping_add(PITCH);
                         }
                     }
@@ -191,27 +185,16 @@ unsafe fn press<const K: usize>(dst: *mut u8, src: *const u8, columns: usize, p:
 /// Prepares a transposition of elements of three or six bytes.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
     let width = shape.run;
-    let tile = |extent: usize, most: usize| evenly(extent, most, plane.per_lane).min(extent);
     let (spread, press) = WidenedParams::tables(width, plane.cell);
-    let rows = tile(plane.row.extent, ROW / plane.cell);
-    let columns = tile(plane.column.extent, ROW / plane.cell);
+    let tile = |extent: usize| within(extent, ROW / plane.cell, plane.per_lane);
+    let (rows, columns) = (tile(plane.row.extent), tile(plane.column.extent));
     // Groups of `HELD` bytes that sixteen bytes begin with.
     let groups = |extent: usize| match (extent * width).checked_sub(16) {
         Some(more) => (more / HELD + 1) * plane.per_lane,
         None => 0,
     };
     let params = WidenedParams {
-        nest: Nest::new(
-            shape.dst + plane.start.0,
-            shape.src + plane.start.1,
-            &plane.outer,
-            shape.empty,
-        ),
-        rows: plane.row.extent,
-        dst: plane.row.dst,
-        columns: plane.column.extent,
-        src: plane.column.src,
-        tile: (rows, columns),
+        plane: TransposeParams::new(shape, plane, (rows, columns)),
         forward: groups(rows),
         whole: groups(columns),
         spread,

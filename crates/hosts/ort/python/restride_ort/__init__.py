@@ -1,4 +1,4 @@
-"""restride as an operator of ONNX Runtime: `options.register_custom_ops_library(restride_ort.library_path())`."""
+"""restride as an operator of ONNX Runtime: `options.register_custom_ops_library(library_path())` is all that it takes."""
 
 from pathlib import Path
 

@@ -94,13 +94,8 @@ pub(crate) fn copied<'py>(
         Order::Keep => Some(array.new_in_kept_order()?),
     };
     let task = Task {
-        action: Action::Copy,
-        numbers: &[],
-        inputs: &inputs,
-        indices: &[],
         out: out.as_ref(),
-        views: false,
-        threads,
+        ..Task::new(Action::Copy, &[], &inputs, threads)
     };
     if array.rank() > 31 {
         // Numpy has more axes than a graph.
@@ -193,13 +188,8 @@ pub(crate) fn copyto<'py>(
     // SAFETY: axes are only added or repeated with stride 0.
     let inputs = [unsafe { from.view(to.shape(), &strides, 0) }?];
     let task = Task {
-        action: Action::Copy,
-        numbers: &[],
-        inputs: &inputs,
-        indices: &[],
         out: Some(&to),
-        views: false,
-        threads,
+        ..Task::new(Action::Copy, &[], &inputs, threads)
     };
     if task.needs_another_place() {
         return by_numpy();

@@ -126,13 +126,10 @@ pub(crate) fn evaluate<'py>(
         })?),
     };
     let task = Task {
-        action: Action::Evaluate,
-        numbers: &numbers,
-        inputs: &arrays,
         indices: &indices,
         out: to.as_ref(),
         views,
-        threads: wanted(threads)?,
+        ..Task::new(Action::Evaluate, &numbers, &arrays, wanted(threads)?)
     };
     if task.needs_another_place() {
         let made = Task { out: None, ..task }
@@ -156,13 +153,9 @@ pub(crate) fn stages<'py>(
 ) -> PyResult<Vec<(&'static str, String)>> {
     let (arrays, indices) = read(&arrays, &indices)?;
     let task = Task {
-        action: Action::Evaluate,
-        numbers: &numbers,
-        inputs: &arrays,
         indices: &indices,
-        out: None,
         views,
-        threads: 1,
+        ..Task::new(Action::Evaluate, &numbers, &arrays, 1)
     };
     let graph = task
         .graph(&|steps, values| followed(steps, values, &numbers))

@@ -72,18 +72,15 @@ pub(crate) fn take<'py>(
         },
     };
     let (inputs, places) = ([array], [places]);
+    let numbers = [
+        along.map_or(0, |axis| axis as i64),
+        i64::from(along.is_none()),
+        i64::from(rule.wrap),
+    ];
     let task = Task {
-        action: Action::Take,
-        numbers: &[
-            along.map_or(0, |axis| axis as i64),
-            i64::from(along.is_none()),
-            i64::from(rule.wrap),
-        ],
-        inputs: &inputs,
         indices: &places,
         out: to.as_ref(),
-        views: false,
-        threads,
+        ..Task::new(Action::Take, &numbers, &inputs, threads)
     };
     done(py, &task, &|steps, values| {
         let (mut x, indices) = (values[0], values[1]);
@@ -142,14 +139,10 @@ pub(crate) fn take_along_axis<'py>(
         of_array.push(if at == along { size } else { common } as i64);
     }
     let (inputs, places) = ([array], [places]);
+    let numbers = [along as i64];
     let task = Task {
-        action: Action::TakeAlongAxis,
-        numbers: &[along as i64],
-        inputs: &inputs,
         indices: &places,
-        out: None,
-        views: false,
-        threads,
+        ..Task::new(Action::TakeAlongAxis, &numbers, &inputs, threads)
     };
     done(py, &task, &|steps, values: &[ValueId]| {
         let x = steps.broadcast(values[0], &of_array)?;
@@ -197,15 +190,8 @@ pub(crate) fn repeat_elements<'py>(
         return take(py, a, &places, axis.as_ref(), None, "raise", Some(threads));
     };
     let inputs = [array];
-    let task = Task {
-        action: Action::Repeat,
-        numbers: &[along as i64, i64::from(axis.is_none()), count],
-        inputs: &inputs,
-        indices: &[],
-        out: None,
-        views: false,
-        threads,
-    };
+    let numbers = [along as i64, i64::from(axis.is_none()), count];
+    let task = Task::new(Action::Repeat, &numbers, &inputs, threads);
     done(py, &task, &|steps, values| {
         let x = match axis {
             None => steps.flat(values[0])?,

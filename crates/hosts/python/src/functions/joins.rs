@@ -158,18 +158,14 @@ fn join<'py>(
             None => return by_numpy(),
         },
     };
+    let numbers = [
+        along as i64,
+        i64::from(how == Join::NewAxis),
+        parts.len() as i64,
+    ];
     let task = Task {
-        action: Action::Concatenate,
-        numbers: &[
-            along as i64,
-            i64::from(how == Join::NewAxis),
-            parts.len() as i64,
-        ],
-        inputs: &parts,
-        indices: &[],
         out: to.as_ref(),
-        views: false,
-        threads,
+        ..Task::new(Action::Concatenate, &numbers, &parts, threads)
     };
     done(py, &task, &|steps, values| {
         let mut operands = SmallVec::<[ValueId; 4]>::new();
@@ -216,15 +212,7 @@ pub(crate) fn tile<'py>(
         counts.insert(0, 1);
     }
     let inputs = [array];
-    let task = Task {
-        action: Action::Tile,
-        numbers: &counts,
-        inputs: &inputs,
-        indices: &[],
-        out: None,
-        views: false,
-        threads,
-    };
+    let task = Task::new(Action::Tile, &counts, &inputs, threads);
     done(py, &task, &|steps, values| {
         let mut shape: numpy::Ints = steps.shape(values[0]).iter().copied().collect();
         while shape.len() < rank {

@@ -154,13 +154,9 @@ fn rearranged<'py>(
     given[pattern.names()] = known.number;
     given[pattern.names() + 1] = if is_list { count as i64 } else { -1 };
     let task = Task {
-        action: Action::Rearrange,
-        numbers: &given,
-        inputs: &inputs,
-        indices: &[],
         out: to.as_ref(),
         views: copy != Some(true) && out.is_none(),
-        threads,
+        ..Task::new(Action::Rearrange, &given, &inputs, threads)
     };
     let fitted = |shape: &[isize]| -> Result<Moves, PyErr> {
         let mut sizes = Ints::new();

@@ -156,15 +156,7 @@ pub(crate) fn pad<'py>(
     };
     numbers.extend([number, bits as i64, (bits >> 64) as i64]);
     let inputs = [x];
-    let task = Task {
-        action: Action::Pad,
-        numbers: &numbers,
-        inputs: &inputs,
-        indices: &[],
-        out: None,
-        views: false,
-        threads,
-    };
+    let task = Task::new(Action::Pad, &numbers, &inputs, threads);
     done(py, &task, &|steps, values| {
         steps.pad(values[0], &low, &high, mode)
     })

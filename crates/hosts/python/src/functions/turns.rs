@@ -10,6 +10,13 @@ use crate::threads::wanted;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
+type Axes = SmallVec<[usize; 8]>;
+
+/// The different axes that an object names, of so many.
+fn listed(object: &Bound<'_, PyAny>, rank: usize) -> Option<Axes> {
+    counted(&ints(object)?, rank)
+}
+
 /// The elements moved round along axes, or through the whole array: as `numpy.roll`.
 ///
 /// >>> import numpy as np, restride
@@ -59,15 +66,7 @@ pub(crate) fn roll<'py>(
     numbers.extend_from_slice(&along);
     numbers.push(i64::from(axis.is_none()));
     let inputs = [array];
-    let task = Task {
-        action: Action::Roll,
-        numbers: &numbers,
-        inputs: &inputs,
-        indices: &[],
-        out: None,
-        views: false,
-        threads,
-    };
+    let task = Task::new(Action::Roll, &numbers, &inputs, threads);
     done(py, &task, &|steps, values| {
         let shape: Ints = steps.shape(values[0]).iter().copied().collect();
         match axis {
@@ -99,9 +98,9 @@ pub(crate) fn flip<'py>(
     if rank == 0 {
         return numpy::call(py, "flip", &[m], &[("axis", axis)]);
     }
-    let turned: Option<SmallVec<[usize; 8]>> = match axis {
+    let turned: Option<Axes> = match axis {
         None => Some((0..rank).collect()),
-        Some(axis) => ints(axis).and_then(|list| counted(&list, rank)),
+        Some(axis) => listed(axis, rank),
     };
     let Some(turned) = turned else {
         return numpy::call(py, "flip", &[m], &[("axis", axis)]);
@@ -143,9 +142,9 @@ pub(crate) fn permute_dims<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let array = Array::of(a)?;
     let rank = array.rank();
-    let order: Option<SmallVec<[usize; 8]>> = match axes {
+    let order: Option<Axes> = match axes {
         None => Some((0..rank).rev().collect()),
-        Some(axes) => ints(axes).and_then(|list| counted(&list, rank)),
+        Some(axes) => listed(axes, rank),
     };
     match order.filter(|order| order.len() == rank) {
         Some(order) => permuted(&array, &order),
@@ -168,15 +167,14 @@ pub(crate) fn moveaxis<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let array = Array::of(a)?;
     let rank = array.rank();
-    let list = |object| ints(object).and_then(|list| counted(&list, rank));
-    let (Some(from), Some(to)) = (list(source), list(destination)) else {
+    let (Some(from), Some(to)) = (listed(source, rank), listed(destination, rank)) else {
         return numpy::call(py, "moveaxis", &[a, source, destination], &[]);
     };
     if from.len() != to.len() {
         return numpy::call(py, "moveaxis", &[a, source, destination], &[]);
     }
     let mut rest = (0..rank).filter(|axis| !from.contains(axis));
-    let order: SmallVec<[usize; 8]> = (0..rank)
+    let order: Axes = (0..rank)
         .filter_map(|at| match to.iter().position(|place| *place == at) {
             Some(pair) => Some(from[pair]),
             None => rest.next(),
@@ -258,13 +256,8 @@ pub(crate) fn reshape<'py>(
     }
     let inputs = [array];
     let task = Task {
-        action: Action::Reshape,
-        numbers: &sizes,
-        inputs: &inputs,
-        indices: &[],
-        out: None,
         views: copy != Some(true),
-        threads,
+        ..Task::new(Action::Reshape, &sizes, &inputs, threads)
     };
     let made = task.run(py, &|steps, values| steps.reshape(values[0], &sizes))?;
     Ok(made.into_object())
@@ -284,7 +277,7 @@ pub(crate) fn swapaxes<'py>(
     let (Some(one), Some(other)) = (place(axis1), place(axis2)) else {
         return numpy::call(py, "swapaxes", &[a, axis1, axis2], &[]);
     };
-    let mut order: SmallVec<[usize; 8]> = (0..array.rank()).collect();
+    let mut order: Axes = (0..array.rank()).collect();
     order.swap(one, other);
     permuted(&array, &order)
 }

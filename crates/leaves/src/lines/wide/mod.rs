@@ -83,7 +83,7 @@ pub(crate) fn prepare(shape: &ByteBox, found: Units<Op, Windows>, stores: Stores
     let row = Row::new(&cut);
     let last = row.last.map_or(0, |last| last.src);
     let row_reach = low + last.min(0)..high + last.max(0);
-    let nest = Nest::new(shape.dst, shape.src + first, &cut.outer, shape.empty);
+    let nest = Nest::new(shape, (0, first), &cut.outer);
     let [middle, inner] = nest.plane();
     let in_lines = |step: &Step| step.dst % LINE as isize == 0;
     let alike = cut.long.extent.is_multiple_of(cut.steps) && cut.outer.iter().all(in_lines);
