@@ -6,6 +6,7 @@
 
 use super::gather::{Blame, Reason};
 use super::value::{Reads, Value};
+use restride_budget::Meter;
 use restride_canon::ir::NodeId;
 use restride_layout::{Break, Piece};
 use smallvec::SmallVec;
@@ -19,8 +20,11 @@ pub(super) enum Along {
     /// One stride per column.
     Linear(SmallVec<[i64; 2]>),
     /// One list per column, with one entry per coordinate; `None` for zero bits.
-    Table(SmallVec<[Vec<Option<i64>>; 1]>),
+    Table(Columns),
 }
+
+/// For every column what each coordinate adds.
+type Columns = SmallVec<[Vec<Option<i64>>; 1]>;
 
 impl Along {
     /// What coordinate `x` adds to a column; nothing for zero bits.
@@ -48,14 +52,6 @@ impl Along {
         }
     }
 
-    /// How many entries its tables have.
-    pub(super) fn entries(&self) -> usize {
-        match self {
-            Along::Linear(_) => 0,
-            Along::Table(columns) => columns.iter().map(Vec::len).sum(),
-        }
-    }
-
     /// Whether no coordinate means zero bits.
     pub(super) fn is_whole(&self) -> bool {
         match self {
@@ -78,6 +74,7 @@ pub(super) fn slabs<'v>(
     data: NodeId,
     value: &'v Value,
     axes: &[usize],
+    meter: &Meter,
 ) -> Result<SmallVec<[Slab<'v>; 1]>, Blame> {
     let shape = value.shape();
     let blame = |reason: Break| Blame {
@@ -90,7 +87,7 @@ pub(super) fn slabs<'v>(
         let partial = |&&axis: &&usize| !piece.axis(axis).is_total(shape[axis]);
         let mut partials = axes.iter().filter(partial);
         let Some(&axis) = partials.next() else {
-            let along = axes.iter().map(|&axis| of(piece, axis, shape[axis]));
+            let along = axes.iter().map(|&axis| of(piece, axis, shape[axis], meter));
             out.push(Slab {
                 piece,
                 reads,
@@ -105,13 +102,13 @@ pub(super) fn slabs<'v>(
         if partials.next().is_some() {
             return Err(blame(Break::Partial { axis }));
         }
-        let along =
-            joined(value, at, axis, &mut used).map_err(|_| blame(Break::Partial { axis }))?;
+        let along = joined(value, at, axis, &mut used, meter)
+            .map_err(|_| blame(Break::Partial { axis }))?;
         let mut all: SmallVec<[Along; 1]> = SmallVec::new();
         for &other in axes {
             match other == axis {
                 true => all.push(along.clone()),
-                false => all.push(of(piece, other, shape[other]).map_err(blame)?),
+                false => all.push(of(piece, other, shape[other], meter).map_err(blame)?),
             }
         }
         out.push(Slab {
@@ -133,7 +130,7 @@ pub(super) fn slabs<'v>(
 }
 
 /// An axis that a piece holds all of.
-fn of(piece: &Piece, axis: usize, extent: i64) -> Result<Along, Break> {
+fn of(piece: &Piece, axis: usize, extent: i64, meter: &Meter) -> Result<Along, Break> {
     let columns = piece.columns();
     let view = piece.axis(axis);
     if let [_] | [] = view.digits {
@@ -143,30 +140,34 @@ fn of(piece: &Piece, axis: usize, extent: i64) -> Result<Along, Break> {
             stride.map_or_else(zeros, SmallVec::from_slice),
         ));
     }
-    if extent > MAX_TABLE {
-        return Err(Break::Digits {
-            axis,
-            digits: view.digits.len(),
-        });
-    }
-    let mut tables: SmallVec<[Vec<Option<i64>>; 1]> =
-        SmallVec::from_elem(vec![None; extent as usize], columns);
+    let mut tables = empty(columns, extent, meter).ok_or(Break::Digits {
+        axis,
+        digits: view.digits.len(),
+    })?;
     enter(piece, axis, &mut tables, None)?;
     Ok(Along::Table(tables))
 }
 
+/// A table without entries for every column; nothing if it would be too large.
+fn empty(columns: usize, extent: i64, meter: &Meter) -> Option<Columns> {
+    let entries = u64::try_from(extent).ok()? * columns as u64;
+    let fits = extent <= MAX_TABLE && meter.table(entries, 32).is_ok();
+    fits.then(|| SmallVec::from_elem(vec![None; extent as usize], columns))
+}
+
 /// The pieces that differ from piece `at` along one axis only, as one table of distances from
 /// where that piece starts.
-fn joined(value: &Value, at: usize, axis: usize, used: &mut [bool]) -> Result<Along, Break> {
+fn joined(
+    value: &Value,
+    at: usize,
+    axis: usize,
+    used: &mut [bool],
+    meter: &Meter,
+) -> Result<Along, Break> {
     let partial = Break::Partial { axis };
     let extent = value.shape()[axis];
-    if extent > MAX_TABLE {
-        return Err(partial);
-    }
     let (first, reads) = &value.parts()[at];
-    let columns = first.columns();
-    let mut tables: SmallVec<[Vec<Option<i64>>; 1]> =
-        SmallVec::from_elem(vec![None; extent as usize], columns);
+    let mut tables = empty(first.columns(), extent, meter).ok_or(partial)?;
     let mut held = 0;
     for (k, (piece, other)) in value.parts().iter().enumerate() {
         let fits = match other {

@@ -131,8 +131,13 @@ impl Columns {
         }
         let moves = |&c: &usize| c == 0 || along.stride(c) != Some(0);
         let moving: SmallVec<[usize; 2]> = (0..self.sums.len()).filter(moves).collect();
+        let fits_table = known.len() as i64 <= MAX_TABLE;
         let mut entries: SmallVec<[Vec<Option<i64>>; 1]> = SmallVec::new();
         if !matches!((along, &moving[..]), (Along::Linear(_), [_])) {
+            let all = known.len() as u64 * moving.len() as u64;
+            if (moving.len() > 1 && !fits_table) || tables.meter.table(all, 24).is_err() {
+                return Ok(None);
+            }
             for &c in &moving {
                 entries.push(known.entries(along, c)?);
             }
@@ -155,7 +160,7 @@ impl Columns {
             return Ok(Some(piece));
         }
         let plain = along.stride(0).is_some_and(|s| s != 0) && moving.len() == 1;
-        if plain || known.len() as i64 > MAX_TABLE {
+        if plain || !fits_table {
             return Ok(None);
         }
         let piece = index.with_columns(&[0], &known.dense(index))?;

@@ -152,13 +152,10 @@ impl Composer<'_> {
         }
         let mut odometer: SmallVec<[usize; 2]> = SmallVec::from_elem(0, chosen.len());
         let axes: SmallVec<[usize; 2]> = chosen.iter().map(|one| one.axis).collect();
-        let slabs = match slabs(gather.data, data, &axes) {
+        let slabs = match slabs(gather.data, data, &axes, self.meter) {
             Ok(slabs) => slabs,
             Err(blame) => return Ok(Err(blame)),
         };
-        for along in slabs.iter().flat_map(|slab| &slab.along) {
-            self.meter.things(along.entries(), 8, 16);
-        }
         let mut choices = 0;
         for slab in &slabs {
             odometer.fill(0);

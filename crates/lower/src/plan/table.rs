@@ -51,7 +51,9 @@ impl Tables<'_> {
         let width = element.width();
         let others = self.held.len() + self.made.len();
         self.meter.things(entries.len(), 4, 2 * width as u64);
-        self.meter.work(2 * others as u64);
+        // Against each other that may be the same.
+        self.meter
+            .work(others as u64 * (2 + (entries.len() * width / 64) as u64));
         let mut bytes = Vec::with_capacity(entries.len() * width);
         for entry in entries {
             let x = entry.map_or(limit, |x| (x - least) / coeff);
