@@ -8,9 +8,9 @@ use restride::{
     Budget, Code, CompileError, Config, Engine, InputShape, Memory, Program, Target, Template,
     TensorMut, TensorRef, ViewPolicy,
 };
-use restride_graph::Graph;
+use restride_graph::{Graph, Sample};
 use restride_testkit::fuzz::{Body, Bytes, drawn, is_small};
-use restride_testkit::generate::{Case, Random, Recipe};
+use restride_testkit::generate::{Case, Random};
 use restride_testkit::ladder::write;
 
 /// The bodies here.
@@ -99,7 +99,7 @@ pub fn structured(data: &[u8]) {
             );
         }
         [Ok(native), Ok(generic)] if is_small(&graph) => {
-            let inputs = (0..graph.inputs().len() as u32).map(Recipe::Labels);
+            let inputs = (0..graph.inputs().len() as u32).map(Sample::Labels);
             let case = Case {
                 inputs: inputs.collect(),
                 refused: Vec::new(),

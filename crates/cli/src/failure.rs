@@ -63,15 +63,7 @@ impl Spot {
 }
 
 impl Failure {
-    /// One thing that is wrong with a text.
-    pub(crate) fn at(error: &Diagnostic, source: &Source<'_>) -> Self {
-        Self::Text(Wrong {
-            rendered: error.render(source),
-            places: vec![Spot::of(error, source)],
-        })
-    }
-
-    /// Several.
+    /// What is wrong with a text.
     pub(crate) fn all(errors: &Diagnostics, source: &Source<'_>) -> Self {
         let places = errors.entries().iter();
         Self::Text(Wrong {

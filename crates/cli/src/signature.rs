@@ -1,7 +1,7 @@
 //! The inputs and outputs of a program at any stage.
 
 use restride_canon::ir::{Canonical, NodeId};
-use restride_graph::{ElementType, Graph, Op, Strided, TensorType, ValueId};
+use restride_graph::{ElementType, Graph, Op, Sample, Strided, TensorType, ValueId};
 use restride_loops::{Kernel, Role, Width};
 
 use crate::failure::Failure;
@@ -15,6 +15,8 @@ pub(crate) struct Slot {
     pub(crate) ty: TensorType,
     /// For an input that indexes: the size of the smallest axis that it selects from.
     pub(crate) limit: Option<i64>,
+    /// What the program says that it may hold.
+    pub(crate) sample: Option<Sample>,
 }
 
 /// All of them, in order.
@@ -41,6 +43,7 @@ impl Signature {
             name: name(graph.value_name(*value), at, "in"),
             ty: graph.ty(*value).clone(),
             limit: None,
+            sample: graph.sample(*value).cloned(),
         });
         let mut inputs: Vec<Slot> = inputs.collect();
         for value in graph.values() {
@@ -80,6 +83,7 @@ impl Signature {
             name: name(graph.value_name(output.value), at, "out"),
             ty: graph.output_type(output),
             limit: None,
+            sample: None,
         });
         Self {
             inputs,
@@ -100,6 +104,7 @@ impl Signature {
                 name: name(None, at, kind),
                 ty,
                 limit: None,
+                sample: None,
             })
         };
         let inputs = canonical.inputs().iter().enumerate();
@@ -131,6 +136,7 @@ impl Signature {
                         name: name(None, slots.len(), kind),
                         ty: empty.clone(),
                         limit: None,
+                        sample: None,
                     });
                 }
                 let ty = TensorType::dense(element(buffer.width), [buffer.len])

@@ -13,7 +13,7 @@ use restride_text::{Cursor, Diagnostic, TokenKind, closest};
 use crate::budget;
 use crate::failure::Failure;
 use crate::quick;
-use crate::source::Input;
+use crate::source::{Input, STAGES};
 use crate::written::Written;
 
 /// What a text turned out to be.
@@ -58,9 +58,17 @@ impl Program {
         }
     }
 
-    /// Reads what an argument stands for.
+    /// Reads what an argument stands for, which is one program.
     pub(crate) fn open(argument: &str) -> Result<Self, Failure> {
-        Self::parse(&Input::open(argument)?)
+        Self::parse(&Input::open(argument)?.program()?)
+    }
+
+    /// Reads all programs that an argument stands for, each with its text.
+    pub(crate) fn all(argument: &str) -> Result<Vec<(Input, Self)>, Failure> {
+        let inputs = Input::open(argument)?.programs()?.into_iter();
+        inputs
+            .map(|input| Ok((input.clone(), Self::parse(&input)?)))
+            .collect()
     }
 
     /// As printed.
@@ -120,7 +128,6 @@ impl Program {
 
 /// What is wrong with the first words of a text, if they begin neither a program nor an expression.
 fn beginning(start: &Cursor<'_>) -> Option<Diagnostic> {
-    const STAGES: [&str; 3] = ["func", "canonical", "kernel"];
     let mut ahead = start.clone();
     let word = ahead.name().ok()?;
     let next = ahead.peek().ok()?;

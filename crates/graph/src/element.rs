@@ -206,6 +206,39 @@ impl fmt::Display for ElementType {
 #[error("`{0}` is not an element type")]
 pub struct UnknownElement(pub Box<str>);
 
+impl ElementType {
+    /// The element type that other systems call by this word: `float32`, `half`, `uint8`.
+    pub fn called(word: &str) -> Option<ElementType> {
+        let own = match word {
+            "double" => "f64".to_owned(),
+            "float" => "f32".to_owned(),
+            "half" => "f16".to_owned(),
+            "long" | "int" => "i64".to_owned(),
+            "short" => "i16".to_owned(),
+            "char" => "i8".to_owned(),
+            "byte" => "u8".to_owned(),
+            "boolean" | "bool_" => "bool".to_owned(),
+            _ => {
+                let prefixes = [
+                    ("bfloat", "bf"),
+                    ("float", "f"),
+                    ("uint", "u"),
+                    ("int", "i"),
+                    ("complex", "c"),
+                ];
+                let mut own = prefixes.iter().filter_map(|(theirs, ours)| {
+                    let rest = word.strip_prefix(theirs)?;
+                    Some(format!("{ours}{}", rest.replace('_', "")))
+                });
+                own.next()?
+            }
+        };
+        // Some say that a format has no infinities.
+        let finite = own.strip_suffix("fn").unwrap_or(&own);
+        own.parse().or_else(|_| finite.parse()).ok()
+    }
+}
+
 impl FromStr for ElementType {
     type Err = UnknownElement;
 
@@ -220,6 +253,21 @@ impl FromStr for ElementType {
 #[cfg(test)]
 mod tests {
     use super::ElementType;
+
+    #[test]
+    fn words_of_other_systems_are_known() {
+        let known = |word| ElementType::called(word).map(ElementType::name);
+        assert_eq!(known("float32"), Some("f32"));
+        assert_eq!(known("bfloat16"), Some("bf16"));
+        assert_eq!(known("uint8"), Some("u8"));
+        assert_eq!(known("int64"), Some("i64"));
+        assert_eq!(known("complex128"), Some("c128"));
+        assert_eq!(known("float8_e4m3fn"), Some("f8e4m3"));
+        assert_eq!(known("float8_e5m2fnuz"), Some("f8e5m2fnuz"));
+        assert_eq!(known("double"), Some("f64"));
+        assert_eq!(known("float33"), None);
+        assert_eq!(known("str"), None);
+    }
 
     #[test]
     fn integers_widen_and_saturate() {

@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use restride_text::Span;
 
 use crate::error::{MAX_NAME, Place, Problem};
-use crate::{ElementType, GraphError, Op, Strided, TensorType, ValueId, infer};
+use crate::{ElementType, GraphError, Op, Sample, Strided, TensorType, ValueId, infer};
 
 /// The most values a graph may have.
 pub const MAX_VALUES: usize = 1 << 20;
@@ -15,7 +15,7 @@ pub const MAX_VALUES: usize = 1 << 20;
 /// A chain (or web) of data movement: inputs, operators as their frameworks spell them, outputs.
 ///
 /// Every value has a type from the moment it is added; operands refer backwards only. Two graphs
-/// are equal when they print the same: source spans do not count.
+/// are equal when they print the same: source spans and samples of inputs do not count.
 ///
 /// ```
 /// # extern crate restride_graph as restride;
@@ -42,6 +42,7 @@ pub struct Graph {
     inputs: Vec<ValueId>,
     outputs: Vec<Output>,
     names: HashMap<Box<str>, ValueId>,
+    samples: Vec<(ValueId, Sample)>,
 }
 
 /// One value with the operator that makes it.
@@ -110,6 +111,7 @@ impl Graph {
             inputs: Vec::new(),
             outputs: Vec::new(),
             names: HashMap::new(),
+            samples: Vec::new(),
         }
     }
 
@@ -276,6 +278,23 @@ impl Graph {
         if let Some(stored) = self.values.get_mut(value.index()) {
             stored.span = Some(span);
         }
+    }
+
+    /// Says what an input may hold where the program is tried out; of no other value anything is said.
+    pub fn set_sample(&mut self, input: ValueId, sample: Sample) {
+        if !matches!(self.get(input), Some((Op::Input, _))) {
+            return;
+        }
+        match self.samples.binary_search_by_key(&input, |(id, _)| *id) {
+            Ok(at) => self.samples[at].1 = sample,
+            Err(at) => self.samples.insert(at, (input, sample)),
+        }
+    }
+
+    /// What an input may hold where the program is tried out, if that is said.
+    pub fn sample(&self, input: ValueId) -> Option<&Sample> {
+        let found = self.samples.binary_search_by_key(&input, |(id, _)| *id);
+        found.ok().map(|at| &self.samples[at].1)
     }
 
     /// Every value, each after the values it reads.

@@ -91,6 +91,7 @@ mod infer;
 mod op;
 pub mod oracle;
 pub mod resolve;
+mod sample;
 mod text;
 mod types;
 mod value;
@@ -108,5 +109,6 @@ pub use op::{
     ReshapeDialect, SliceDialect, StridedSliceDialect, StridedSliceSpec,
 };
 pub use restride_text::{Diagnostics, Source};
+pub use sample::Sample;
 pub use types::{MAX_RANK, Shape, Strided, TensorType, TypeError};
 pub use value::ValueId;

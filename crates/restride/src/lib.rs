@@ -181,8 +181,9 @@ pub use restride_graph::{
     BlocksBuilder, BroadcastBuilder, BroadcastMode, CenterCropPadBuilder, ChannelAxis, Constant,
     ConstantError, Count, DepthOrder, Diagnostics, ElementType, GatherBuilder, GatherNdBuilder,
     Graph, GraphError, IndexRule, Ints, Op, OutOfRange, PadBuilder, PadMode, Place, Problem,
-    ReshapeBuilder, ReshapeDialect, Shape, SliceBuilder, SliceDialect, Source, SplitBuilder,
-    Strided, StridedSliceBuilder, StridedSliceDialect, TensorType, TypeError, ValueId, ViewPolicy,
+    ReshapeBuilder, ReshapeDialect, Sample, Shape, SliceBuilder, SliceDialect, Source,
+    SplitBuilder, Strided, StridedSliceBuilder, StridedSliceDialect, TensorType, TypeError,
+    ValueId, ViewPolicy,
 };
 #[cfg(feature = "jit")]
 pub use restride_jit::{JitError, Listing};

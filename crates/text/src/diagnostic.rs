@@ -154,6 +154,16 @@ impl Diagnostics {
         }
     }
 
+    /// The same for a text of which so many bytes stand before the one that was read.
+    #[must_use]
+    pub fn moved(mut self, by: u32) -> Self {
+        for entry in &mut self.entries {
+            entry.span.start += by;
+            entry.span.end += by;
+        }
+        self
+    }
+
     /// The entries that were kept.
     #[must_use]
     pub fn entries(&self) -> &[Diagnostic] {

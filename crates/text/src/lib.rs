@@ -25,12 +25,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod comments;
 mod cursor;
 mod diagnostic;
 mod lexer;
 mod seen;
 mod suggest;
 
+pub use comments::comments;
 pub use cursor::{Cursor, Spanned};
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS, Source, Span};
 pub use lexer::{MAX_TEXT, Token, TokenKind};

@@ -3,18 +3,17 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use restride_graph::Graph;
 use restride_graph::oracle::Tensor;
-use restride_testkit::generate::Recipe as Spelled;
+use restride_graph::{Graph, Sample};
 use restride_testkit::ladder::{difference, guarded};
 use restride_testkit::rungs::{RungError, Subject, named};
 
-use super::rungs::all_rungs;
+use super::rungs::{all_rungs, rungs_help};
 use crate::data::inputs::{SOURCE_HELP, inputs};
 use crate::data::recipe::{RECIPES, Recipe};
 use crate::failure::Failure;
 use crate::signature::{Signature, Slot};
-use crate::source::{INPUT_HELP, Input};
+use crate::source::INPUT_HELP;
 use crate::stages::Program;
 
 /// The arguments of `restride bisect`.
@@ -25,8 +24,7 @@ pub(crate) struct Args {
     file: String,
     #[arg(long, short, value_name = "[NAME=]SOURCE", help = SOURCE_HELP)]
     input: Vec<String>,
-    /// The rungs to compare with the first; all that exist unless named.
-    #[arg(long, value_name = "RUNG", value_delimiter = ',')]
+    #[arg(long, value_name = "RUNG", value_delimiter = ',', help = rungs_help("The rungs to compare with the first"))]
     rung: Vec<String>,
 }
 
@@ -41,8 +39,7 @@ fn help() -> String {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let rungs = named(&all_rungs(), &args.rung).map_err(Failure::Usage)?;
-    let input = Input::open(&args.file)?;
-    let program = Program::parse(&input)?;
+    let program = Program::open(&args.file)?;
     let Program::Graph(graph) = &program else {
         let message = format!(
             "the rungs climb from a graph; this is a {}",
@@ -51,11 +48,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage(message));
     };
     let signature = Signature::of(&program)?;
-    let tensors = inputs(&signature, &input, &args.input, |at, slot| {
-        match slot.limit {
-            Some(limit) if limit > 0 => Recipe::Modulo(limit.unsigned_abs()),
-            Some(_) | None => Recipe::Spelled(labels(at)),
-        }
+    let tensors = inputs(&signature, &args.input, |at, slot| match slot.limit {
+        Some(limit) if limit > 0 => Recipe::Modulo(limit.unsigned_abs()),
+        Some(_) | None => Recipe::Said(labels(at)),
     })?;
     let slots = signature.inputs.iter().zip(&tensors).enumerate();
     let buffers = slots.map(|(at, (slot, tensor))| buffer(at, slot, tensor));
@@ -86,13 +81,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn labels(input: usize) -> Spelled {
-    Spelled::Labels(u32::try_from(input).unwrap_or(0))
+fn labels(input: usize) -> Sample {
+    Sample::Labels(u32::try_from(input).unwrap_or(0))
 }
 
 /// The memory of an input: labels between the elements too, so that who reads there is noticed.
 fn buffer(at: usize, slot: &Slot, tensor: &Tensor) -> Result<Vec<u8>, Failure> {
-    let mut memory = labels(at).buffer(&slot.ty);
+    let mut memory = restride_testkit::generate::buffer(&labels(at), &slot.ty);
     tensor
         .write_into(&slot.ty, &mut memory)
         .map_err(|error| Failure::Input(format!("{}: {error}", slot.name)))?;

@@ -15,18 +15,25 @@ use crate::stages::{Program, lower};
 pub(crate) struct Args {
     #[arg(required = true, help = INPUT_HELP)]
     files: Vec<String>,
-    /// One JSON object a file.
+    /// One JSON object a program.
     #[arg(long)]
     json: bool,
 }
 
-/// Checks every file, however many of them are wrong.
+/// Checks every program, however many of them are wrong.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut out = io::stdout().lock();
     let mut sound = true;
-    for file in &args.files {
+    let programs = args.files.iter().flat_map(|file| {
         let name = printable(file);
-        match check(file) {
+        match Input::open(file).and_then(|input| input.programs()) {
+            Err(failure) => vec![(name, Err(failure))],
+            Ok(all) if all.len() == 1 => all.iter().map(|it| (name.clone(), check(it))).collect(),
+            Ok(all) => all.iter().map(|it| (it.title(), check(it))).collect(),
+        }
+    });
+    for (name, checked) in programs {
+        match checked {
             Ok(verdict) if args.json => {
                 writeln!(out, "{}", json!({"file": name, "ok": true, "is": verdict}))?;
             }
@@ -80,8 +87,8 @@ fn errors(failure: &Failure) -> Vec<Value> {
     }
 }
 
-fn check(file: &str) -> Result<String, Failure> {
-    let program = Program::parse(&Input::open(file)?)?;
+fn check(input: &Input) -> Result<String, Failure> {
+    let program = Program::parse(input)?;
     let kernel = match &program {
         Program::Kernel(kernel) => kernel.verified()?,
         Program::Graph(_) | Program::Canonical(_) => match program.canonical()? {

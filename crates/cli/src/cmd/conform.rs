@@ -8,7 +8,7 @@ use restride_testkit::conform::{FileReport, check_lines};
 use restride_testkit::rungs::named;
 use serde_json::{Value, json};
 
-use super::rungs::all_rungs;
+use super::rungs::{all_rungs, rungs_help};
 use crate::cmd::folders;
 use crate::failure::Failure;
 
@@ -18,8 +18,7 @@ pub(crate) struct Args {
     /// Files of cases, one JSON object a line, and folders of ONNX backend tests
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The rungs on which a case must hold; all that exist unless named.
-    #[arg(long, value_name = "RUNG", value_delimiter = ',')]
+    #[arg(long, value_name = "RUNG", value_delimiter = ',', help = rungs_help("The rungs on which a case must hold"))]
     rung: Vec<String>,
     /// How many failures, and how many refusals, to print in full.
     #[arg(long, value_name = "N", default_value_t = 10)]

@@ -10,7 +10,7 @@ use restride_testkit::ladder::{Options, Report, climb};
 use restride_testkit::rungs::named;
 use serde_json::json;
 
-use super::rungs::all_rungs;
+use super::rungs::{all_rungs, rungs_help};
 use crate::failure::Failure;
 use crate::say::progress;
 
@@ -35,8 +35,7 @@ pub(crate) struct Args {
     /// The most operators of a graph.
     #[arg(long, value_name = "K", default_value_t = 8)]
     max_ops: usize,
-    /// The rungs that must agree; all that exist unless named.
-    #[arg(long, value_name = "RUNG", value_delimiter = ',')]
+    #[arg(long, value_name = "RUNG", value_delimiter = ',', help = rungs_help("The rungs that must agree"))]
     rung: Vec<String>,
     /// The kind of all cases; a mix unless given.
     #[arg(long, value_parser = kind, value_name = "KIND")]

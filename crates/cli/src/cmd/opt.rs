@@ -8,9 +8,9 @@ use clap::ValueEnum;
 
 use crate::failure::Failure;
 use crate::say::progress;
-use crate::source::INPUT_HELP;
+use crate::source::{INPUT_HELP, Input};
 use crate::stages::{Program, lower, planned};
-use crate::views::Views;
+use crate::views::{Views, notes};
 
 /// The arguments of `restride opt`.
 #[derive(clap::Args)]
@@ -52,10 +52,15 @@ struct After {
 
 /// Prints the stage that was asked for.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let program = Program::open(&args.file)?;
-    let stages = stages(&program, args.pass, args.views.policy())?;
     let mut out = io::stdout().lock();
-    if let Some((last, earlier)) = stages.split_last() {
+    for (at, (input, program)) in Program::all(&args.file)?.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        let stages = stages(input, program, args.pass, args.views.policy())?;
+        let Some((last, earlier)) = stages.split_last() else {
+            continue;
+        };
         if args.print_after_all {
             for stage in earlier {
                 progress(format_args!("// after {}\n{}", stage.name(), stage.text));
@@ -80,17 +85,29 @@ impl After {
 }
 
 /// Every stage from the program's own to `last`.
-fn stages(program: &Program, last: Pass, views: ViewPolicy) -> Result<Vec<After>, Failure> {
+fn stages(
+    input: &Input,
+    program: &Program,
+    last: Pass,
+    views: ViewPolicy,
+) -> Result<Vec<After>, Failure> {
+    let remarks: String = input
+        .remarks()
+        .map(|remark| format!("{remark}\n"))
+        .collect();
     let mut stages = vec![After {
         pass: Pass::Parse,
-        text: program.text(),
+        text: match program {
+            Program::Graph(graph) => graph.with_comments_of(input.text()).to_string(),
+            Program::Canonical(_) | Program::Kernel(_) => format!("{remarks}{}", program.text()),
+        },
         notes: Vec::new(),
     }];
     if let Program::Kernel(kernel) = program {
         return match last {
             Pass::Parse => Ok(stages),
             Pass::Lower => {
-                let text = format!("{}\n", kernel.verified()?.to_string().trim_end());
+                let text = format!("{remarks}{}\n", kernel.verified()?.to_string().trim_end());
                 let notes = vec!["the verifier accepts it".to_owned()];
                 stages.push(After {
                     pass: Pass::Lower,
@@ -109,7 +126,7 @@ fn stages(program: &Program, last: Pass, views: ViewPolicy) -> Result<Vec<After>
     {
         stages.push(After {
             pass: Pass::Canon,
-            text: format!("{canonical}\n"),
+            text: format!("{remarks}{canonical}\n"),
             notes: trace.iter().map(ToString::to_string).collect(),
         });
         if last == Pass::Plan {
@@ -126,9 +143,16 @@ fn stages(program: &Program, last: Pass, views: ViewPolicy) -> Result<Vec<After>
                 text: lowered.plan.to_string(),
                 notes: Vec::new(),
             });
+            let views: String = notes(&lowered.plan, program, "lowers")
+                .iter()
+                .map(|note| format!("// {note}\n"))
+                .collect();
             stages.push(After {
                 pass: Pass::Lower,
-                text: format!("{}\n", lowered.kernel.to_string().trim_end()),
+                text: format!(
+                    "{remarks}{views}{}\n",
+                    lowered.kernel.to_string().trim_end()
+                ),
                 notes: lowered.decisions.iter().map(ToString::to_string).collect(),
             });
         }

@@ -12,7 +12,7 @@ use crate::data::{npy, show::show};
 use crate::execute::{Rung, execute};
 use crate::failure::Failure;
 use crate::signature::Signature;
-use crate::source::{INPUT_HELP, Input, printable};
+use crate::source::{INPUT_HELP, printable};
 use crate::stages::Program;
 
 /// The arguments of `restride run`.
@@ -39,14 +39,13 @@ pub(crate) struct Args {
 
 /// Runs, then prints or writes every output.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = Input::open(&args.file)?;
-    let mut program = Program::parse(&input)?;
+    let mut program = Program::open(&args.file)?;
     let mut signature = Signature::of(&program)?;
     if args.template {
         program = specialised(&program, &shapes(&signature, &args.input)?)?;
         signature = Signature::of(&program)?;
     }
-    let inputs = inputs(&signature, &input, &args.input, |_, slot| counting(slot))?;
+    let inputs = inputs(&signature, &args.input, |_, slot| counting(slot))?;
     let files = files(&signature, &args.output)?;
     let outputs = execute(&program, &signature, &inputs, args.rung)?;
     let mut out = io::stdout().lock();

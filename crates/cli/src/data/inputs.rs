@@ -1,14 +1,13 @@
-//! What inputs hold: what the command line says; else what a comment in the program says; else
-//! what the command makes up.
+//! What inputs hold: what the command line says; else what the program says; else what the command
+//! makes up.
 
 use restride_graph::oracle::Tensor;
-use restride_testkit::ladder::stated;
 
 use super::recipe::Recipe;
 use super::{npy, safetensors};
 use crate::failure::Failure;
 use crate::signature::{Signature, Slot};
-use crate::source::{Input, printable};
+use crate::source::printable;
 
 /// The help text of `--input`.
 pub(crate) const SOURCE_HELP: &str =
@@ -17,28 +16,16 @@ pub(crate) const SOURCE_HELP: &str =
 /// The tensor of each input, in order; `made_up` says what an input without a source holds.
 pub(crate) fn inputs(
     signature: &Signature,
-    program: &Input,
     sources: &[String],
     made_up: impl Fn(usize, &Slot) -> Recipe,
 ) -> Result<Vec<Tensor>, Failure> {
     let (chosen, for_all) = chosen(signature, sources)?;
-    let mut comments: Vec<Option<&str>> = vec![None; signature.inputs.len()];
-    for (name, recipe) in stated(program.text()) {
-        let Some(at) = position(&signature.inputs, name) else {
-            let message = format!(
-                "{}: a comment speaks of an input %{}, which is not there",
-                program.name(),
-                printable(name)
-            );
-            return Err(Failure::Input(message));
-        };
-        comments[at] = Some(recipe);
-    }
     let slots = signature.inputs.iter().enumerate();
     slots
-        .map(|(at, slot)| match chosen[at].or(for_all).or(comments[at]) {
-            Some(source) => load(slot, source),
-            None => make(&made_up(at, slot), slot),
+        .map(|(at, slot)| match (chosen[at].or(for_all), &slot.sample) {
+            (Some(source), _) => load(slot, source),
+            (None, Some(sample)) => make(&Recipe::Said(sample.clone()), slot),
+            (None, None) => make(&made_up(at, slot), slot),
         })
         .collect()
 }
@@ -67,7 +54,9 @@ pub(crate) fn shapes(signature: &Signature, sources: &[String]) -> Result<Vec<Ve
     let (chosen, for_all) = chosen(signature, sources)?;
     let slots = signature.inputs.iter().zip(chosen);
     let shapes = slots.map(|(slot, source)| match source.or(for_all) {
-        Some(source) if Recipe::named(source).is_none() => Ok(read(source)?.shape().to_vec()),
+        Some(source) if Recipe::named(source, slot.ty.element()).is_none() => {
+            Ok(read(source)?.shape().to_vec())
+        }
         _ => Ok(slot.ty.shape().to_vec()),
     });
     shapes.collect()
@@ -89,7 +78,7 @@ pub(crate) fn make(recipe: &Recipe, slot: &Slot) -> Result<Tensor, Failure> {
 }
 
 fn load(slot: &Slot, source: &str) -> Result<Tensor, Failure> {
-    if let Some(recipe) = Recipe::named(source) {
+    if let Some(recipe) = Recipe::named(source, slot.ty.element()) {
         return make(&recipe, slot);
     }
     let tensor = read(source)?;

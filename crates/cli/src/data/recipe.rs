@@ -1,9 +1,8 @@
 //! Inputs made up on the spot.
 
 use restride_graph::oracle::Tensor;
-use restride_graph::{ElementType, TensorType};
-use restride_testkit::generate::Recipe as Spelled;
-use restride_testkit::ladder::recipe;
+use restride_graph::{ElementType, Sample, TensorType};
+use restride_testkit::generate::buffer;
 
 use super::element::encode;
 
@@ -23,7 +22,7 @@ pub(crate) enum Recipe {
     /// Numbers below `n` in no order, the same every time: indices that are in range.
     HashModulo(u64),
     /// Labels that differ, or given bits.
-    Spelled(Spelled),
+    Said(Sample),
 }
 
 /// The recipes, for the help text.
@@ -37,11 +36,11 @@ Sources of inputs:
   zeros                      zero bits
   'labels N'                 every element another; N tells inputs apart
   'bits [3, -1, 0x7f]'       elements as bits, again from the first where there are more places
-An input that nobody names holds what a comment `// input %x = bits [..]` of the program says.";
+An input that nobody names holds what the program says of it: `%x: i32[2] = bits [3, -1]`.";
 
 impl Recipe {
     /// The recipe of a name, as [`RECIPES`] has them.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str, element: ElementType) -> Option<Self> {
         match name {
             "iota" => Some(Self::Iota),
             "iota1" => Some(Self::IotaFromOne),
@@ -54,8 +53,8 @@ impl Recipe {
                 };
                 let modulo = below("mod").map(Self::Modulo);
                 let hashed = || below("hash").map(Self::HashModulo);
-                let spelled = || recipe(other).map(Self::Spelled);
-                modulo.or_else(hashed).or_else(spelled)
+                let said = || Sample::parse(other, element).ok().map(Self::Said);
+                modulo.or_else(hashed).or_else(said)
             }
         }
     }
@@ -68,7 +67,7 @@ impl Recipe {
             Self::Modulo(n) => encode(element, position % n),
             Self::HashModulo(n) => encode(element, scramble(position) % n),
             // Not made position by position.
-            Self::Spelled(_) => 0,
+            Self::Said(_) => 0,
             Self::Hash => {
                 let low = scramble(2 * position);
                 let high = scramble(2 * position + 1);
@@ -84,8 +83,8 @@ impl Recipe {
     /// A tensor of a type; nothing when there is no memory for it.
     pub(crate) fn make(&self, ty: &TensorType) -> Option<Tensor> {
         let ty = ty.clone().without_layout();
-        if let Self::Spelled(recipe) = self {
-            return Tensor::read(&ty, &recipe.buffer(&ty)).ok();
+        if let Self::Said(sample) = self {
+            return Tensor::read(&ty, &buffer(sample, &ty)).ok();
         }
         let width = ty.element().width();
         let mut bytes = Vec::new();

@@ -1,6 +1,6 @@
 //! `x[1, ..., ::-2, newaxis, rows]`: one strided slice, and a gather if there are index tensors.
 
-use restride_graph::{Graph, GraphError, IndexRule, ValueId};
+use restride_graph::{Graph, GraphError, IndexRule, Place, ValueId};
 use restride_text::{Diagnostic, Span};
 
 use super::arguments::Integers;
@@ -47,10 +47,18 @@ impl Parser<'_> {
         let rank = self.graph.ty(x).rank();
         let tables = Tables::of(&entries, rank)?;
         let span = open.to(close);
-        let failed = |error: GraphError| meaning(span, &error);
         let sliced = match tables.only(&entries) {
             true => x,
-            false => slice(&mut self.graph, x, &entries).map_err(failed)?,
+            false => slice(&mut self.graph, x, &entries).map_err(|error| {
+                let problem = &error.problem;
+                match (error.at, &entries[..]) {
+                    (Place::Entry(_, k), all) if k < all.len() => match &all[k] {
+                        (Entry::At(_), span) => Diagnostic::new(*span, format!("index {problem}")),
+                        (_, span) => Diagnostic::new(*span, problem.to_string()),
+                    },
+                    _ => Diagnostic::new(span, problem.to_string()),
+                }
+            })?,
         };
         tables.gather(&mut self.graph, sliced, start.to(span))
     }

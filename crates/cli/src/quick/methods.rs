@@ -58,13 +58,39 @@ pub(super) fn no_function(name: Spanned<&str>) -> Diagnostic {
     unknown("function", name, known.filter(|known| *known != "T"))
 }
 
+/// What other libraries call what is here.
+const ELSEWHERE: [(&str, &str); 11] = [
+    ("cat", "concat"),
+    ("expand", "broadcast_to"),
+    ("gather", "take_along_axis"),
+    ("index_select", "take"),
+    ("moveaxis", "transpose"),
+    ("permute", "transpose"),
+    ("permute_dims", "transpose"),
+    ("pixel_shuffle", "depth_to_space"),
+    ("pixel_unshuffle", "space_to_depth"),
+    ("unsqueeze", "expand_dims"),
+    ("view", "reshape"),
+];
+
+/// What computes, which nothing here does.
+const COMPUTES: [&str; 14] = [
+    "abs", "add", "argmax", "argsort", "astype", "cos", "exp", "max", "mean", "min", "sin", "sort",
+    "sum", "to",
+];
+
 fn unknown<'n>(
     what: &str,
     name: Spanned<&str>,
     known: impl Iterator<Item = &'n str> + Clone,
 ) -> Diagnostic {
     let wrong = Diagnostic::new(name.span, format!("there is no {what} `{}`", name.text));
-    match closest(name.text, known.clone()) {
+    if COMPUTES.contains(&name.text) {
+        return wrong.help("restride moves elements and never computes with them or converts them");
+    }
+    let elsewhere = ELSEWHERE.iter().find(|(theirs, _)| *theirs == name.text);
+    let meant = elsewhere.map(|(_, ours)| *ours);
+    match meant.or_else(|| closest(name.text, known.clone())) {
         Some(near) => wrong.help(format!("did you mean `{near}`?")),
         None => wrong.help(format!(
             "there are {}",

@@ -42,7 +42,9 @@ impl<'a> Parser<'a> {
             }
             last = self.statement()?.or(last);
             if !self.cursor.at_end() && !self.cursor.at_punct(";") {
-                return Err(self.cursor.unexpected("`;` or the end"));
+                return Err(self
+                    .no_arithmetic()
+                    .unwrap_or_else(|| self.cursor.unexpected("`;` or the end")));
             }
         }
         if self.graph.outputs().is_empty() {
@@ -88,6 +90,18 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// What to say where a sum or a product goes on.
+    fn no_arithmetic(&self) -> Option<Diagnostic> {
+        let signs = ["+", "*", "/", "<", ">", "|"];
+        let negative = self.cursor.at_int()
+            && matches!(self.cursor.peek(), Ok(token) if token.text.starts_with('-'));
+        let is_sign = negative || signs.iter().any(|sign| self.cursor.at_punct(sign));
+        is_sign.then(|| {
+            Diagnostic::new(self.cursor.span(), "there is no arithmetic here")
+                .help("restride moves elements and never computes with them")
+        })
+    }
+
     fn define(&mut self, name: &'a str, span: Span, value: ValueId) -> Parsed<()> {
         if self.names.contains_key(name) {
             return Err(Diagnostic::new(
@@ -111,7 +125,8 @@ impl<'a> Parser<'a> {
         let element: ElementType = word.text.parse().map_err(|error| {
             let known = ElementType::ALL.map(ElementType::name);
             let wrong = Diagnostic::new(word.span, format!("{error}"));
-            match closest(word.text, known) {
+            let meant = ElementType::called(word.text).map(ElementType::name);
+            match meant.or_else(|| closest(word.text, known)) {
                 Some(name) => wrong.help(format!("did you mean `{name}`?")),
                 None => wrong.help(format!("there are {}", known.join(", "))),
             }

@@ -226,6 +226,17 @@ fn errors_point_and_advise() {
             "`concat` is a function, no method",
             "concat",
         ),
+        ("x: f32[4]; x + x", "there is no arithmetic here", "+"),
+        (
+            "x: f32[4]; x[0, 4:0:0]",
+            "2 positions take an axis each, but the rank is 1",
+            "[0, 4:0:0]",
+        ),
+        (
+            "x: f32[4,4]; x[0, 4]",
+            "index 4 is outside -4..=3 for axis 1 of size 4",
+            "4",
+        ),
         ("x: f32[4]; np.sin(x)", "there is no function `sin`", "sin"),
         ("x: f32[4]; np.pi", "there is no function `pi`", "pi"),
         (

@@ -1,12 +1,12 @@
 //! Reading types, layouts and constants.
 
-use restride_text::{Cursor, Diagnostic};
+use restride_text::{Cursor, Diagnostic, Spanned};
 
 use super::attributes::unknown;
-use crate::{Constant, ElementType, MAX_RANK, MAX_VALUES, Strided, TensorType, constant};
+use crate::{Constant, ElementType, MAX_RANK, MAX_VALUES, Sample, Strided, TensorType, constant};
 
 /// What could be read, or what is wrong with what it says. The text after it is readable.
-pub(super) type Said<T> = Result<T, Diagnostic>;
+pub(crate) type Said<T> = Result<T, Diagnostic>;
 
 /// `f32[8, 16] strides [32, 1] offset 3`. The outer error is one of syntax.
 pub(super) fn ty(cursor: &mut Cursor<'_>) -> Result<Said<TensorType>, Diagnostic> {
@@ -15,14 +15,27 @@ pub(super) fn ty(cursor: &mut Cursor<'_>) -> Result<Said<TensorType>, Diagnostic
     let layout = layout(cursor)?;
     let span = cursor.span_since(word.span);
     let Ok(element) = word.text.parse::<ElementType>() else {
-        let names = ElementType::ALL.iter().map(|element| element.name());
-        return Ok(Err(unknown("element type", word, names)));
+        return Ok(Err(unknown_element(word)));
     };
     let ty = match layout {
         Some(layout) => TensorType::strided(element, &shape, layout),
         None => TensorType::dense(element, &shape),
     };
     Ok(ty.map_err(|error| Diagnostic::new(span, error.to_string())))
+}
+
+/// A word that names no element type, with the one that may be meant.
+pub(crate) fn unknown_element(word: Spanned<&str>) -> Diagnostic {
+    match ElementType::called(word.text) {
+        Some(meant) => {
+            let message = format!("unknown element type `{}`", word.text);
+            Diagnostic::new(word.span, message).help(format!("it is called `{meant}` here"))
+        }
+        None => {
+            let names = ElementType::ALL.iter().map(|element| element.name());
+            unknown("element type", word, names)
+        }
+    }
 }
 
 /// `strides [32, 1] offset 3`, if it is there.
@@ -64,6 +77,29 @@ pub(super) fn constant(cursor: &mut Cursor<'_>) -> Result<Said<Constant>, Diagno
         }
         Constant::new(ty, bytes).map_err(|error| Diagnostic::new(span, error.to_string()))
     }))
+}
+
+/// `labels 3` or `bits [2, 0, -1]`: what an input may hold.
+pub(crate) fn sample(
+    cursor: &mut Cursor<'_>,
+    element: ElementType,
+) -> Result<Said<Sample>, Diagnostic> {
+    let word = cursor.name()?;
+    match word.text {
+        "labels" => {
+            let number = cursor.int_in(0, u32::MAX.into())?;
+            Ok(Ok(Sample::Labels(number.text as u32)))
+        }
+        "bits" => {
+            let mut bits = Vec::new();
+            cursor.list("[", "]", MAX_VALUES, |cursor| {
+                bits.push(read_element(cursor, element)?);
+                Ok(())
+            })?;
+            Ok(Ok(Sample::Bits(bits)))
+        }
+        _ => Err(unknown("sample", word, ["labels", "bits"].into_iter())),
+    }
 }
 
 /// A number for an integer element, a bit pattern for any other.

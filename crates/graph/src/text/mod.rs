@@ -7,12 +7,16 @@
 //! - `data` reads types, layouts and constants,
 //! - `scope` knows what labels stand for,
 //! - `parse` reads the function around the statements and recovers from errors,
-//! - `print` writes it all.
+//! - `print` writes it all,
+//! - `remarks` finds what comments belong to.
 
 mod attributes;
 mod data;
 mod operator;
 mod parse;
 mod print;
+mod remarks;
 mod scope;
 mod signature;
+
+pub(crate) use data::{Said, sample as read_sample};

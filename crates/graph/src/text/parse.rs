@@ -15,8 +15,8 @@ use super::operator::{operator, split_part};
 use super::scope::{Label, Scope, name_of};
 use super::signature::{Reads, SIGNATURES};
 use crate::{
-    Graph, GraphError, MAX_VALUES, Op, Operands, Place, Problem, TensorType, ValueId, ViewPolicy,
-    resolve,
+    ElementType, Graph, GraphError, MAX_VALUES, Op, Operands, Place, Problem, TensorType, ValueId,
+    ViewPolicy, resolve,
 };
 
 impl Graph {
@@ -137,11 +137,20 @@ impl<'a> Parser<'a> {
         // The brackets of a type are balanced whatever it says, so the next input can be read.
         let ty = data::ty(&mut self.cursor)?;
         let span = self.cursor.span_since(start);
+        let element = ty.as_ref().map_or(ElementType::I128, TensorType::element);
+        let sample = match self.cursor.eat("=") {
+            true => Some(data::sample(&mut self.cursor, element)?),
+            false => None,
+        };
         let id = ty.and_then(|ty| {
             let name = name_of(label)?;
             self.scope.free(label)?;
             let input = self.graph.typed_input(name, ty);
-            input.map_err(|error| Diagnostic::new(span, error.to_string()))
+            let id = input.map_err(|error| Diagnostic::new(span, error.to_string()))?;
+            if let Some(sample) = sample {
+                self.graph.set_sample(id, sample?);
+            }
+            Ok(id)
         });
         let id = match id {
             Ok(id) => {

@@ -4,14 +4,14 @@ use restride_budget::{Budget, Meter};
 use restride_canon::interp::{self, RunError};
 use restride_canon::ir::Canonical;
 use restride_canon::{CanonError, canonicalise, text};
-use restride_graph::{Graph, ViewPolicy};
+use restride_graph::{Graph, Sample, ViewPolicy};
 use restride_loops::verify;
 use restride_lower::plan::{PlanError, PlanOptions, eval, plan};
 use restride_lower::{LowerError, schedule};
 use restride_moves::Target;
 
 use super::{SMALL, agree, is_small};
-use crate::generate::{Case, Recipe};
+use crate::generate::Case;
 use crate::rungs::rungs;
 
 /// A text of the tensor IR.
@@ -42,7 +42,7 @@ pub(super) fn runs(graph: Graph) {
         costs_more(&graph, Budget::default());
         return;
     }
-    let inputs = (0..graph.inputs().len() as u32).map(Recipe::Labels);
+    let inputs = (0..graph.inputs().len() as u32).map(Sample::Labels);
     let case = Case {
         inputs: inputs.collect(),
         refused: Vec::new(),

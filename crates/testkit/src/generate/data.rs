@@ -1,17 +1,7 @@
 //! What inputs hold: labels that are all distinct, or given numbers.
 
-use restride_graph::TensorType;
 use restride_graph::oracle::Tensor;
-
-/// What one input holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Recipe {
-    /// Every element of the buffer a label of its own, as far as the width allows. Movement is
-    /// parametric, so one run on labels stands for all data. The number tells inputs apart.
-    Labels(u32),
-    /// These elements in row-major order, as bits; again from the first if there are more places.
-    Bits(Vec<u128>),
-}
+use restride_graph::{Sample, TensorType};
 
 /// Odd, so that multiplying permutes the bit patterns of every width.
 const SPREAD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
@@ -20,34 +10,33 @@ const APART: u128 = 4099;
 /// What elements hold that belong to no index.
 const NOISE: u8 = 0xa5;
 
-impl Recipe {
-    /// The buffer of an input of this type, and a little behind it.
-    #[must_use]
-    pub fn buffer(&self, ty: &TensorType) -> Vec<u8> {
-        let width = ty.element().width();
-        let elements = ty.required_elements();
-        match self {
-            Recipe::Labels(input) => {
-                let first = u128::from(*input) * APART + 1;
-                let mut buffer = Vec::with_capacity((elements + 2) * width);
-                for k in 0..elements + 2 {
-                    let label = (first + k as u128).wrapping_mul(SPREAD);
-                    // The high bits of the product are the well mixed ones; the low bits are distinct.
-                    buffer.extend_from_slice(&label.to_le_bytes()[..width]);
-                }
-                buffer
+/// The buffer of an input of this type that holds a sample, and a little behind it. Movement is
+/// parametric, so one run on labels stands for all data.
+#[must_use]
+pub fn buffer(sample: &Sample, ty: &TensorType) -> Vec<u8> {
+    let width = ty.element().width();
+    let elements = ty.required_elements();
+    match sample {
+        Sample::Labels(input) => {
+            let first = u128::from(*input) * APART + 1;
+            let mut buffer = Vec::with_capacity((elements + 2) * width);
+            for k in 0..elements + 2 {
+                let label = (first + k as u128).wrapping_mul(SPREAD);
+                // The high bits of the product are the well mixed ones; the low bits are distinct.
+                buffer.extend_from_slice(&label.to_le_bytes()[..width]);
             }
-            Recipe::Bits(bits) => {
-                let mut buffer = vec![NOISE; (elements + 2) * width];
-                let count = ty.numel();
-                let all = (0..count).map(|k| bits.get(k % bits.len().max(1)).copied().unwrap_or(0));
-                let dense = Tensor::from_bits(ty.clone(), all);
-                if let Ok(dense) = dense {
-                    // The buffer is as long as the type asks for.
-                    let _ = dense.write_into(ty, &mut buffer);
-                }
-                buffer
+            buffer
+        }
+        Sample::Bits(bits) => {
+            let mut buffer = vec![NOISE; (elements + 2) * width];
+            let count = ty.numel();
+            let all = (0..count).map(|k| bits.get(k % bits.len().max(1)).copied().unwrap_or(0));
+            let dense = Tensor::from_bits(ty.clone(), all);
+            if let Ok(dense) = dense {
+                // The buffer is as long as the type asks for.
+                let _ = dense.write_into(ty, &mut buffer);
             }
+            buffer
         }
     }
 }
@@ -62,7 +51,7 @@ mod tests {
         for element in ElementType::ALL {
             let count = if element.width() == 1 { 200 } else { 5000 };
             let ty = TensorType::dense(element, [count]).expect("a small type");
-            let buffer = Recipe::Labels(3).buffer(&ty);
+            let buffer = buffer(&Sample::Labels(3), &ty);
             let mut labels: Vec<&[u8]> = buffer.chunks(element.width()).collect();
             labels.sort_unstable();
             labels.dedup();

@@ -1,9 +1,11 @@
 //! Gathers, and index tensors whose values suit them, or do not.
 
-use restride_graph::{Constant, ElementType, IndexRule, Op, OutOfRange, TensorType, ValueId};
+use restride_graph::{
+    Constant, ElementType, IndexRule, Op, OutOfRange, Sample, TensorType, ValueId,
+};
 
 use super::shapes::{index_element, input_layout};
-use super::{Bound, Draw, Known, Random, Recipe};
+use super::{Bound, Draw, Known, Random};
 
 /// What the values of an index tensor are held against: entry `i` has limit `limits[i % len]`.
 pub(super) struct Wanted<'a> {
@@ -256,7 +258,7 @@ impl Draw {
             .iter()
             .map(|&value| value as u128 & element.bit_mask())
             .collect();
-        let value = self.input("i", ty, Recipe::Bits(bits))?;
+        let value = self.input("i", ty, Sample::Bits(bits))?;
         self.know(value, bound);
         Some(value)
     }

@@ -16,12 +16,12 @@ mod shapes;
 mod slices;
 mod views;
 
-pub use data::Recipe;
+pub use data::buffer;
 pub use edit::{inputs_first, renamed};
 pub use random::Random;
 
 use restride_graph::oracle::{Tensor, TensorError};
-use restride_graph::{Graph, Op, PadMode, TensorType, ValueId, ViewPolicy};
+use restride_graph::{Graph, Op, PadMode, Sample, TensorType, ValueId, ViewPolicy};
 
 /// What sort of graph a case is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,8 +69,8 @@ impl Kind {
 pub struct Case {
     /// The graph.
     pub graph: Graph,
-    /// One recipe per input.
-    pub inputs: Vec<Recipe>,
+    /// One sample per input.
+    pub inputs: Vec<Sample>,
     /// Operators on values of the graph that its inference has refused.
     pub refused: Vec<Op>,
 }
@@ -81,7 +81,7 @@ impl Case {
     pub fn buffers(&self) -> Vec<Vec<u8>> {
         let inputs = self.graph.inputs().iter().zip(&self.inputs);
         inputs
-            .map(|(&input, recipe)| recipe.buffer(self.graph.ty(input)))
+            .map(|(&input, sample)| buffer(sample, self.graph.ty(input)))
             .collect()
     }
 
@@ -129,7 +129,7 @@ struct Known {
 struct Draw {
     random: Random,
     graph: Graph,
-    recipes: Vec<Recipe>,
+    samples: Vec<Sample>,
     pool: Vec<Known>,
     refused: Vec<Op>,
 }
@@ -139,7 +139,7 @@ impl Draw {
         Draw {
             random,
             graph: Graph::new("case"),
-            recipes: Vec::new(),
+            samples: Vec::new(),
             pool: Vec::new(),
             refused: Vec::new(),
         }
@@ -153,10 +153,10 @@ impl Draw {
         self.graph.push(op).ok()
     }
 
-    fn input(&mut self, letter: &str, ty: TensorType, recipe: Recipe) -> Option<ValueId> {
-        let name = format!("{letter}{}", self.recipes.len());
+    fn input(&mut self, letter: &str, ty: TensorType, sample: Sample) -> Option<ValueId> {
+        let name = format!("{letter}{}", self.samples.len());
         let value = self.graph.typed_input(&name, ty).ok()?;
-        self.recipes.push(recipe);
+        self.samples.push(sample);
         Some(value)
     }
 
@@ -215,7 +215,7 @@ impl Draw {
             };
             previous = Some(ty.clone());
             let ty = shapes::input_layout(&mut self.random, ty);
-            if let Some(value) = self.input("x", ty, Recipe::Labels(k)) {
+            if let Some(value) = self.input("x", ty, Sample::Labels(k)) {
                 self.know(value, None);
             }
         }
@@ -347,7 +347,7 @@ impl Draw {
         let Ok(ty) = TensorType::dense(element, shape) else {
             return;
         };
-        let Some(mut x) = self.input("x", ty, Recipe::Labels(0)) else {
+        let Some(mut x) = self.input("x", ty, Sample::Labels(0)) else {
             return;
         };
         self.know(x, None);
@@ -420,7 +420,7 @@ impl Draw {
                 .map(|op| renamed(op, |value| names[value.index()]))
                 .collect(),
             graph,
-            inputs: self.recipes,
+            inputs: self.samples,
         }
     }
 }

@@ -9,7 +9,7 @@ mod shrink;
 
 pub use check::{Disagreement, Facts, check, guarded};
 pub use compare::difference;
-pub use file::{read, recipe, stated, write};
+pub use file::{read, write};
 pub use report::{Failure, Report, Share};
 pub use shrink::shrink;
 

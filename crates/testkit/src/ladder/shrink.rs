@@ -1,10 +1,10 @@
 //! Making a failing case small: outputs, operators, layouts and extents are left out as long as
 //! the same rung still disagrees.
 
-use restride_graph::{Graph, Op, Output, TensorType, ValueId};
+use restride_graph::{Graph, Op, Output, Sample, TensorType, ValueId};
 
 use super::check::{Disagreement, check};
-use crate::generate::{Case, Recipe, renamed};
+use crate::generate::{Case, renamed};
 use crate::rungs::Rung;
 
 /// How many smaller cases are tried.
@@ -50,7 +50,7 @@ struct Edit<'c> {
     replace: Option<(ValueId, ValueId)>,
     /// A value and another operator to make it.
     instead: Option<(ValueId, Op)>,
-    recipes: Vec<Recipe>,
+    samples: Vec<Sample>,
 }
 
 impl<'c> Edit<'c> {
@@ -66,7 +66,7 @@ impl<'c> Edit<'c> {
             outputs: graph.outputs().to_vec(),
             replace: None,
             instead: None,
-            recipes: case.inputs.clone(),
+            samples: case.inputs.clone(),
         }
     }
 
@@ -95,11 +95,11 @@ impl<'c> Edit<'c> {
         let mut graph = Graph::new(old.name());
         let mut names = vec![None; old.len()];
         let mut inputs = Vec::new();
-        for ((&input, ty), recipe) in old.inputs().iter().zip(self.types).zip(self.recipes) {
+        for ((&input, ty), sample) in old.inputs().iter().zip(self.types).zip(self.samples) {
             if live[input.index()] {
                 let name = old.value_name(input).unwrap_or("");
                 names[input.index()] = Some(graph.typed_input(name, ty).ok()?);
-                inputs.push(recipe);
+                inputs.push(sample);
             }
         }
         for value in old.values() {
@@ -207,13 +207,13 @@ fn candidates(case: &Case) -> impl Iterator<Item = Case> + '_ {
                 }
             }
         }
-        if let Recipe::Bits(bits) = &case.inputs[k] {
+        if let Sample::Bits(bits) = &case.inputs[k] {
             for at in 0..bits.len().min(16) {
                 if bits[at] != 0 {
                     let mut tamer = fresh();
                     let mut bits = bits.clone();
                     bits[at] = 0;
-                    tamer.recipes[k] = Recipe::Bits(bits);
+                    tamer.samples[k] = Sample::Bits(bits);
                     edits.push(tamer);
                 }
             }

@@ -75,7 +75,7 @@ pub(crate) struct Args {
     budget_ms: Option<Duration>,
     /// Write the measurements here, one JSON object a line
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    save: Option<PathBuf>,
     /// Merge with results of other systems; may be repeated. Where a file has results of
     /// restride, those stand and nothing is run
     #[arg(long, value_name = "FILE")]
@@ -84,16 +84,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Speak the line protocol of a benchmark driver on standard input and output
-    #[arg(long, conflicts_with_all = ["sweep", "versus", "json", "svg"])]
+    #[arg(long, conflicts_with_all = ["sweep", "versus", "save", "svg"])]
     peer: bool,
     /// Search for cliffs: many variations of sizes, widths, steps, permutations, alignments
-    #[arg(long, conflicts_with_all = ["file", "versus", "json", "svg"])]
+    #[arg(long, conflicts_with_all = ["file", "versus", "save", "svg"])]
     sweep: bool,
     /// Specialise templates to shapes that never repeat: what the first call of a shape costs. FILE
     /// is a program of which --vary says what varies, or a file of templates [default: the built-in
     /// ones]
     #[arg(long, conflicts_with_all = [
-        "sweep", "versus", "json", "svg", "peer", "reference", "candidates", "input", "threads",
+        "sweep", "versus", "save", "svg", "peer", "reference", "candidates", "input", "threads",
         "rounds", "budget_ms",
     ])]
     first: bool,
@@ -104,7 +104,7 @@ pub(crate) struct Args {
     #[arg(long)]
     reference: bool,
     /// Hold the scheduler's choice of forms against every other form that fits
-    #[arg(long, conflicts_with_all = ["sweep", "versus", "json", "svg", "peer", "reference"])]
+    #[arg(long, conflicts_with_all = ["sweep", "versus", "save", "svg", "peer", "reference"])]
     candidates: bool,
     /// Run the generic executor in place of machine code
     #[arg(long, conflicts_with = "reference")]
@@ -188,7 +188,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
     }
     let given = given(args)?;
     // A file that cannot be written is better known before all is measured.
-    let mut json = args.json.as_deref().map(Written::create).transpose()?;
+    let mut json = args.save.as_deref().map(Written::create).transpose()?;
     let mut svg = args.svg.as_deref().map(Written::create).transpose()?;
     let (workloads, refused) = match given {
         Given::Program(input) => {

@@ -1,6 +1,6 @@
 //! What came of one workload, and its form on disk.
 //!
-//! `--json` writes one object a line, of the form in which the peers' results are stored, so that
+//! `--save` writes one object a line, of the form in which the peers' results are stored, so that
 //! both can be merged.
 
 use super::clock::median;

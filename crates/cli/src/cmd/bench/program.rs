@@ -32,7 +32,7 @@ pub(super) struct Options<'a> {
     pub(super) code: Code,
 }
 
-/// What `--json` writes.
+/// What `--save` writes.
 pub(super) struct Measured {
     pub(super) json: String,
 }
@@ -53,7 +53,7 @@ pub(super) fn run(
         return Err(Failure::Usage(message));
     };
     let signature = Signature::of(&program)?;
-    let tensors = inputs(&signature, input, options.sources, |_, slot| made_up(slot))?;
+    let tensors = inputs(&signature, options.sources, |_, slot| made_up(slot))?;
     let expected = oracle::eval(graph, &tensors).map_err(|error| match error {
         OracleError::Op { value, error } => {
             Failure::Input(format!("{}: {error}", graph.label(value)))

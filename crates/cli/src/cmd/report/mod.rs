@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         None => program.kernel(views)?.0,
     };
     let signature = Signature::of(&program)?;
-    let tensors = inputs(&signature, &input, &args.input, |_, slot| counting(slot))?;
+    let tensors = inputs(&signature, &args.input, |_, slot| counting(slot))?;
     let buffers = input_buffers(&signature, &tensors)?;
 
     let mut page = Page::new(&format!("restride: {}", title(&program, &input)));

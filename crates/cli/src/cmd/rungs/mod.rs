@@ -4,6 +4,13 @@ mod engine;
 
 use restride_testkit::rungs::{Rung, rungs};
 
+/// The help text of `--rung`: what is done with those that are named, and which there are.
+pub(super) fn rungs_help(what: &str) -> String {
+    let all = all_rungs();
+    let names: Vec<&str> = all.iter().map(|rung| rung.name()).collect();
+    format!("{what}; all unless named: {}", names.join(", "))
+}
+
 /// All of them, lowest first.
 pub(super) fn all_rungs() -> Vec<&'static dyn Rung> {
     let mut all = rungs();
