@@ -8,30 +8,37 @@ use restride_moves::lines::{Cut, WideOp as Op};
 use crate::copy::LINE;
 use crate::lines::row::{Behind, Middle};
 
-/// For every place in a line where a row may start, how many steps before the units behind the first.
-pub(super) struct Peel {
-    steps: [u16; LINE],
-    behind: Behind,
-}
+/// For every place in a line where a row may start, the units behind the first. Rows may be a few lines
+/// long, so it is looked up and not worked out.
+pub(super) struct Peel(Box<[Middle; LINE]>);
 
 impl Peel {
     pub(super) fn new(cut: &Cut, unit: &[Op]) -> Peel {
         // From unit to unit, stores must keep their places in lines.
         let keeps = (cut.long.dst * cut.steps as isize).rem_euclid(LINE as isize) == 0
             && unit.iter().all(|op| op.store == u64::MAX);
-        Peel {
-            steps: match keeps {
-                true => best(cut, unit),
-                false => [cut.steps as u16; LINE],
-            },
-            behind: Behind::new(cut),
+        let behind = Behind::new(cut);
+        let mut places = Box::new([behind.after(cut.steps); LINE]);
+        if keeps {
+            let best = best(cut, unit).map(usize::from);
+            let others = places
+                .iter_mut()
+                .zip(best)
+                .filter(|(_, steps)| *steps != cut.steps);
+            others.for_each(|(place, steps)| *place = behind.after(steps));
         }
+        Peel(places)
+    }
+
+    /// What it holds elsewhere.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.0)
     }
 
     /// The units behind the first of a row that starts at an address.
     #[inline(always)]
-    pub(super) fn at(&self, dst: *mut u8) -> Middle {
-        self.behind.after(self.steps[dst.addr() % LINE].into())
+    pub(super) fn at(&self, dst: *mut u8) -> &Middle {
+        &self.0[dst.addr() % LINE]
     }
 }
 
