@@ -3,7 +3,7 @@
 use super::MAX_AXES;
 use restride_budget::Meter;
 use restride_graph::MAX_RANK;
-use restride_layout::{Axes, Break, Chain, Layout, Piece, View};
+use restride_layout::{Axes, Break, Chain, Layout, MAX_PIECES, Piece, View};
 
 /// The one chain of views that gives a layout over a dense source of this shape.
 ///
@@ -44,7 +44,9 @@ pub(crate) fn composed(
 ) -> Result<Layout, Break> {
     let mut pieces = 1;
     let composed = layout.view_by_pieces(step, &mut pieces);
-    meter.work(600 * pieces as u64);
+    // Each is made, and looked at for some that it may go on from.
+    let looks = pieces.min(MAX_PIECES) as u64;
+    meter.work((600 + 16 * looks) * pieces as u64);
     let composed = composed?;
     let Some(piece) = composed.piece() else {
         return Ok(composed);

@@ -120,14 +120,16 @@ impl<'g> Composer<'g> {
         let looks = pieces.min(restride_layout::MAX_PIECES) as u64;
         let rank = value.shape().len() as u64;
         let work = 300 + 90 * rank + 8 * looks;
-        self.meter.things(pieces, work, 330 + 80 * rank);
-        // What gathers add to a piece: for each a stride of every digit, and what is known of it.
+        self.meter.things(pieces, work, 330);
+        // A digit or more an axis; and what gathers add to a piece: for each a stride of every digit, and
+        // what is known of it.
         let through = |(piece, reads): &(Piece, Reads)| {
-            let indices = reads.indices().len();
-            (indices, piece.digits().len() * indices)
+            let (digits, indices) = (piece.digits().len(), reads.indices().len());
+            [digits.max(rank as usize), indices, digits * indices]
         };
-        let sum = |(indices, strides), (i, s)| (indices + i, strides + s);
-        let (indices, strides) = value.parts().iter().map(through).fold((0, 0), sum);
+        let sum = |all: [usize; 3], one: [usize; 3]| [0, 1, 2].map(|k| all[k] + one[k]);
+        let [digits, indices, strides] = value.parts().iter().map(through).fold([0; 3], sum);
+        self.meter.things(digits, 0, 80);
         self.meter.things(indices, 20, 200);
         self.meter.things(strides, 2, 16);
     }
