@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::stages::{Lowered, Program, lower};
 use crate::views::answers;
+use crate::ways::Ways;
 
 /// A program at every stage from canonical on.
 pub(crate) struct Explanation {
@@ -21,6 +22,8 @@ pub(crate) struct Explanation {
     pub(crate) canonical: Canonical,
     /// Plan, loops and decisions.
     pub(crate) lowered: Lowered,
+    /// How each box is moved.
+    pub(crate) ways: Ways,
     /// What moves.
     pub(crate) traffic: Traffic,
     /// View or copy, an output each.
@@ -56,6 +59,7 @@ impl Explanation {
             spelled: program.text(),
             rewrites,
             canonical,
+            ways: Ways::of(&lowered.kernel),
             lowered,
             traffic,
             answers,
@@ -109,6 +113,7 @@ impl Explanation {
             "plan": self.lowered.plan.to_string(),
             "loops": self.lowered.kernel.to_string(),
             "decisions": decisions,
+            "ways": self.ways.json(),
             "traffic": {
                 "read": saturate(traffic.read),
                 "written": saturate(traffic.written),

@@ -18,6 +18,7 @@ mod source;
 mod stages;
 mod style;
 mod views;
+mod ways;
 mod written;
 
 use std::io::Write;

@@ -33,6 +33,12 @@ pub fn rows(shape: &ByteBox) -> usize {
     rows.saturating_mul(ROW + ROW_LINE * shape.run.div_ceil(LINE) + overlap)
 }
 
+/// A copy of so many bytes, which is the least that anything costs.
+#[must_use]
+pub fn copy(bytes: usize) -> usize {
+    ROW + ROW_LINE * bytes.div_ceil(LINE)
+}
+
 /// A transposition in register tiles.
 #[must_use]
 pub fn transpose(plane: &Plane) -> usize {

@@ -67,6 +67,7 @@ fn sections(explanation: &Explanation, calls: Option<&[String]>) -> Vec<(&'stati
             "decisions",
             lines(decisions.map(ToString::to_string).collect()),
         ),
+        ("ways", lines(explanation.ways.lines())),
         ("code", code(&explanation.lowered.kernel, calls)),
         ("traffic", explanation.traffic.to_string()),
     ]

@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 
 use restride::{
-    Config, Engine, Output, ParallelFor, Program, RunError, Target, TensorMut, TensorRef,
-    ViewPolicy, Wrong,
+    Config, Engine, OffendingIndex, Output, ParallelFor, Program, RunError, Target, TensorMut,
+    TensorRef, ViewPolicy,
 };
 use restride_graph::TensorType;
 use restride_graph::oracle::Tensor;
@@ -94,7 +94,7 @@ fn run(subject: &Subject<'_>, engine: &Engine, pool: &dyn ParallelFor) -> Outcom
     match result {
         Ok(()) => collect(&program, &types, &buffers, &written, subject),
         Err(RunError::Index {
-            op,
+            node,
             position,
             value,
             ..
@@ -102,9 +102,14 @@ fn run(subject: &Subject<'_>, engine: &Engine, pool: &dyn ParallelFor) -> Outcom
             if !subject.untouched(&written) {
                 return Err(broken("outputs are written although the run is refused"));
             }
-            Err(RungError::OutOfRange(bad_index(
-                subject, &op, position, value,
-            )?))
+            let OffendingIndex::Value(value) = value else {
+                return Err(broken("an index changed while nobody wrote it"));
+            };
+            Err(RungError::OutOfRange(BadIndex {
+                op: node.index() as u32,
+                position,
+                value,
+            }))
         }
         Err(error) => Err(broken(error)),
     }
@@ -153,28 +158,4 @@ fn collect(
             }
         })
         .collect()
-}
-
-/// The refusal that a message names: `gather %3`.
-fn bad_index(
-    subject: &Subject<'_>,
-    op: &str,
-    position: u64,
-    value: Wrong,
-) -> Result<BadIndex, RungError> {
-    let graph = subject.graph();
-    let label = op.rsplit(' ').next().unwrap_or(op);
-    let named = graph
-        .values()
-        .find(|&value| graph.label(value).to_string() == label);
-    let named = named.ok_or_else(|| broken(format!("refused by {op}, which is not there")))?;
-    let value = match value {
-        Wrong::Value(value) => value,
-        Wrong::Changed => return Err(broken("an index changed while nobody wrote it")),
-    };
-    Ok(BadIndex {
-        op: named.index() as u32,
-        position,
-        value,
-    })
 }
