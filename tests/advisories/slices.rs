@@ -169,6 +169,6 @@ fn errors_come_before_any_write() {
     let error = failure(text, &[&iota(4), &crate::support::indices(&[4])]);
     says(
         error,
-        "gather %b: index 4 at position 0 is outside an axis of 4",
+        "gather %b: index 4 at position 0 is outside axis 0 of size 4",
     );
 }

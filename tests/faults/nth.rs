@@ -14,7 +14,7 @@ fn engine(memory: Memory, code: Code) -> Engine {
         memory,
         code,
         views: ViewPolicy::Copy,
-        calls_to_settle: Some(0),
+        native_after_calls: Some(0),
         ..Config::default()
     })
 }

@@ -164,7 +164,7 @@ fn threads_with_little_stack() {
 #[test]
 fn a_small_stack_is_not_remembered() {
     let engine = Engine::new(Config {
-        calls_to_settle: Some(0),
+        native_after_calls: Some(0),
         views: ViewPolicy::Copy,
         ..Config::default()
     });

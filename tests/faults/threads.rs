@@ -31,7 +31,7 @@ fn small_cache(code: Code) -> Engine {
         code,
         cache_entries: 16,
         cache_bytes: 1 << 16,
-        calls_to_settle: Some(0),
+        native_after_calls: Some(0),
         views: ViewPolicy::Copy,
         ..Config::default()
     })

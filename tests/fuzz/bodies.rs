@@ -128,7 +128,7 @@ pub fn engine(data: &[u8]) {
         memory: [Memory::Auto, Memory::Module][bytes.below(2)],
         cache_entries: entries,
         cache_bytes: 1 << (10 + bytes.below(10)),
-        calls_to_settle: Some(bytes.below(5) as u32).filter(|n| *n < 4),
+        native_after_calls: Some(bytes.below(5) as u32).filter(|n| *n < 4),
         views: ViewPolicy::Copy,
         ..Config::default()
     };

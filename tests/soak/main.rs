@@ -221,7 +221,7 @@ fn engine(random: &mut Random) -> Engine {
         target: target[random.below(2)].clone(),
         cache_entries: 16 << random.below(3),
         cache_bytes: 1 << (12 + random.below(9)),
-        calls_to_settle: Some(random.below(5) as u32).filter(|n| *n < 4),
+        native_after_calls: Some(random.below(5) as u32).filter(|n| *n < 4),
         verify: random.percent(10).then_some(1 << 16),
         views: ViewPolicy::Copy,
         ..Config::default()

@@ -71,7 +71,7 @@ fn shapes(count: u64) -> Result<(), Box<dyn std::error::Error>> {
     // Machine code for every shape of ten nodes.
     let engine = Engine::new(Config {
         views: ViewPolicy::Copy,
-        calls_to_settle: Some(0),
+        native_after_calls: Some(0),
         ..Config::default()
     });
     let nodes: Vec<Template> = (0..10).map(|_| node()).collect::<Result<_, _>>()?;

@@ -72,7 +72,7 @@ pub struct Config {
     /// compile: about a thousand for a move of a few bytes, a few dozen for hundreds of moves). 0 is
     /// at once. [`Engine::settle`](crate::Engine::settle) does not wait, nor does
     /// [`Engine::compile`](crate::Engine::compile), which is for graphs that stay as they are.
-    pub calls_to_settle: Option<u32>,
+    pub native_after_calls: Option<u32>,
     /// How many bytes of scratch, for intermediate results, are kept from one call to the next, of all
     /// programs together (64 MiB). A call that does not find what it needs among them allocates it,
     /// and gives it back to the system at its end if there is no room to keep it.
@@ -105,7 +105,7 @@ impl Default for Config {
             budget: Budget::default(),
             cache_entries: 4096,
             cache_bytes: 32 << 20,
-            calls_to_settle: None,
+            native_after_calls: None,
             scratch_bytes: 64 << 20,
             scratch_limit: None,
             #[cfg(feature = "verify")]

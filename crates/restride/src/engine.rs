@@ -266,14 +266,14 @@ impl Engine {
     /// machine code pays compiles it.
     #[inline]
     pub fn count_call(&self, program: &Program) {
-        if program.settles(self.inner.config.calls_to_settle) {
+        if program.settles(self.inner.config.native_after_calls) {
             self.settle_as(program, self.inner.config.code);
         }
     }
 
     /// A program that may not come again.
     fn first_tier(&self, graph: &Graph) -> Result<Program, CompileError> {
-        let code = match self.inner.config.calls_to_settle {
+        let code = match self.inner.config.native_after_calls {
             Some(0) => self.inner.config.code,
             Some(_) | None => Code::Generic,
         };
@@ -287,7 +287,7 @@ impl Engine {
     }
 
     /// Gives a program machine code now, if it has none and gains by it, whatever
-    /// [`Config::calls_to_settle`] says: for one that is known to stay, or before what must not wait.
+    /// [`Config::native_after_calls`] says: for one that is known to stay, or before what must not wait.
     pub fn settle(&self, program: &Program) {
         match self.inner.config.code {
             Code::Generic => {}
@@ -311,7 +311,7 @@ impl Engine {
     ///
     /// One that has not been seen is planned, and then runs generically: by calls of precompiled
     /// moves. Machine code comes when as many calls have asked for it as make up for the compile
-    /// ([`Config::calls_to_settle`]). The call that settles it compiles; under [`Code::Background`]
+    /// ([`Config::native_after_calls`]). The call that settles it compiles; under [`Code::Background`]
     /// it only says so. No other lookup waits for any compile, and no call does.
     #[inline]
     pub fn specialise(

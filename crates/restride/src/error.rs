@@ -1,6 +1,6 @@
 //! What can go wrong, when compiling and when running.
 
-use restride_graph::ElementType;
+use restride_graph::{ElementType, ValueId};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -96,6 +96,7 @@ impl From<restride_lower::plan::PlanError> for CompileError {
 
 /// Which tensor of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Argument {
     /// The n-th input.
     Input(usize),
@@ -172,15 +173,20 @@ pub enum RunError {
         second: Argument,
     },
     /// An index of a gather whose policy is `error` lies outside its axis.
-    #[error("{op}: index {value} at position {position} is outside an axis of {limit}")]
+    #[error("{op}: index {value} at position {position} is outside axis {axis} of size {limit}")]
     Index {
-        /// The gather.
+        /// The value that was to be gathered, as the builder of the graph gave it: by it a host finds
+        /// its own node again. Equal graphs share a program, so the names are those of the first.
+        node: ValueId,
+        /// The gather, as the text form names it.
         op: Arc<str>,
+        /// The axis of the data that the index is for.
+        axis: usize,
         /// The first offending position, row-major in the index tensor; of a `gather_nd` the
         /// first for the first axis that has one.
         position: u64,
-        /// The index; `None` when another thread changed it meanwhile.
-        value: Wrong,
+        /// The index.
+        value: OffendingIndex,
         /// The size of the axis.
         limit: i64,
     },
@@ -225,14 +231,14 @@ pub enum RunError {
 
 /// An index as it was found; it may have been changed by another thread since it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum OffendingIndex {
     /// This value.
     Value(i128),
     /// It was outside when it was tested and is inside now.
     Changed,
 }
 
-impl std::fmt::Display for Wrong {
+impl std::fmt::Display for OffendingIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Value(value) => write!(f, "{value}"),

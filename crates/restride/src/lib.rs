@@ -96,7 +96,7 @@
 //!     program.run(&[TensorRef::new(&x), TensorRef::new(i)], &mut [TensorMut::new(&mut y)])
 //! };
 //! let error = call(&[0, 4]).unwrap_err();
-//! assert_eq!(error.to_string(), "gather %2: index 4 at position 1 is outside an axis of 4");
+//! assert_eq!(error.to_string(), "gather %2: index 4 at position 1 is outside axis 0 of size 4");
 //! call(&[-1, 0])?;
 //! assert_eq!(y, [6, 7, 0, 1]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -151,6 +151,7 @@ mod pool;
 #[cfg(test)]
 mod pool_tests;
 mod program;
+mod raw;
 mod registry;
 mod scratch;
 mod stack;
@@ -168,12 +169,13 @@ pub use call::Call;
 pub use config::{Code, Config, Memory};
 pub use dense::DenseError;
 pub use engine::{Engine, Stats};
-pub use error::{Argument, CompileError, RunError, Wrong};
+pub use error::{Argument, CompileError, OffendingIndex, RunError};
 #[cfg(feature = "rayon")]
 pub use parallel::Rayon;
 pub use parallel::{ParallelFor, Sequential};
 pub use pipeline::{Options, Stages};
 pub use program::{Answer, Output, Program, Summary};
+pub use raw::Buffer;
 pub use restride_budget::{Budget, Stage, TooCostly};
 pub use restride_canon::CanonError;
 pub use restride_exec::PrepareError;

@@ -3,7 +3,7 @@
 use crate::call::{Call, Parameter};
 use crate::code::{Failed, RunnableKernel};
 use crate::config::Code;
-use crate::error::Wrong;
+use crate::error::OffendingIndex;
 use crate::guard::{Point, guarded, point};
 use crate::pool::ALIGN;
 use crate::scratch::{Region, Scratch};
@@ -11,8 +11,8 @@ use crate::{
     Argument, CompileError, Engine, OutputBuffer, ParallelFor, RunError, Stages, TensorMut,
     TensorRef,
 };
-use restride_graph::{ElementType, Graph, Strided, TensorType};
-use restride_loops::{Buffer, Role, Verified};
+use restride_graph::{ElementType, Graph, Op, Strided, TensorType, ValueId};
+use restride_loops::{Role, Verified};
 use restride_lower::{Decision, LowerError, Traffic, plan};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -76,10 +76,38 @@ pub(crate) struct Meta {
     pub(crate) computed: SmallVec<[ElementType; 2]>,
     pub(crate) scratch: usize,
     plan: plan::Plan,
-    /// The operators as printed that the checks of the plan stand for.
-    ops: Vec<Arc<str>>,
+    /// What the checks of the plan stand for.
+    checked: Vec<Checked>,
     /// What the scheduler made of the pieces of the plan.
     decisions: Vec<Decision>,
+}
+
+/// What an index check is for.
+struct Checked {
+    node: ValueId,
+    /// The operator as printed.
+    op: Arc<str>,
+    /// The axis that the indices choose along.
+    axis: usize,
+}
+
+impl Checked {
+    fn of(graph: &Graph, check: &plan::IndexCheck) -> Option<Self> {
+        let node = graph.values().nth(check.op as usize)?;
+        let op = graph.op(node);
+        let column = check.column as usize;
+        let axis = match op {
+            Op::Gather { x, axis, .. } | Op::GatherElements { x, axis, .. } => {
+                let rank = graph.ty(*x).rank();
+                usize::try_from(if *axis < 0 { axis + rank as i64 } else { *axis }).ok()?
+            }
+            Op::GatherNd { batch_dims, .. } => usize::try_from(*batch_dims).ok()? + column,
+            // What has an index for each axis has them in order.
+            _ => column,
+        };
+        let op = format!("{} {}", op.name(), graph.label(node)).into();
+        Some(Self { node, op, axis })
+    }
 }
 
 pub(crate) struct Inner {
@@ -149,7 +177,7 @@ impl Meta {
         let scratch = scratch.ok_or(LowerError::TooLarge)?;
         // Both are in the order of the buffers.
         let mut places = scratch.offsets.iter();
-        let parameter = |buffer: &Buffer| {
+        let parameter = |buffer: &restride_loops::Buffer| {
             let bytes = buffer.bytes().ok_or(LowerError::TooLarge)?;
             Ok(match &buffer.role {
                 Role::In(n) => Parameter::Input {
@@ -170,17 +198,9 @@ impl Meta {
         };
         let parameters = stages.kernel.buffers.iter().map(parameter);
         let parameters = parameters.collect::<Result<_, LowerError>>()?;
-        let ops = match stages.plan.checks.as_slice() {
-            [] => Vec::new(),
-            checks => {
-                let values: Vec<_> = graph.values().collect();
-                let label = |check: &plan::IndexCheck| match values.get(check.op as usize) {
-                    Some(v) => format!("{} {}", graph.op(*v).name(), graph.label(*v)).into(),
-                    None => "gather".into(),
-                };
-                checks.iter().map(label).collect()
-            }
-        };
+        let checks = stages.plan.checks.iter();
+        let checked = checks.map(|check| Checked::of(graph, check).ok_or(LowerError::Dangling));
+        let checked = checked.collect::<Result<_, LowerError>>()?;
         let computed = computed
             .iter()
             .filter_map(|at| match &outputs[*at] {
@@ -195,7 +215,7 @@ impl Meta {
             computed,
             scratch: scratch.bytes,
             plan: stages.plan,
-            ops,
+            checked,
             decisions: stages.decisions,
         })
     }
@@ -206,7 +226,8 @@ impl Meta {
             Output::View { .. } => 0,
             Output::Computed { why, .. } => why.len(),
         });
-        let ops = self.ops.iter().map(|op| op.len() + 32);
+        let checked = self.checked.iter();
+        let checked = checked.map(|check| size_of_val(check) + check.op.len() + 16);
         size_of_val(&*self.inputs)
             + size_of_val(&*self.outputs)
             + why.sum::<usize>()
@@ -214,7 +235,7 @@ impl Meta {
             + size_of_val(&*self.computed)
             + self.plan.bytes()
             + size_of_val(&*self.decisions)
-            + ops.sum::<usize>()
+            + checked.sum::<usize>()
     }
 
     /// The element type of an argument.
@@ -230,12 +251,16 @@ impl Meta {
             Failed::Check(code, at) => (code, at),
             Failed::OutOfMemory { bytes } => return RunError::OutOfMemory { bytes },
         };
-        let (position, value) = at.map_or((0, Wrong::Changed), |(p, v)| (p, Wrong::Value(v)));
+        let (position, value) = at.map_or((0, OffendingIndex::Changed), |(position, value)| {
+            (position, OffendingIndex::Value(value))
+        });
         let found = plan::IndexCheck::failed(&self.plan.checks, code, position);
         let known = found.and_then(|(at, position)| {
-            let (check, op) = (self.plan.checks.get(at)?, self.ops.get(at)?);
+            let (check, checked) = (self.plan.checks.get(at)?, self.checked.get(at)?);
             Some(RunError::Index {
-                op: op.clone(),
+                node: checked.node,
+                op: checked.op.clone(),
+                axis: checked.axis,
                 position,
                 value,
                 limit: check.limit,
@@ -473,44 +498,6 @@ impl Program {
             0 => work(Region::NONE),
             bytes => inner.scratch.with(bytes, &inner.near, work),
         }
-    }
-
-    /// Runs without a check and without looking at how many buffers there are.
-    ///
-    /// ```
-    /// use restride::{ElementType, Engine, Graph, Role};
-    ///
-    /// let mut g = Graph::new("turned");
-    /// let x = g.input("x", ElementType::U8, [2, 3])?;
-    /// let t = g.transpose(x, [1, 0])?;
-    /// let y = g.reshape(t, [6]).finish()?;
-    /// g.output(y)?;
-    /// let program = Engine::default().compile(&g)?;
-    ///
-    /// // Once: which buffer is what. It prints as `b0 = out 0 w1 [6]` and `b1 = in 0 w1 [6]`.
-    /// let kernel = program.kernel();
-    /// assert!(matches!(kernel.buffers[0].role, Role::Out(0, _)));
-    /// assert!(matches!(kernel.buffers[1].role, Role::In(0)));
-    /// // Then as often as you like.
-    /// let (mut x, mut y) = ([1u8, 2, 3, 4, 5, 6], [0u8; 6]);
-    /// // SAFETY: both have the bytes that the kernel declares, and are this function's own.
-    /// unsafe { program.run_raw(&[y.as_mut_ptr(), x.as_mut_ptr()])? };
-    /// assert_eq!(y, [1, 4, 2, 5, 3, 6]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Safety
-    /// `buffers` points at one address per buffer of [`Program::kernel`], in its order. Inputs can
-    /// be read and outputs and scratch written over the bytes the kernel declares, at any
-    /// alignment; entries for constants are not looked at. Bools come out as the bytes they went in
-    /// as. No output or scratch overlaps another buffer, and nobody else writes to any buffer, or
-    /// reads an output or scratch, meanwhile. Of an input that is so for what lies between its
-    /// elements too: it may be loaded with them. Indices may change; each is loaded once.
-    #[inline]
-    pub unsafe fn run_raw(&self, buffers: &[*mut u8]) -> Result<(), RunError> {
-        // SAFETY: the caller's.
-        let done = unsafe { self.inner.kernel.call(buffers) };
-        done.map_err(|failed| self.inner.meta.failure(&failed))
     }
 
     /// Counts a request for a program that would gain by machine code and has none; whether it is

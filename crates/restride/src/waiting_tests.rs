@@ -22,7 +22,7 @@ fn engine(code: Code) -> Engine {
     Engine::new(Config {
         code,
         views: ViewPolicy::Copy,
-        calls_to_settle: Some(3),
+        native_after_calls: Some(3),
         ..Config::default()
     })
 }

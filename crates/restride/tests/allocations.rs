@@ -227,14 +227,14 @@ fn the_cache_holds_no_more_than_it_says() {
         .map(|text| Template::new(Graph::parse(&format!("func {text}")).unwrap()))
         .collect();
     assert!(nodes.len() > 15);
-    for (code, calls_to_settle) in [
+    for (code, native_after_calls) in [
         (Code::Generic, None),
         (Code::Native, Some(0)),
         (Code::Native, None),
     ] {
         let engine = Engine::new(Config {
             code,
-            calls_to_settle,
+            native_after_calls,
             views: ViewPolicy::Copy,
             ..Config::default()
         });
@@ -254,7 +254,7 @@ fn the_cache_holds_no_more_than_it_says() {
             ((live() - before) as usize, engine.stats().bytes - said)
         };
         for node in &nodes {
-            let (grown, said) = weigh(node, calls_to_settle.is_none());
+            let (grown, said) = weigh(node, native_after_calls.is_none());
             let name = node.graph().name();
             assert!(grown <= said, "{name}: {grown} of {said} bytes, {code:?}");
             assert!(

@@ -1,9 +1,9 @@
 //! The facade as an engine's author meets it: answers, calls, checks and errors.
 
 use restride::{
-    Argument, Code, Config, ElementType, Engine, Graph, IndexRule, InputShape, Memory, OutOfRange,
-    Output, ParallelFor, RunError, Strided, Template, TensorMut, TensorRef, TensorType, ViewPolicy,
-    Wrong,
+    Argument, Code, Config, ElementType, Engine, Graph, IndexRule, InputShape, Memory,
+    OffendingIndex, OutOfRange, Output, ParallelFor, RunError, Strided, Template, TensorMut,
+    TensorRef, TensorType, ViewPolicy,
 };
 use std::mem::MaybeUninit;
 
@@ -287,7 +287,7 @@ fn failed_gathers_leave_outputs_alone() -> Outcome {
         else {
             panic!("no error")
         };
-        assert_eq!((position, value, limit), (1, Wrong::Value(5), 5));
+        assert_eq!((position, value, limit), (1, OffendingIndex::Value(5), 5));
         assert_eq!(y, [8, 9, 0, 1, 2, 3]);
     }
     Ok(())
@@ -317,7 +317,7 @@ fn outputs_may_lie_in_a_larger_buffer() -> Outcome {
 #[test]
 fn shapes_get_machine_code_when_they_have_been_asked_for_often_enough() -> Outcome {
     let config = Config {
-        calls_to_settle: Some(3),
+        native_after_calls: Some(3),
         views: ViewPolicy::Copy,
         ..Config::default()
     };
@@ -368,7 +368,7 @@ fn machine_code_comes_when_it_has_paid_and_not_before() -> Outcome {
     assert_eq!(asks([2_000, 3_000], 5_000)?, 5_000);
     let at_once = Engine::new(Config {
         views: ViewPolicy::Copy,
-        calls_to_settle: Some(0),
+        native_after_calls: Some(0),
         ..Config::default()
     });
     let program = at_once.specialise(&node, &[InputShape::dense(&[4, 5])])?;
@@ -534,7 +534,7 @@ fn machine_code_is_followed_where_asked() -> Outcome {
 #[test]
 fn a_graph_that_may_not_stay_is_compiled_when_its_calls_pay() -> Outcome {
     let engine = Engine::new(Config {
-        calls_to_settle: Some(3),
+        native_after_calls: Some(3),
         ..Config::default()
     });
     let mut g = Graph::new("turned");

@@ -215,7 +215,7 @@ fn turned(rows: i64, columns: i64) -> Graph {
 #[test]
 fn a_graph_that_may_not_come_again_is_planned_and_settles_when_it_does() {
     let engine = Engine::new(Config {
-        calls_to_settle: Some(3),
+        native_after_calls: Some(3),
         ..Config::default()
     });
     for length in 1..=20 {

@@ -124,7 +124,7 @@ typedef struct restride_config {
   size_t cache_bytes;     /* and what they may have together */
   size_t scratch_bytes;   /* intermediate results: what is kept from call to call, */
   size_t scratch_limit;   /* and what all calls may have together; SIZE_MAX is no limit */
-  int64_t calls_to_settle; /* lookups after which a template's program gets machine code; -1: when it pays */
+  int64_t native_after_calls; /* lookups after which a template's program gets machine code; -1: when it pays */
 } restride_config;
 
 /* What an engine has done and holds. */

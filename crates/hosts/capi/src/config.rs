@@ -28,7 +28,7 @@ pub struct restride_config {
     /// Bytes of scratch that all calls together may have; `SIZE_MAX` is no limit.
     pub scratch_limit: usize,
     /// How many lookups give a program of a template machine code; -1 is as many as pay for it.
-    pub calls_to_settle: i64,
+    pub native_after_calls: i64,
 }
 
 /// What an engine has done and holds.
@@ -80,7 +80,7 @@ impl restride_config {
             cache_bytes: config.cache_bytes,
             scratch_bytes: config.scratch_bytes,
             scratch_limit: config.scratch_limit.unwrap_or(usize::MAX),
-            calls_to_settle: config.calls_to_settle.map_or(-1, i64::from),
+            native_after_calls: config.native_after_calls.map_or(-1, i64::from),
         }
     }
 
@@ -97,13 +97,13 @@ impl restride_config {
             RESTRIDE_VIEWS_COPY => ViewPolicy::Copy,
             other => return Err(Failure::argument(format!("config.views: {other}"))),
         };
-        let calls_to_settle = match self.calls_to_settle {
-            -1 => None,
-            calls => Some(
-                u32::try_from(calls)
-                    .map_err(|_| Failure::argument(format!("config.calls_to_settle: {calls}")))?,
-            ),
-        };
+        let native_after_calls =
+            match self.native_after_calls {
+                -1 => None,
+                calls => Some(u32::try_from(calls).map_err(|_| {
+                    Failure::argument(format!("config.native_after_calls: {calls}"))
+                })?),
+            };
         Ok(Config {
             code,
             views,
@@ -115,7 +115,7 @@ impl restride_config {
             cache_bytes: self.cache_bytes,
             scratch_bytes: self.scratch_bytes,
             scratch_limit: (self.scratch_limit != usize::MAX).then_some(self.scratch_limit),
-            calls_to_settle,
+            native_after_calls,
             ..Config::default()
         })
     }

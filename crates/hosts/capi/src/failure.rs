@@ -1,7 +1,7 @@
 //! What went wrong, kept for the thread on which it did.
 
 use crate::constants::*;
-use restride::{CompileError, RunError, Wrong};
+use restride::{CompileError, OffendingIndex, RunError};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,12 +86,13 @@ impl From<RunError> for Failure {
             position,
             value,
             limit,
+            ..
         } = error
         {
             let near = |value: i128| value.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
             let value = match value {
-                Wrong::Value(value) => near(value),
-                Wrong::Changed => 0,
+                OffendingIndex::Value(value) => near(value),
+                OffendingIndex::Changed => 0,
             };
             failure.label = Some(c_string(&op));
             failure.index = Some((position, value, limit));

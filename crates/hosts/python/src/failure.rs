@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use restride::{CompileError, GraphError, RunError, TypeError, Wrong};
+use restride::{CompileError, GraphError, OffendingIndex, RunError, TypeError};
 
 /// Why a call could not be made, or failed.
 pub(crate) enum Failure {
@@ -64,8 +64,8 @@ impl Failure {
             Self::Compile(error) => PyRuntimeError::new_err(error.to_string()),
             Self::Run(RunError::Index { value, limit, .. }, axis) => {
                 let index = match value {
-                    Wrong::Value(index) => index.to_string(),
-                    Wrong::Changed => "(changed meanwhile)".to_owned(),
+                    OffendingIndex::Value(index) => index.to_string(),
+                    OffendingIndex::Changed => "(changed meanwhile)".to_owned(),
                 };
                 let axis = axis.map_or("an axis".to_owned(), |axis| format!("axis {axis}"));
                 PyIndexError::new_err(format!(

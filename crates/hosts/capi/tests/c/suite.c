@@ -330,7 +330,7 @@ static void misuse_is_refused(void) {
   /* Sizes and numbers. */
   restride_config config = RESTRIDE_INIT(restride_config);
   OK(restride_config_default(&config));
-  CHECK(config.size == sizeof config && config.cache_entries > 0 && config.calls_to_settle == -1);
+  CHECK(config.size == sizeof config && config.cache_entries > 0 && config.native_after_calls == -1);
   config.size = 8;
   CHECK(fails(restride_engine_create(&config, &no_engine), RESTRIDE_INVALID_ARGUMENT, "config.size is 8"));
   CHECK(fails(restride_config_default(&config), RESTRIDE_INVALID_ARGUMENT, "config.size is 8"));
@@ -341,8 +341,8 @@ static void misuse_is_refused(void) {
   config.views = 99;
   CHECK(fails(restride_engine_create(&config, &no_engine), RESTRIDE_INVALID_ARGUMENT, "config.views: 99"));
   config.views = 0;
-  config.calls_to_settle = -2;
-  CHECK(fails(restride_engine_create(&config, &no_engine), RESTRIDE_INVALID_ARGUMENT, "calls_to_settle: -2"));
+  config.native_after_calls = -2;
+  CHECK(fails(restride_engine_create(&config, &no_engine), RESTRIDE_INVALID_ARGUMENT, "native_after_calls: -2"));
   CHECK(no_engine == NULL);
   restride_tensor tensor = RESTRIDE_INIT(restride_tensor);
   CHECK(fails(restride_program_output(program, 2, &tensor), RESTRIDE_INVALID_ARGUMENT, "output 2 of 2"));
@@ -356,7 +356,7 @@ static void misuse_is_refused(void) {
   CHECK(fails(restride_engine_compile(engine, "func", 4, &none), RESTRIDE_PARSE, "text:1:5"));
   CHECK(fails(restride_engine_compile(engine, "\xff\xfe", 2, &none), RESTRIDE_PARSE, "utf-8"));
   CHECK(fails(restride_format("func", 4, NULL, 0, NULL), RESTRIDE_PARSE, "text:1:5"));
-  config.calls_to_settle = -1;
+  config.native_after_calls = -1;
   config.compile_work = 10;
   OK(restride_engine_create(&config, &no_engine));
   CHECK(fails(restride_engine_compile(no_engine, turned, strlen(turned), &none), RESTRIDE_TOO_COSTLY, "work"));
