@@ -23,7 +23,7 @@ static ALLOCATOR: Counting = Counting;
 const BYTES: u64 = 64_000_000;
 
 /// How often a compile may ask for memory.
-const ALLOCATIONS: u64 = 1_000_000;
+const ALLOCATIONS: u64 = 1_200_000;
 
 /// The most bytes of inputs and outputs of a program that is run.
 const RUN: usize = 1 << 28;

@@ -46,7 +46,7 @@ pub(crate) fn composed(
     let composed = layout.view_by_pieces(step, &mut pieces);
     // Each is made, and looked at for some that it may go on from.
     let looks = pieces.min(MAX_PIECES) as u64;
-    meter.work((600 + 16 * looks) * pieces as u64);
+    meter.work((800 + 28 * looks) * pieces as u64);
     let composed = composed?;
     let Some(piece) = composed.piece() else {
         return Ok(composed);
