@@ -93,6 +93,7 @@ pub struct Config {
     /// outputs: [`Graph::output_as`](restride_graph::Graph::output_as).
     pub views: ViewPolicy,
     /// Move boxes in this form wherever it fits; for measuring. See [`Options::form`](crate::Options::form).
+    #[cfg(feature = "unstable")]
     pub form: Option<restride_loops::Form>,
 }
 
@@ -111,6 +112,7 @@ impl Default for Config {
             #[cfg(feature = "verify")]
             verify: None,
             views: ViewPolicy::Any,
+            #[cfg(feature = "unstable")]
             form: None,
         }
     }

@@ -4,10 +4,11 @@ use crate::cache::Cache;
 use crate::code::{RunnableKernel, Runner};
 use crate::config::Code;
 use crate::jit::Jit;
+use crate::pipeline::Options;
 use crate::registry::Registry;
 use crate::scratch::Scratch;
 use crate::template::{Family, InputShape, Template};
-use crate::{CompileError, Config, Options, Program};
+use crate::{CompileError, Config, Program};
 use restride_exec::{Executable, code_pays_after};
 use restride_graph::Graph;
 use restride_loops::Verified;
@@ -124,6 +125,7 @@ impl Engine {
             views: config.views,
             budget: config.budget,
             target: config.target.clone(),
+            #[cfg(feature = "unstable")]
             form: config.form,
         };
         watch_forks();
@@ -383,7 +385,7 @@ impl Engine {
 
     /// The machine code that this engine makes for a program, as text: the intermediate code and
     /// the assembly. Works for programs that run generically, too.
-    #[cfg(feature = "jit")]
+    #[cfg(all(feature = "jit", feature = "unstable"))]
     pub fn listing(&self, program: &Program) -> Result<restride_jit::Listing, CompileError> {
         Ok(self.share().jit.listing(&program.inner.kernel)?)
     }

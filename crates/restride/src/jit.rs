@@ -6,9 +6,9 @@ use crate::engine::Counts;
 use crate::guard::{Point, guarded, point};
 use crate::worker::Worker;
 pub(crate) use restride_jit::NativeKernel;
-use restride_jit::{
-    ArenaOptions, BadIndex, CodeArena, CodeMemory, CompileOptions, Compiler, JitError, Listing,
-};
+use restride_jit::{ArenaOptions, BadIndex, CodeArena, CodeMemory, CompileOptions, Compiler};
+#[cfg(feature = "unstable")]
+use restride_jit::{JitError, Listing};
 use restride_loops::Verified;
 use restride_moves::Planner;
 use std::sync::atomic::Ordering;
@@ -89,6 +89,7 @@ impl Jit {
         options
     }
     /// The code of a kernel as text.
+    #[cfg(feature = "unstable")]
     pub(crate) fn listing(&self, kernel: &RunnableKernel) -> Result<Listing, JitError> {
         Compiler::new(self.compile_options())?.listing(kernel.kernel())
     }

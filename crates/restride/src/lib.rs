@@ -124,8 +124,10 @@
 //!
 //! # Looking inside
 //!
-//! [`Stages`] holds what every stage made of a graph; each of them prints. [`Program::kernel`] is
-//! the loops that run, [`Program::disassembly`] and [`Engine::listing`] their machine code.
+//! [`Program::disassembly`] is the machine code of a program. With the feature `unstable` there are
+//! `Stages`, what every stage made of a graph, and `Program::kernel`, the loops that run; each of them
+//! prints. They are for tools that are built together with this crate: versions promise nothing about
+//! them.
 
 #[cfg(feature = "ndarray")]
 mod arrays;
@@ -146,6 +148,8 @@ mod jit;
 mod jit;
 mod overlap;
 mod parallel;
+// What it has is for tools, too.
+#[cfg_attr(not(feature = "unstable"), expect(unreachable_pub, dead_code))]
 mod pipeline;
 mod pool;
 #[cfg(test)]
@@ -173,6 +177,7 @@ pub use error::{Argument, CompileError, OffendingIndex, RunError};
 #[cfg(feature = "rayon")]
 pub use parallel::Rayon;
 pub use parallel::{ParallelFor, Sequential};
+#[cfg(feature = "unstable")]
 pub use pipeline::{Options, Stages};
 pub use program::{Answer, Output, Program, Summary};
 pub use raw::Buffer;
@@ -188,7 +193,10 @@ pub use restride_graph::{
     ValueId, ViewPolicy,
 };
 #[cfg(feature = "jit")]
-pub use restride_jit::{JitError, Listing};
+pub use restride_jit::JitError;
+#[cfg(all(feature = "jit", feature = "unstable"))]
+pub use restride_jit::Listing;
+#[cfg(feature = "unstable")]
 pub use restride_loops::{Form, Kernel, Role, Verified};
 pub use restride_lower::plan::PlanError;
 pub use restride_lower::{LowerError, Traffic};

@@ -4,7 +4,9 @@ use crate::CompileError;
 use restride_budget::{Budget, Meter, Stage};
 use restride_canon::ir::Canonical;
 use restride_graph::{Graph, ViewPolicy};
-use restride_loops::{Form, Stmt, Verified, verify};
+#[cfg(feature = "unstable")]
+use restride_loops::{Form, Kernel, Stmt};
+use restride_loops::{Verified, verify};
 use restride_lower::plan::{Plan, PlanOptions, plan};
 use restride_lower::{Decision, schedule};
 use restride_moves::Target;
@@ -48,9 +50,11 @@ pub struct Options {
     pub target: Target,
     /// Move every box this way that can be moved so, whatever the scheduler thinks. A form never
     /// changes what a kernel means: this is for holding the scheduler's choice against others.
+    #[cfg(feature = "unstable")]
     pub form: Option<Form>,
 }
 
+#[cfg(feature = "unstable")]
 impl Options {
     /// Options under which every output is written.
     #[must_use]
@@ -76,13 +80,9 @@ impl Stages {
             &meter,
         )?;
         let scheduled = schedule(&plan, &options.target, &meter)?;
-        let mut kernel = scheduled.kernel;
-        if let Some(form) = options.form {
-            kernel
-                .phases
-                .iter_mut()
-                .for_each(|phase| reform(phase, form));
-        }
+        let kernel = scheduled.kernel;
+        #[cfg(feature = "unstable")]
+        let kernel = reformed(kernel, options.form);
         // Whatever runs it needs tables for its statements.
         meter.enter(Stage::Prepare);
         meter.things(kernel.statements(), 3000, 2000);
@@ -98,6 +98,17 @@ impl Stages {
     }
 }
 
+/// A kernel with every box in this form that can have it.
+#[cfg(feature = "unstable")]
+fn reformed(mut kernel: Kernel, form: Option<Form>) -> Kernel {
+    if let Some(form) = form {
+        let phases = kernel.phases.iter_mut();
+        phases.for_each(|phase| reform(phase, form));
+    }
+    kernel
+}
+
+#[cfg(feature = "unstable")]
 fn reform(stmts: &mut [Stmt], form: Form) {
     for stmt in stmts {
         match stmt {

@@ -5,11 +5,11 @@ use crate::code::{Failed, RunnableKernel};
 use crate::config::Code;
 use crate::error::OffendingIndex;
 use crate::guard::{Point, guarded, point};
+use crate::pipeline::Stages;
 use crate::pool::ALIGN;
 use crate::scratch::{Region, Scratch};
 use crate::{
-    Argument, CompileError, Engine, OutputBuffer, ParallelFor, RunError, Stages, TensorMut,
-    TensorRef,
+    Argument, CompileError, Engine, OutputBuffer, ParallelFor, RunError, TensorMut, TensorRef,
 };
 use restride_graph::{ElementType, Graph, Op, Strided, TensorType, ValueId};
 use restride_loops::{Role, Verified};
@@ -312,8 +312,13 @@ impl Program {
     }
 
     /// The loops that run.
+    #[cfg(feature = "unstable")]
     #[must_use]
     pub fn kernel(&self) -> &Verified {
+        self.loops()
+    }
+
+    pub(crate) fn loops(&self) -> &Verified {
         self.inner.kernel.kernel()
     }
 
@@ -362,7 +367,7 @@ impl Program {
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut forms = Vec::new();
-        self.kernel().visit(|stmt| {
+        self.loops().visit(|stmt| {
             let form = match stmt {
                 restride_loops::Stmt::Move(m) => m.form.name(),
                 restride_loops::Stmt::Gather(_) => "gather",

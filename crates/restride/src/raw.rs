@@ -34,7 +34,7 @@ impl Program {
     /// What the addresses stand for that [`Program::run_raw`] takes, in their order.
     pub fn buffers(&self) -> impl ExactSizeIterator<Item = Buffer> + '_ {
         let meta = &self.inner.meta;
-        let declared = &self.kernel().buffers;
+        let declared = &self.loops().buffers;
         let buffers = meta.parameters.iter().zip(declared);
         buffers.map(|(parameter, declared)| match *parameter {
             Parameter::Input { input, bytes } => Buffer::Input { input, bytes },
