@@ -113,7 +113,6 @@ impl Explanation {
             "plan": self.lowered.plan.to_string(),
             "loops": self.lowered.kernel.to_string(),
             "decisions": decisions,
-            "ways": self.ways.json(),
             "traffic": {
                 "read": saturate(traffic.read),
                 "written": saturate(traffic.written),

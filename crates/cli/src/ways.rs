@@ -25,6 +25,9 @@ pub(crate) struct Ways(Vec<Group>);
 /// memory hides half as many.
 const MANY: f64 = 12.0;
 
+/// What moves less is fast enough whichever way.
+const LITTLE: f64 = 65536.0;
+
 impl Ways {
     /// Those that precompiled code takes on the machine that this runs on.
     pub(crate) fn of(kernel: &Kernel) -> Self {
@@ -57,25 +60,35 @@ impl Ways {
     }
 
     /// How many times as many operations they take as a copy of as many bytes.
-    pub(crate) fn ratio(&self) -> Option<f64> {
-        let sum = |of: fn(&Group) -> f64| self.0.iter().map(of).sum::<f64>();
-        let cost = sum(|group| group.times as f64 * group.chosen.1 as f64);
-        let copied = sum(|group| group.times as f64 * cost::copy(group.bytes) as f64);
-        (copied > 0.0).then(|| cost / copied)
+    fn ratio(&self) -> Option<f64> {
+        let copied = self.sum(|group| cost::copy(group.bytes));
+        (copied > 0.0).then(|| self.sum(|group| group.chosen.1) / copied)
+    }
+
+    fn sum(&self, of: fn(&Group) -> usize) -> f64 {
+        let all = self
+            .0
+            .iter()
+            .map(|group| group.times as f64 * of(group) as f64);
+        all.sum()
+    }
+
+    /// A remark on what is slow.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let ratio = self.ratio().filter(|ratio| *ratio >= MANY)?;
+        (self.sum(|group| group.bytes) >= LITTLE).then(|| {
+            format!(
+                "{ratio:.0} times the operations of a copy: with its axes in another order it may be faster \
+                 (`--ways` says more)"
+            )
+        })
     }
 
     /// For people.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.0.iter().map(Group::line).collect();
-        if let Some(ratio) = self.ratio() {
-            lines.push(match ratio >= MANY {
-                false => format!("{ratio:.1} times the operations of a copy"),
-                true => format!(
-                    "slow: {ratio:.1} times the operations of a copy; with its axes in another order it may be faster"
-                ),
-            });
-        }
-        lines
+        let ratio = self.ratio();
+        let ratio = ratio.map(|ratio| format!("{ratio:.1} times the operations of a copy"));
+        self.0.iter().map(Group::line).chain(ratio).collect()
     }
 
     /// For programs.
@@ -139,5 +152,29 @@ impl Group {
             line += &format!("{way} for {cost}");
         }
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_of_one_box_are_one_line() {
+        let text = "kernel \"k\" {\n  b0 = out 0 w1 [90]\n  b1 = in 0 w1 [90]\n\n  for v0 in 0..4 {\n    \
+                    move b0[20*v0] <- b1[20*v0] box [(20, 1, 1)] as rows\n  }\n  \
+                    move b0[80] <- b1[80] box [(10, 1, 1)] as rows\n}\n";
+        let kernel: Kernel = text.parse().expect("a kernel");
+        let ways = Ways::of(&kernel);
+        let lines = ways.lines();
+        assert_eq!(lines[0], "4 times w1 [(20, 1, 1)]: rows for 7");
+        assert_eq!(lines.len(), 3);
+        assert_eq!(
+            ways.ratio().map(|ratio| ratio > 1.0 && ratio < 2.0),
+            Some(true),
+            "{lines:?}"
+        );
+        assert_eq!(ways.warning(), None);
+        assert_eq!(ways.json()[0]["times"], 4);
     }
 }

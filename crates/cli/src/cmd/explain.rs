@@ -21,6 +21,10 @@ pub(crate) struct Args {
     file: String,
     #[command(flatten)]
     views: Views,
+    /// Say which way precompiled code moves each box on this machine, what that costs, and what the
+    /// other ways would.
+    #[arg(long)]
+    ways: bool,
     /// One JSON object.
     #[arg(long)]
     json: bool,
@@ -34,11 +38,21 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.json {
         let mut object = explanation.json();
         object["calls"] = json!(calls);
+        if args.ways {
+            object["ways"] = explanation.ways.json();
+        }
         writeln!(out, "{object}")?;
         return Ok(ExitCode::SUCCESS);
     }
     let style = Style::of_stdout();
-    for (heading, text) in sections(&explanation, calls.as_deref()) {
+    let mut sections = sections(&explanation, calls.as_deref());
+    if args.ways {
+        sections.push(("ways", explanation.ways.lines().join("\n")));
+    }
+    if let Some(warning) = explanation.ways.warning() {
+        sections.push(("slow", warning));
+    }
+    for (heading, text) in sections {
         writeln!(out, "{}", style.heading(heading))?;
         if text.is_empty() {
             writeln!(out, "  nothing")?;
@@ -67,7 +81,6 @@ fn sections(explanation: &Explanation, calls: Option<&[String]>) -> Vec<(&'stati
             "decisions",
             lines(decisions.map(ToString::to_string).collect()),
         ),
-        ("ways", lines(explanation.ways.lines())),
         ("code", code(&explanation.lowered.kernel, calls)),
         ("traffic", explanation.traffic.to_string()),
     ]
