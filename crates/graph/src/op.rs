@@ -347,6 +347,41 @@ impl Op {
         }
     }
 
+    /// The same operator of other values.
+    #[must_use]
+    pub fn map_operands(mut self, mut of: impl FnMut(ValueId) -> ValueId) -> Op {
+        match &mut self {
+            Op::Input | Op::Constant(_) => {}
+            Op::Identity { x }
+            | Op::StridedSlice { x, .. }
+            | Op::Slice { x, .. }
+            | Op::Reshape { x, .. }
+            | Op::Transpose { x, .. }
+            | Op::Squeeze { x, .. }
+            | Op::Unsqueeze { x, .. }
+            | Op::Flatten { x, .. }
+            | Op::Broadcast { x, .. }
+            | Op::Reverse { x, .. }
+            | Op::Roll { x, .. }
+            | Op::Split { x, .. }
+            | Op::Tile { x, .. }
+            | Op::Pad { x, .. }
+            | Op::DepthToSpace { x, .. }
+            | Op::SpaceToDepth { x, .. }
+            | Op::ShuffleChannels { x, .. }
+            | Op::CenterCropPad { x, .. }
+            | Op::ReverseSequence { x, .. } => *x = of(*x),
+            Op::Gather { x, indices, .. }
+            | Op::GatherElements { x, indices, .. }
+            | Op::GatherNd { x, indices, .. } => {
+                *x = of(*x);
+                *indices = of(*indices);
+            }
+            Op::Concat { parts, .. } => parts.iter_mut().for_each(|part| *part = of(*part)),
+        }
+        self
+    }
+
     /// The masks and vectors of a `strided_slice`; `None` for every other operator.
     pub fn strided_slice_spec(&self) -> Option<StridedSliceSpec<'_>> {
         let Op::StridedSlice {

@@ -8,6 +8,7 @@ use restride_graph::{Constant, Graph, TensorType, ValueId, oracle};
 use crate::error::{ImportError, shown};
 use crate::fold;
 use crate::model::{Model, Node, NodeId, Role, Scope, Tensor, TensorId, Unknown};
+use crate::rewrite::{DOMAIN, OPERATOR};
 use crate::rules::{self, Ask};
 use crate::spell::{self, Attributes, Framework, Inputs, SpellError};
 
@@ -54,6 +55,7 @@ impl Builder {
         let scopes = vec![Scope {
             path: String::new(),
             outputs: Vec::new(),
+            place: None,
         }];
         Builder {
             model: Model {
@@ -154,7 +156,11 @@ impl Builder {
         let fixed =
             given.clone().all(|&id| self.model.tensor(id).fixed) && !rules::is_random(&call.op);
         let own = matches!(call.domain.as_str(), "" | "ai.onnx");
-        let types = if own && spell::is_movement(self.model.framework, &call.op) {
+        let moves = match call.domain.as_str() {
+            DOMAIN => call.op == OPERATOR,
+            _ => own && spell::is_movement(self.model.framework, &call.op),
+        };
+        let types = if moves {
             self.movement(call, fixed)
         } else {
             self.compute(call, own, fixed)
@@ -162,13 +168,12 @@ impl Builder {
         match types {
             Ok(judged) => judged,
             Err(why) => {
-                let moves = own && spell::is_movement(self.model.framework, &call.op) && !fixed;
                 let fact = Fact {
                     ty: Err(why.clone()),
                     value: None,
                     fixed,
                 };
-                let role = match (moves, fixed) {
+                let role = match (moves && !fixed, fixed) {
                     (true, _) => Role::Hidden(why),
                     (false, true) => Role::Fixed,
                     (false, false) => Role::Compute,

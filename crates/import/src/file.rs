@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::ImportError;
+use crate::group::{Group, Program};
 use crate::model::Model;
 use crate::options::Options;
+use crate::rewrite::Rewritten;
 use crate::{onnx, openvino};
 
 /// The largest file that is read.
@@ -78,10 +80,42 @@ impl Source {
         }
     }
 
-    /// The bytes of an ONNX file; nothing of an IR.
+    /// Whether it is an OpenVINO IR.
     #[must_use]
-    pub fn onnx_bytes(&self) -> Option<&[u8]> {
-        (!self.is_ir).then_some(&self.bytes)
+    pub fn is_ir(&self) -> bool {
+        self.is_ir
+    }
+
+    /// The file with groups of its model replaced by nodes that have their programs; of an IR its
+    /// text, which goes with the same weights. A group that is inside of a function stays.
+    ///
+    /// ```
+    /// use restride_import::{Options, Source};
+    ///
+    /// # let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    /// let source = Source::open(&folder.join("patches.onnx"))?;
+    /// let model = source.model(&Options::default())?;
+    /// let group = &model.groups()[0];
+    /// let fused = source.rewrite(&model, &[(group, &model.program(group)?)])?;
+    /// let again = Source::onnx(fused.bytes).model(&Options::default())?;
+    /// assert!(again.nodes[0].is_program());
+    /// # Ok::<(), restride_import::ImportError>(())
+    /// ```
+    pub fn rewrite(
+        &self,
+        model: &Model,
+        groups: &[(&Group, &Program)],
+    ) -> Result<Rewritten, ImportError> {
+        match self.is_ir {
+            true => openvino::rewrite(self.text()?, model, groups),
+            false => onnx::rewrite(&self.bytes, model, groups),
+        }
+    }
+
+    /// The text of an IR.
+    fn text(&self) -> Result<&str, ImportError> {
+        std::str::from_utf8(&self.bytes)
+            .map_err(|error| ImportError::new(format!("byte {} is no UTF-8", error.valid_up_to())))
     }
 
     /// The model at certain sizes of its inputs.
@@ -93,10 +127,7 @@ impl Source {
         if !self.is_ir {
             return onnx::import(&self.bytes, &options);
         }
-        let text = std::str::from_utf8(&self.bytes).map_err(|error| {
-            ImportError::new(format!("byte {} is no UTF-8", error.valid_up_to()))
-        })?;
-        openvino::import(text, self.weights.as_deref(), &options)
+        openvino::import(self.text()?, self.weights.as_deref(), &options)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use restride_graph::{Constant, TensorType};
 
+use crate::rewrite::{DOMAIN, OPERATOR};
 use crate::spell::{Attributes, Framework, Spelling};
 
 /// A tensor of a model.
@@ -62,6 +63,19 @@ pub struct Scope {
     pub path: String,
     /// What it hands out.
     pub outputs: Vec<TensorId>,
+    /// Whose body it is; the model is nobody's.
+    pub(crate) place: Option<Place>,
+}
+
+/// Whose body a list of nodes is.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// The list that the node is in.
+    pub(crate) outer: usize,
+    /// The first output of the node.
+    pub(crate) output: String,
+    /// The attribute that is the body.
+    pub(crate) attribute: &'static str,
 }
 
 /// A size that the file leaves open.
@@ -170,6 +184,12 @@ impl Node {
             "" => op,
             name => format!("{op} \"{}\"", crate::error::shown(name)),
         }
+    }
+
+    /// Whether it is a group that has been rewritten.
+    #[must_use]
+    pub fn is_program(&self) -> bool {
+        self.domain == DOMAIN && self.op == OPERATOR
     }
 
     /// The call, as the operators are spelled from.

@@ -6,9 +6,7 @@ use std::path::Path;
 
 use restride_graph::Graph;
 use restride_import::spell::Attribute;
-use restride_import::{
-    Group, ImportError, Model, Options, Program, Rewritten, Role, Source, onnx, rewrite_onnx,
-};
+use restride_import::{Group, ImportError, Model, Options, Program, Rewritten, Role, Source, onnx};
 use wire::{body, bytes, file, input, int, node, output, weight};
 
 /// A model, what became of it, and its groups.
@@ -16,7 +14,12 @@ type Rewriting = (Model, Rewritten, Vec<(Group, Program)>);
 
 /// Rewrites every group of a model that has one at the sizes at hand.
 fn rewritten(bytes: &[u8]) -> Result<Rewriting, ImportError> {
-    let model = onnx(bytes, &Options::default())?;
+    rewritten_of(&Source::onnx(bytes))
+}
+
+/// The same of any file.
+fn rewritten_of(source: &Source) -> Result<Rewriting, ImportError> {
+    let model = source.model(&Options::default())?;
     let groups: Vec<(Group, Program)> = model
         .groups()
         .into_iter()
@@ -26,7 +29,7 @@ fn rewritten(bytes: &[u8]) -> Result<Rewriting, ImportError> {
         })
         .collect::<Result<_, ImportError>>()?;
     let list: Vec<(&Group, &Program)> = groups.iter().map(|(g, p)| (g, p)).collect();
-    let rewritten = rewrite_onnx(bytes, &model, &list)?;
+    let rewritten = source.rewrite(&model, &list)?;
     Ok((model, rewritten, groups))
 }
 
@@ -35,7 +38,7 @@ fn programs(model: &Model) -> Vec<String> {
     let nodes = model.nodes.iter().filter(|node| node.domain == "restride");
     nodes
         .map(|node| {
-            assert_eq!((node.op.as_str(), &node.role), ("Move", &Role::Compute));
+            assert_eq!(node.op.as_str(), "Move");
             match node.attributes.get("program") {
                 Some(Attribute::Word(text)) => text.clone(),
                 other => panic!("{other:?}"),
@@ -104,7 +107,7 @@ fn nothing_else_changes() {
         let bytes = std::fs::read(folder.join(name)).expect("a model");
         let source = Source::onnx(bytes.clone());
         let model = source.model(&Options::default()).expect(name);
-        let same = rewrite_onnx(&bytes, &model, &[]).expect(name);
+        let same = source.rewrite(&model, &[]).expect(name);
         assert_eq!(same.bytes, bytes, "{name}");
         assert_eq!(same.dropped, 0);
     }
@@ -112,6 +115,10 @@ fn nothing_else_changes() {
 
 fn turned(from: &str, to: &str) -> Vec<u8> {
     node("Transpose", &[from], &[to], &[])
+}
+
+fn axis(axis: i64) -> Vec<u8> {
+    bytes(5, [bytes(1, "axis"), int(3, axis), int(20, 2)].concat())
 }
 
 /// A tensor inside of a group whose shape is asked for, or that a body reads, keeps its group.
@@ -185,25 +192,226 @@ fn what_nobody_reads_any_more_goes() {
     assert!(text.contains("kept") && !text.contains("one"), "{text}");
 }
 
-/// Groups of bodies stay, and what bodies read from outside is still made.
+/// Bodies have nodes of their own, and what they read from outside is still made.
 #[test]
-fn bodies_stay_and_are_heard() {
-    let inner = [turned("t", "r"), output("r")].concat();
-    let branches = [body("then_branch", &inner), body("else_branch", &inner)].concat();
+fn bodies_are_rewritten_where_they_are() {
+    let inner = [
+        turned("t", "r"),
+        node("Relu", &["r"], &["o"], &[]),
+        output("o"),
+    ]
+    .concat();
+    let twice = [
+        node("Concat", &["t", "t"], &["u"], &axis(0)),
+        turned("u", "v"),
+        node("Relu", &["v"], &["o"], &[]),
+        output("o"),
+    ];
+    let branches = [
+        body("then_branch", &inner),
+        body("else_branch", &twice.concat()),
+    ];
     let graph = [
         input("x", &[2, 3]),
         wire::input_of("c", 9, &[]),
         turned("x", "t"),
-        node("If", &["c"], &["y"], &branches),
+        node("If", &["c"], &["y"], &branches.concat()),
         output("y"),
     ];
     let (_, rewritten, groups) = rewritten(&file(&graph.concat(), &[])).expect("a model");
     assert_eq!(groups.len(), 3);
-    let stays = rewritten
-        .stays
-        .iter()
-        .filter(|why| **why == Some("it is in a body"));
-    assert_eq!(stays.count(), 2);
+    assert_eq!(rewritten.stays, [None, None, None]);
     let again = onnx(&rewritten.bytes, &Options::default()).expect("a model");
-    assert_eq!(again.nodes[0].op, "Move");
+    let found = |scope: usize| {
+        let nodes = again.nodes.iter().filter(move |node| node.scope == scope);
+        nodes.map(|node| node.op.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(0), ["Move", "If"]);
+    assert_eq!(found(1), ["Move", "Relu"]);
+    assert_eq!(found(2), ["Move", "Relu"]);
+}
+
+/// What only the body of a body has read goes, wherever it was made.
+#[test]
+fn arithmetic_around_a_body_goes_with_its_readers() {
+    let ones = |name: &str| weight(name, 7, &[1], &bytes(9, 1i64.to_le_bytes()));
+    let deepest = [
+        node("Reshape", &["x", "t"], &["a"], &[]),
+        turned("a", "b"),
+        node("Relu", &["b"], &["o"], &[]),
+        output("o"),
+    ];
+    let branch = |name: &str, content: &[u8]| body(name, content);
+    let deepest = deepest.concat();
+    let inner = [
+        node("Concat", &["s", "one"], &["t"], &axis(0)),
+        node(
+            "If",
+            &["c"],
+            &["i"],
+            &[
+                branch("then_branch", &deepest),
+                branch("else_branch", &deepest),
+            ]
+            .concat(),
+        ),
+        output("i"),
+    ];
+    let inner = inner.concat();
+    let graph = [
+        input("x", &[2, 3]),
+        wire::input_of("c", 9, &[]),
+        ones("one"),
+        node("Shape", &["x"], &["s"], &[]),
+        node(
+            "If",
+            &["c"],
+            &["y"],
+            &[branch("then_branch", &inner), branch("else_branch", &inner)].concat(),
+        ),
+        output("y"),
+    ];
+    let (_, rewritten, groups) = rewritten(&file(&graph.concat(), &[])).expect("a model");
+    assert_eq!(groups.len(), 4);
+    assert!(rewritten.stays.iter().all(Option::is_none));
+    // Two of Concat and one Shape, and the weight.
+    assert_eq!(rewritten.dropped, 3);
+    let text = String::from_utf8_lossy(&rewritten.bytes).into_owned();
+    assert!(!text.contains("one") && !text.contains("Concat"), "{text}");
+    onnx(&rewritten.bytes, &Options::default()).expect("a model");
+}
+
+/// A program is known as what it does, in a model as in an IR, and rewritten no further.
+#[test]
+fn programs_are_read_as_what_they_do() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    for name in ["detector.onnx", "layers.xml"] {
+        let source = Source::open(&folder.join(name)).expect(name);
+        let (model, rewritten, groups) = rewritten_of(&source).expect(name);
+        let again = match name.ends_with("xml") {
+            false => Source::onnx(rewritten.bytes.clone()),
+            true => {
+                let text = String::from_utf8(rewritten.bytes.clone()).expect("a text");
+                let weights = std::fs::read(folder.join("layers.bin")).expect("weights");
+                Source::openvino(text, Some(weights))
+            }
+        };
+        let again = again.model(&Options::default()).expect(name);
+        let replaced = rewritten.stays.iter().filter(|why| why.is_none()).count();
+        assert!(replaced > 2, "{name}: {replaced}");
+        let programs = again.nodes.iter().filter(|node| node.is_program());
+        assert_eq!(programs.count(), replaced, "{name}");
+        assert_eq!(again.count(|role| matches!(role, Role::Hidden(_))), 0);
+        // Types are what they were, and what the programs do, too.
+        let types = |model: &Model| {
+            let ends = model.inputs.iter().chain(&model.outputs);
+            ends.map(|&id| model.tensor(id).ty.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(types(&again), types(&model), "{name}");
+        let mut texts: Vec<String> = Vec::new();
+        for group in again.groups() {
+            let alone = group.nodes.len() == 1 && again.node(group.nodes[0]).is_program();
+            if alone {
+                let program = again.program(&group).expect("a program");
+                texts.push(without_names(&program.graph));
+            }
+        }
+        let old: Vec<String> = groups
+            .iter()
+            .map(|(_, p)| without_names(&p.graph))
+            .collect();
+        assert!(!texts.is_empty());
+        for text in texts {
+            assert!(old.contains(&text), "{name}: {text}\nnone of {old:#?}");
+        }
+    }
+}
+
+/// A graph's text, with names that say nothing of where it is from.
+fn without_names(graph: &Graph) -> String {
+    let mut plain = Graph::new("main");
+    for value in graph.values() {
+        let done = match graph.op(value) {
+            restride_graph::Op::Input => plain.typed_input("", graph.ty(value).clone()),
+            op => plain.push(op.clone()),
+        };
+        done.expect("the same graph");
+    }
+    for output in graph.outputs() {
+        plain.output(output.value).expect("the same output");
+    }
+    plain.to_string()
+}
+
+/// The layers of an IR have ids and edges; what is not of a group stays as it is written.
+#[test]
+fn an_ir_is_rewritten_in_its_text() {
+    let text = r#"<?xml version="1.0"?>
+<net name="turns" version="11">
+	<layers>
+		<layer id="0" name="x" type="Parameter" version="opset1">
+			<data shape="?,3,4" element_type="f32" />
+			<output><port id="0" precision="FP32" names="x"><dim>-1</dim><dim>3</dim><dim>4</dim></port></output>
+		</layer>
+		<layer id="1" name="order" type="Const" version="opset1">
+			<data element_type="i64" shape="3" offset="0" size="24" />
+			<output><port id="0" precision="I64"><dim>3</dim></port></output>
+		</layer>
+		<layer id="7" name="turn &amp; back" type="Transpose" version="opset1">
+			<input><port id="0" precision="FP32"><dim>-1</dim><dim>3</dim><dim>4</dim></port><port id="1" precision="I64"><dim>3</dim></port></input>
+			<output><port id="2" precision="FP32" names="y,z"><dim>-1</dim><dim>4</dim><dim>3</dim></port></output>
+		</layer>
+		<layer id="8" name="result" type="Result" version="opset1">
+			<input><port id="0" precision="FP32"><dim>-1</dim><dim>4</dim><dim>3</dim></port></input>
+		</layer>
+	</layers>
+	<edges>
+		<edge from-layer="0" from-port="0" to-layer="7" to-port="0" />
+		<edge from-layer="1" from-port="0" to-layer="7" to-port="1" />
+		<edge from-layer="7" from-port="2" to-layer="8" to-port="0" />
+	</edges>
+	<rt_info />
+</net>
+"#;
+    let order: Vec<u8> = [0i64, 2, 1].iter().flat_map(|i| i.to_le_bytes()).collect();
+    let source = Source::openvino(text, Some(order));
+    let (_, rewritten, _) = rewritten_of(&source).expect("an IR");
+    assert_eq!((rewritten.dropped, &rewritten.stays[..]), (1, &[None][..]));
+    let expected = r#"<?xml version="1.0"?>
+<net name="turns" version="11">
+	<layers>
+		<layer id="0" name="x" type="Parameter" version="opset1">
+			<data shape="?,3,4" element_type="f32" />
+			<output><port id="0" precision="FP32" names="x"><dim>-1</dim><dim>3</dim><dim>4</dim></port></output>
+		</layer>
+		<layer id="7" name="turn &amp; back" type="Move" version="restride">
+			<data program="func @turn_back(%x: f32[1, 3, 4]) {&#10;  %y = transpose %x perm [0, 2, 1] : f32[1, 4, 3]&#10;  return %y&#10;}&#10;" />
+			<input>
+				<port id="0" precision="FP32">
+					<dim>-1</dim>
+					<dim>3</dim>
+					<dim>4</dim>
+				</port>
+			</input>
+			<output>
+				<port id="1" precision="FP32" names="y,z">
+					<dim>-1</dim>
+					<dim>4</dim>
+					<dim>3</dim>
+				</port>
+			</output>
+		</layer>
+		<layer id="8" name="result" type="Result" version="opset1">
+			<input><port id="0" precision="FP32"><dim>-1</dim><dim>4</dim><dim>3</dim></port></input>
+		</layer>
+	</layers>
+	<edges>
+		<edge from-layer="7" from-port="1" to-layer="8" to-port="0" />
+		<edge from-layer="0" from-port="0" to-layer="7" to-port="0" />
+	</edges>
+	<rt_info />
+</net>
+"#;
+    assert_eq!(String::from_utf8_lossy(&rewritten.bytes), expected);
 }

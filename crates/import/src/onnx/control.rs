@@ -6,7 +6,7 @@ use super::graph::{Env, Reader};
 use super::schema::{GraphProto, NodeProto};
 use crate::builder::{Call, Fact, unknown};
 use crate::error::{ImportError, shown};
-use crate::model::{Role, Scope, TensorId};
+use crate::model::{Place, Role, Scope, TensorId};
 use crate::spell::Attributes;
 
 /// How deep bodies and functions may be in one another.
@@ -14,8 +14,8 @@ const MAX_DEPTH: u32 = 24;
 
 /// What a body that runs again and again is given.
 struct Turns<'s> {
-    /// Where the body is.
-    path: String,
+    /// The body, without what it will hand out.
+    scope: Scope,
     /// What stands before what is carried from turn to turn.
     leading: &'s [Fact],
     states: Vec<Fact>,
@@ -103,18 +103,15 @@ impl<'a> Reader<'a> {
         &mut self,
         env: &Env<'a, '_>,
         graph: &'a GraphProto<'a>,
-        path: Option<String>,
+        scope: Option<Scope>,
         inputs: Vec<Fact>,
     ) -> Result<(Vec<TensorId>, Vec<TensorId>), ImportError> {
         self.deeper(|reader| {
-            let own = path.is_some();
-            let scope = match path {
+            let own = scope.is_some();
+            let scope = match scope {
                 None => env.scope,
-                Some(path) => {
-                    reader.builder.model.scopes.push(Scope {
-                        path,
-                        outputs: Vec::new(),
-                    });
+                Some(scope) => {
+                    reader.builder.model.scopes.push(scope);
                     reader.builder.model.scopes.len() - 1
                 }
             };
@@ -165,8 +162,8 @@ impl<'a> Reader<'a> {
         let mut both = Vec::new();
         let mut captured = Vec::new();
         for name in ["then_branch", "else_branch"] {
-            let path = self.path(&call, name);
-            let body = self.body(env, graph(node, name)?, Some(path), Vec::new());
+            let scope = self.scope(&call, name);
+            let body = self.body(env, graph(node, name)?, Some(scope), Vec::new());
             let (outputs, more) = body.map_err(|error| error.inside(name))?;
             both.push(outputs);
             captured.extend(more);
@@ -197,15 +194,24 @@ impl<'a> Reader<'a> {
         self.builder.add(call, captured, Role::Compute, facts)
     }
 
-    /// Where a body is.
-    fn path(&self, call: &Call, name: &str) -> String {
+    /// The list of nodes that a body is.
+    fn scope(&self, call: &Call, name: &'static str) -> Scope {
         let outer = &self.builder.model.scopes[call.scope].path;
         let dot = if outer.is_empty() { "" } else { "." };
         let node = match call.name.as_str() {
             "" => format!("{}#{}", call.op, self.builder.model.nodes.len()),
             name => shown(name),
         };
-        format!("{outer}{dot}{node}.{name}")
+        let first = call.outputs.iter().flatten().next();
+        Scope {
+            path: format!("{outer}{dot}{node}.{name}"),
+            outputs: Vec::new(),
+            place: first.map(|(output, _)| Place {
+                outer: call.scope,
+                output: output.clone(),
+                attribute: name,
+            }),
+        }
     }
 
     /// What is carried from turn to turn has to keep its type for it to be known.
@@ -224,7 +230,7 @@ impl<'a> Reader<'a> {
                 .chain(&turns.states)
                 .chain(turns.trailing);
             let inputs = inputs.cloned().collect();
-            let (outputs, captured) = self.body(env, body, Some(turns.path.clone()), inputs)?;
+            let (outputs, captured) = self.body(env, body, Some(turns.scope.clone()), inputs)?;
             let mut again = false;
             for (state, made) in turns
                 .states
@@ -267,7 +273,7 @@ impl<'a> Reader<'a> {
         };
         let leading = [scalar(ElementType::I64), scalar(ElementType::Bool)];
         let turns = Turns {
-            path: self.path(&call, "body"),
+            scope: self.scope(&call, "body"),
             leading: &leading,
             states,
             trailing: &[],
@@ -351,7 +357,7 @@ impl<'a> Reader<'a> {
             }
         }
         let turns = Turns {
-            path: self.path(&call, "body"),
+            scope: self.scope(&call, "body"),
             leading: &[],
             states: state,
             trailing: &parts,

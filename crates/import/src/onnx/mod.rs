@@ -20,7 +20,7 @@ use graph::{Env, Reader};
 use schema::{ModelProto, OpsetProto, TensorProto, TypeProto, ValueInfoProto};
 use wire::Budget;
 
-pub use rewrite::{Rewritten, rewrite};
+pub(crate) use rewrite::rewrite;
 pub(crate) use tensor::element;
 
 /// Reads an ONNX model.

@@ -1,8 +1,7 @@
 //! ONNX files in which groups of nodes are one node each, `Move` of the domain `restride`, that has
 //! the group's program as its attribute. Everything else stays as it is, byte for byte.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::schema::{AttributeProto, GraphProto, ModelProto, NodeProto};
 use super::tensor::number;
@@ -10,30 +9,11 @@ use super::wire::{Budget, Fields, put_bytes, put_int};
 use crate::error::ImportError;
 use crate::group::{Group, Program};
 use crate::model::{Model, TensorId};
+use crate::rewrite::{DOMAIN, Item, Move, OPERATOR, PROGRAM, Plan, Rewritten, Step};
 
-/// Whose operator stands for a group.
-const DOMAIN: &str = "restride";
-
-/// The operator.
-const OPERATOR: &str = "Move";
-
-/// Its attribute: a program as text.
-const PROGRAM: &str = "program";
-
-/// A file that was rewritten.
-#[derive(Clone, Debug)]
-pub struct Rewritten {
-    /// The file.
-    pub bytes: Vec<u8>,
-    /// For each group, why it stays as it is; nothing if it was replaced.
-    pub stays: Vec<Option<&'static str>>,
-    /// How many nodes are gone besides, since nobody reads any more what they make.
-    pub dropped: usize,
-}
-
-/// An ONNX file with groups of its model replaced by nodes that have their programs. A group stays
-/// where it is if it is in a body or in a function.
-pub fn rewrite(
+/// An ONNX file with groups of its model replaced by nodes that have their programs, in bodies, too. A
+/// group stays where it is if it is in a function.
+pub(crate) fn rewrite(
     file: &[u8],
     model: &Model,
     groups: &[(&Group, &Program)],
@@ -42,26 +22,25 @@ pub fn rewrite(
     let Some(graph) = &read.graph else {
         return Err(ImportError::new("it has no graph: no ONNX model"));
     };
-    let mut stays: Vec<Option<&'static str>> = vec![None; groups.len()];
-    // A group that has to stay may be what others were dropped for, so all is planned anew then.
-    let (plan, dropped) = loop {
-        let mut plan = Plan::new(graph);
-        for (at, &(group, program)) in groups.iter().enumerate() {
-            if stays[at].is_none() {
-                stays[at] = plan.replace(model, at, group, program).err();
-            }
-        }
-        let before = plan.removed.len();
-        plan.drop_unread();
-        let missed = plan.missed();
-        if missed.is_empty() {
-            let dropped = plan.removed.len() - before;
-            break (plan, dropped);
-        }
-        for at in missed {
-            stays[at] = Some("something else reads a tensor inside of it");
-        }
+    let not_found = Some("its nodes are not in the graph itself");
+    let mut of_scope = vec![Vec::new(); model.scopes.len()];
+    for (at, (group, _)) in groups.iter().enumerate() {
+        of_scope[group.scope].push(at);
+    }
+    let places = model.scopes.iter().enumerate();
+    let places = places.filter_map(|(at, scope)| {
+        let place = scope.place.as_ref()?;
+        Some(((place.outer, place.output.as_str(), place.attribute), at))
+    });
+    let mut task = Task {
+        model,
+        groups,
+        of_scope,
+        bodies: places.collect(),
+        stays: vec![not_found; groups.len()],
+        dropped: 0,
     };
+    let new = task.graph(graph, Some(0), &[]);
     let mut out = Vec::with_capacity(file.len());
     let mut fields = Fields::new(file);
     let mut graphs = 0;
@@ -69,7 +48,7 @@ pub fn rewrite(
         match number {
             7 => {
                 graphs += 1;
-                put_bytes(7, plan.graph(value.bytes()?)?, &mut out);
+                put_bytes(7, new.bytes(value.bytes()?)?, &mut out);
             }
             _ => out.extend_from_slice(raw),
         }
@@ -77,7 +56,8 @@ pub fn rewrite(
     if graphs > 1 {
         return Err(ImportError::new("it has several graphs"));
     }
-    if !plan.moves.is_empty() && read.opsets.iter().all(|opset| opset.domain != DOMAIN) {
+    let replaced = task.stays.iter().any(Option::is_none);
+    if replaced && read.opsets.iter().all(|opset| opset.domain != DOMAIN) {
         let mut opset = Vec::new();
         put_bytes(1, DOMAIN, &mut opset);
         put_int(2, 1, &mut opset);
@@ -85,250 +65,260 @@ pub fn rewrite(
     }
     Ok(Rewritten {
         bytes: out,
-        stays,
-        dropped,
+        stays: task.stays,
+        dropped: task.dropped,
     })
 }
 
-/// What stands for a group.
-struct Move {
-    /// The number of the group.
-    group: usize,
-    /// The nodes that it stands for.
-    nodes: Vec<usize>,
-    /// Where it would be best, among the nodes.
-    place: usize,
-    inputs: Vec<String>,
-    outputs: Vec<String>,
-    node: Vec<u8>,
-    /// Types of outputs, as the file notes them: ONNX Runtime asks for those of other operators.
-    infos: Vec<Vec<u8>>,
+/// What is to be rewritten, and what became of it so far.
+struct Task<'t> {
+    model: &'t Model,
+    groups: &'t [(&'t Group, &'t Program)],
+    /// The numbers of the groups of each scope.
+    of_scope: Vec<Vec<usize>>,
+    /// The scope of each body: by that of its node, the node's first output and the attribute.
+    bodies: HashMap<(usize, &'t str, &'t str), usize>,
+    stays: Vec<Option<&'static str>>,
+    dropped: usize,
 }
 
-/// What becomes of a graph.
-struct Plan<'a> {
+/// What becomes of a graph, or of a body.
+struct NewGraph<'a> {
     proto: &'a GraphProto<'a>,
-    /// The node that makes each name.
-    made: HashMap<&'a str, usize>,
-    /// Names that are there from the beginning.
-    given: HashSet<&'a str>,
-    typed: HashSet<&'a str>,
-    moves: Vec<Move>,
-    /// Nodes that are gone.
-    removed: HashSet<usize>,
-    /// Initialisers that nobody reads any more.
-    idle: HashSet<&'a str>,
+    plan: Plan<&'a str>,
+    /// The new nodes, in the order of the plan's moves.
+    nodes: Vec<Vec<u8>>,
+    /// Types of their outputs, as the file notes them: ONNX Runtime asks for those of other operators.
+    infos: Vec<Vec<u8>>,
+    /// The bodies that are not what they were, by node and attribute.
+    bodies: HashMap<(usize, usize), NewGraph<'a>>,
 }
 
-impl<'a> Plan<'a> {
-    fn new(proto: &'a GraphProto<'a>) -> Self {
+/// The names of a graph.
+struct Names<'a> {
+    /// The node that makes each.
+    made: HashMap<&'a str, usize>,
+    /// Those that are there from the beginning.
+    given: HashSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    fn of(proto: &'a GraphProto<'a>) -> Self {
         let mut made = HashMap::new();
         for (at, node) in proto.node.iter().enumerate() {
             made.extend(node.output.iter().map(|&name| (name, at)));
         }
         let inputs = proto.input.iter().map(|info| info.name);
         let weights = proto.initializer.iter().map(|weight| weight.name);
-        let typed = proto
-            .value_info
-            .iter()
-            .chain(&proto.output)
-            .chain(&proto.input);
-        Self {
-            proto,
-            made,
-            given: inputs.chain(weights).collect(),
-            typed: typed
-                .filter(|info| info.ty.as_ref().is_some_and(|ty| ty.tensor.is_some()))
-                .map(|info| info.name)
-                .collect(),
-            moves: Vec::new(),
-            removed: HashSet::new(),
-            idle: HashSet::new(),
-        }
+        let given = inputs.chain(weights).collect();
+        Self { made, given }
     }
 
-    /// The node of the file that a node of the model is.
-    fn find(&self, model: &Model, id: crate::model::NodeId) -> Option<usize> {
-        let node = model.node(id);
-        let names = |list: &[Option<TensorId>]| -> Vec<String> {
-            let name =
-                |id: &Option<TensorId>| id.map_or("", |id| &model.tensor(id).name).to_owned();
-            list.iter().map(name).collect()
-        };
-        let outputs = names(&node.outputs);
-        let first = outputs.iter().find(|name| !name.is_empty())?;
-        let &at = self.made.get(first.as_str())?;
-        let found = &self.proto.node[at];
-        let same = found.op_type == node.op
-            && found.name == node.name
-            && found.output == outputs
-            && found.input == names(&node.inputs);
-        same.then_some(at)
+    /// A name as the file has it.
+    fn known(&self, name: &str) -> Option<&'a str> {
+        let made = self.made.get_key_value(name).map(|(name, _)| *name);
+        made.or_else(|| self.given.get(name).copied())
     }
+}
 
-    /// Puts one node in place of a group, or says why it stays.
-    fn replace(
+impl Task<'_> {
+    /// What becomes of a graph, which is a scope of the model if that is known.
+    fn graph<'a>(
         &mut self,
-        model: &Model,
-        at: usize,
-        group: &Group,
-        program: &Program,
-    ) -> Result<(), &'static str> {
-        if group.scope != 0 {
-            return Err("it is in a body");
-        }
-        let nodes = group.nodes.iter().map(|&id| self.find(model, id));
-        let nodes: Option<Vec<usize>> = nodes.collect();
-        let nodes = nodes.ok_or("its nodes are not in the graph itself")?;
-        if nodes.iter().any(|at| self.removed.contains(at)) {
-            return Err("it shares a node with another group");
-        }
-        let name = |&id: &TensorId| model.tensor(id).name.clone();
-        let inputs: Vec<String> = program.inputs.iter().map(name).collect();
-        let known = |name: &String| {
-            self.made.contains_key(name.as_str()) || self.given.contains(name.as_str())
-        };
-        if inputs.is_empty() || !inputs.iter().all(known) {
-            return Err("what it reads is not in the graph itself");
-        }
-        let outputs: Vec<String> = program.outputs.iter().map(name).collect();
-        let mut infos = Vec::new();
-        for (output, name) in program.graph.outputs().iter().zip(&outputs) {
-            if self.typed.contains(name.as_str()) {
-                continue;
+        proto: &'a GraphProto<'a>,
+        scope: Option<usize>,
+        around: &[&Names<'a>],
+    ) -> NewGraph<'a> {
+        let names = Names::of(proto);
+        let mut inside: Vec<&Names<'a>> = around.to_vec();
+        inside.push(&names);
+        let mut bodies = HashMap::new();
+        let mut steps = Vec::new();
+        for (at, node) in proto.node.iter().enumerate() {
+            let mut step = Step {
+                reads: node.input.clone(),
+                makes: node.output.clone(),
+                formerly: Vec::new(),
+                stays: false,
+            };
+            for (which, attribute) in node.attribute.iter().enumerate() {
+                let Some(body) = &attribute.g else { continue };
+                let scope = scope.and_then(|scope| self.body(scope, node, attribute));
+                let new = self.graph(body, scope, &inside);
+                new.reads(&mut step.reads);
+                if new.is_new() {
+                    reads_of(body, &mut step.formerly);
+                    bodies.insert((at, which), new);
+                }
             }
-            let element = program.graph.output_type(output).element();
-            let (mut tensor, mut ty, mut info) = (Vec::new(), Vec::new(), Vec::new());
-            put_int(
-                1,
-                number(element).ok_or("ONNX has no such element")?,
-                &mut tensor,
-            );
-            put_bytes(1, tensor, &mut ty);
-            put_bytes(1, name, &mut info);
-            put_bytes(2, ty, &mut info);
-            infos.push(info);
+            // Nothing makes an output that is left out, and nobody reads it.
+            for list in [&mut step.reads, &mut step.makes, &mut step.formerly] {
+                list.retain(|name| !name.is_empty());
+            }
+            steps.push(step);
         }
-        let (mut attribute, mut node) = (Vec::new(), Vec::new());
-        put_bytes(1, PROGRAM, &mut attribute);
-        put_bytes(4, program.graph.to_string(), &mut attribute);
-        put_int(20, 3, &mut attribute);
-        inputs.iter().for_each(|name| put_bytes(1, name, &mut node));
-        outputs
-            .iter()
-            .for_each(|name| put_bytes(2, name, &mut node));
-        let first = nodes.iter().copied().min().unwrap_or_default();
-        put_bytes(3, self.proto.node[first].name, &mut node);
-        put_bytes(4, OPERATOR, &mut node);
-        put_bytes(5, attribute, &mut node);
-        put_bytes(7, DOMAIN, &mut node);
-        self.removed.extend(nodes.iter().copied());
-        self.moves.push(Move {
+        let mut candidates = Vec::new();
+        for at in scope.map_or_else(Vec::new, |scope| self.of_scope[scope].clone()) {
+            match self.candidate(proto, &inside, at) {
+                Ok(it) => candidates.push(it),
+                Err(why) => self.stays[at] = Some(why),
+            }
+        }
+        let handed_out: Vec<&str> = proto.output.iter().map(|info| info.name).collect();
+        let plan = Plan::new(steps, &handed_out, candidates);
+        self.dropped += plan.dropped;
+        for &(at, why) in &plan.stays {
+            self.stays[at] = Some(why);
+        }
+        let typed = proto.value_info.iter().chain(&proto.output);
+        let typed = typed.chain(&proto.input);
+        let typed: HashSet<&str> = typed
+            .filter(|info| info.ty.as_ref().is_some_and(|ty| ty.tensor.is_some()))
+            .map(|info| info.name)
+            .collect();
+        let (mut nodes, mut infos) = (Vec::new(), Vec::new());
+        for it in &plan.moves {
+            self.stays[it.group] = None;
+            let first = it.nodes.iter().copied().min().unwrap_or_default();
+            let (_, program) = self.groups[it.group];
+            nodes.push(node(it, program, proto.node[first].name));
+            let outputs = program.graph.outputs().iter().zip(&it.outputs);
+            for (output, name) in outputs.filter(|(_, name)| !typed.contains(*name)) {
+                let element = program.graph.output_type(output).element();
+                infos.extend(number(element).map(|number| info(name, number)));
+            }
+        }
+        NewGraph {
+            proto,
+            plan,
+            nodes,
+            infos,
+            bodies,
+        }
+    }
+
+    /// The scope that the body of a node is.
+    fn body(&self, outer: usize, node: &NodeProto<'_>, body: &AttributeProto<'_>) -> Option<usize> {
+        let first = *node.output.iter().find(|name| !name.is_empty())?;
+        self.bodies.get(&(outer, first, body.name)).copied()
+    }
+
+    /// One node in place of a group, or why it stays.
+    fn candidate<'a>(
+        &self,
+        proto: &'a GraphProto<'a>,
+        names: &[&Names<'a>],
+        at: usize,
+    ) -> Result<Move<&'a str>, &'static str> {
+        let (group, program) = self.groups[at];
+        let name = |id: &TensorId| self.model.tensor(*id).name.as_str();
+        let own = names.last().ok_or("it is nowhere")?;
+        let node = |&id| {
+            let node = self.model.node(id);
+            let list = |ids: &[Option<TensorId>]| -> Vec<String> {
+                let name = |id: &Option<TensorId>| id.as_ref().map_or("", name).to_owned();
+                ids.iter().map(name).collect()
+            };
+            let outputs = list(&node.outputs);
+            let first = outputs.iter().find(|name| !name.is_empty())?;
+            let &at = own.made.get(first.as_str())?;
+            let found = &proto.node[at];
+            let same = found.op_type == node.op
+                && found.name == node.name
+                && found.output == outputs
+                && found.input == list(&node.inputs);
+            same.then_some(at)
+        };
+        let nodes: Option<Vec<usize>> = group.nodes.iter().map(node).collect();
+        let nodes = nodes.ok_or("its nodes are not in the graph itself")?;
+        let known = |id: &TensorId| names.iter().rev().find_map(|it| it.known(name(id)));
+        let inputs: Option<Vec<&str>> = program.inputs.iter().map(known).collect();
+        let inputs = inputs.filter(|inputs| !inputs.is_empty());
+        let outputs: Option<Vec<&str>> = program.outputs.iter().map(known).collect();
+        let mut types = program.graph.outputs().iter();
+        if types.any(|it| number(program.graph.output_type(it).element()).is_none()) {
+            return Err("ONNX has no such element");
+        }
+        Ok(Move {
             group: at,
             nodes,
-            place: first,
-            inputs,
-            outputs,
-            node,
-            infos,
-        });
-        Ok(())
+            inputs: inputs.ok_or("what it reads is not in the graph itself")?,
+            outputs: outputs.ok_or("what it makes is not in the graph itself")?,
+        })
+    }
+}
+
+/// The node that stands for a group.
+fn node(it: &Move<&str>, program: &Program, name: &str) -> Vec<u8> {
+    let (mut attribute, mut node) = (Vec::new(), Vec::new());
+    put_bytes(1, PROGRAM, &mut attribute);
+    put_bytes(4, program.graph.to_string(), &mut attribute);
+    put_int(20, 3, &mut attribute);
+    it.inputs
+        .iter()
+        .for_each(|name| put_bytes(1, name, &mut node));
+    it.outputs
+        .iter()
+        .for_each(|name| put_bytes(2, name, &mut node));
+    put_bytes(3, name, &mut node);
+    put_bytes(4, OPERATOR, &mut node);
+    put_bytes(5, attribute, &mut node);
+    put_bytes(7, DOMAIN, &mut node);
+    node
+}
+
+/// What a graph notes of a tensor of a name: that its elements are of this number.
+fn info(name: &str, element: i64) -> Vec<u8> {
+    let (mut tensor, mut ty, mut info) = (Vec::new(), Vec::new(), Vec::new());
+    put_int(1, element, &mut tensor);
+    put_bytes(1, tensor, &mut ty);
+    put_bytes(1, name, &mut info);
+    put_bytes(2, ty, &mut info);
+    info
+}
+
+impl<'a> NewGraph<'a> {
+    /// Whether anything is another than it was.
+    fn is_new(&self) -> bool {
+        !self.plan.moves.is_empty() || !self.bodies.is_empty()
     }
 
-    /// Removes what only those that are gone have read: the arithmetic on their parameters.
-    fn drop_unread(&mut self) {
-        let proto = self.proto;
-        let mut reads: HashMap<&str, usize> = HashMap::new();
-        let mut was_read: HashSet<&str> = HashSet::new();
-        for (at, node) in proto.node.iter().enumerate() {
-            let gone = self.removed.contains(&at);
-            for name in reads_of(node) {
-                match gone {
-                    true => {
-                        was_read.insert(name);
-                    }
-                    false => *reads.entry(name).or_default() += 1,
-                }
-            }
-        }
-        let outputs = proto.output.iter().map(|info| info.name);
-        let inputs = self.moves.iter().flat_map(|it| &it.inputs);
-        let needed: HashSet<&str> = outputs.chain(inputs.map(String::as_str)).collect();
-        let mut unread: Vec<&str> = was_read.into_iter().collect();
-        while let Some(name) = unread.pop() {
-            if needed.contains(name) || reads.get(name).is_some_and(|&count| count > 0) {
-                continue;
-            }
-            let Some(&at) = self.made.get(name) else {
-                self.idle.insert(name);
-                continue;
-            };
-            let node = &proto.node[at];
-            let idle = |name: &&str| {
-                !needed.contains(*name) && reads.get(*name).is_none_or(|&count| count == 0)
-            };
-            if self.removed.contains(&at) || !node.output.iter().all(idle) {
-                continue;
-            }
-            self.removed.insert(at);
-            for name in reads_of(node) {
-                if let Some(count) = reads.get_mut(name) {
-                    *count = count.saturating_sub(1);
-                }
-                unread.push(name);
-            }
-        }
-        for info in &proto.input {
-            self.idle.remove(info.name);
-        }
+    /// Every name that it reads, its own included.
+    fn reads(&self, reads: &mut Vec<&'a str>) {
+        reads.extend(self.proto.output.iter().map(|info| info.name));
+        reads.extend(self.plan.reads());
     }
 
-    /// The groups of which a tensor is read that is not there any more: such as by a Shape, which asks
-    /// for no data.
-    fn missed(&self) -> Vec<usize> {
-        let mut inside: HashMap<&str, usize> = HashMap::new();
-        for it in &self.moves {
-            for &at in &it.nodes {
-                let outputs = self.proto.node[at].output.iter();
-                let gone = outputs.filter(|name| it.outputs.iter().all(|out| out != *name));
-                inside.extend(gone.map(|&name| (name, it.group)));
-            }
+    /// Its bytes, from those of the old one.
+    fn bytes(&self, old: &[u8]) -> Result<Vec<u8>, ImportError> {
+        if !self.is_new() {
+            return Ok(old.to_vec());
         }
-        let nodes = self.proto.node.iter().enumerate();
-        let left = nodes.filter(|(at, _)| !self.removed.contains(at));
-        let outputs = self.proto.output.iter().map(|info| info.name);
-        let reads = left.flat_map(|(_, node)| reads_of(node)).chain(outputs);
-        let inputs = self.moves.iter().flat_map(|it| &it.inputs);
-        let reads = reads.chain(inputs.map(String::as_str));
-        let missed: HashSet<usize> = reads.filter_map(|name| inside.get(name).copied()).collect();
-        missed.into_iter().collect()
-    }
-
-    /// The bytes of the new graph, from those of the old one.
-    fn graph(&self, bytes: &[u8]) -> Result<Vec<u8>, ImportError> {
-        let (mut nodes, mut rest, mut weight) = (Vec::new(), Fields::new(bytes), 0);
-        while let Some((number, _, raw)) = rest.next_raw()? {
+        let (mut nodes, mut fields, mut weight) = (Vec::new(), Fields::new(old), 0);
+        while let Some((number, value, _)) = fields.next_raw()? {
             if number == 1 {
-                nodes.push(raw);
+                nodes.push(value.bytes()?);
             }
         }
-        let mut out = Vec::with_capacity(bytes.len());
-        let mut fields = Fields::new(bytes);
+        let mut out = Vec::with_capacity(old.len());
+        let mut fields = Fields::new(old);
         let mut written = false;
         while let Some((number, _, raw)) = fields.next_raw()? {
             match number {
                 1 if written => {}
                 1 => {
                     written = true;
-                    for at in self.order()? {
-                        match at.checked_sub(nodes.len()) {
-                            None => out.extend_from_slice(nodes[at]),
-                            Some(at) => put_bytes(1, &self.moves[at].node, &mut out),
+                    for item in self.plan.order()? {
+                        match item {
+                            Item::Old(at) => put_bytes(1, self.node(at, nodes[at])?, &mut out),
+                            Item::New(at) => put_bytes(1, &self.nodes[at], &mut out),
                         }
                     }
                 }
                 5 => {
-                    if !self.idle.contains(self.proto.initializer[weight].name) {
+                    let name = self.proto.initializer[weight].name;
+                    let given = self.proto.input.iter().any(|info| info.name == name);
+                    if given || !self.plan.idle.contains(name) {
                         out.extend_from_slice(raw);
                     }
                     weight += 1;
@@ -336,67 +326,41 @@ impl<'a> Plan<'a> {
                 _ => out.extend_from_slice(raw),
             }
         }
-        for info in self.moves.iter().flat_map(|it| &it.infos) {
+        for info in &self.infos {
             put_bytes(13, info, &mut out);
         }
         Ok(out)
     }
 
-    /// What is left and what is new, each after what it reads: nodes by number, then moves.
-    fn order(&self) -> Result<Vec<usize>, ImportError> {
-        let count = self.proto.node.len();
-        let mut makers: HashMap<&str, usize> = HashMap::new();
-        let mut items: Vec<(usize, usize, Vec<&str>)> = Vec::new();
-        for (at, node) in self.proto.node.iter().enumerate() {
-            if !self.removed.contains(&at) {
-                makers.extend(node.output.iter().map(|&name| (name, items.len())));
-                items.push((at, at, reads_of(node)));
-            }
-        }
-        for (at, it) in self.moves.iter().enumerate() {
-            makers.extend(it.outputs.iter().map(|name| (name.as_str(), items.len())));
-            let reads = it.inputs.iter().map(String::as_str).collect();
-            items.push((it.place, count + at, reads));
-        }
-        let mut waits = vec![0usize; items.len()];
-        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
-        for (at, (_, _, reads)) in items.iter().enumerate() {
-            for maker in reads.iter().filter_map(|name| makers.get(name)) {
-                readers[*maker].push(at);
-                waits[at] += 1;
-            }
-        }
-        let ready = (0..items.len()).filter(|&at| waits[at] == 0);
-        let mut ready: BinaryHeap<_> = ready.map(|at| Reverse((items[at].0, at))).collect();
-        let mut order = Vec::new();
-        while let Some(Reverse((_, at))) = ready.pop() {
-            order.push(items[at].1);
-            for &reader in &readers[at] {
-                waits[reader] -= 1;
-                if waits[reader] == 0 {
-                    ready.push(Reverse((items[reader].0, reader)));
+    /// A node that is left, with its bodies as they are now.
+    fn node(&self, at: usize, old: &[u8]) -> Result<Vec<u8>, ImportError> {
+        let (mut out, mut fields, mut which) = (Vec::new(), Fields::new(old), 0);
+        while let Some((number, value, raw)) = fields.next_raw()? {
+            let body = self.bodies.get(&(at, which)).filter(|_| number == 5);
+            which += usize::from(number == 5);
+            let Some(body) = body else {
+                out.extend_from_slice(raw);
+                continue;
+            };
+            let (mut attribute, mut fields) = (Vec::new(), Fields::new(value.bytes()?));
+            while let Some((number, value, raw)) = fields.next_raw()? {
+                match number {
+                    6 => put_bytes(6, body.bytes(value.bytes()?)?, &mut attribute),
+                    _ => attribute.extend_from_slice(raw),
                 }
             }
+            put_bytes(5, attribute, &mut out);
         }
-        match order.len() == items.len() {
-            true => Ok(order),
-            false => Err(ImportError::new("a group waits for itself")),
-        }
+        Ok(out)
     }
 }
 
-/// Every name that a node reads, its bodies included.
-fn reads_of<'a>(node: &NodeProto<'a>) -> Vec<&'a str> {
-    let mut reads: Vec<&str> = node.input.clone();
-    let mut bodies: Vec<&AttributeProto<'a>> = node.attribute.iter().collect();
-    while let Some(attribute) = bodies.pop() {
-        let Some(body) = &attribute.g else { continue };
-        reads.extend(body.output.iter().map(|info| info.name));
-        for inner in &body.node {
-            reads.extend(&inner.input);
-            bodies.extend(&inner.attribute);
-        }
+/// Every name that a graph reads, its bodies included.
+fn reads_of<'a>(graph: &GraphProto<'a>, reads: &mut Vec<&'a str>) {
+    reads.extend(graph.output.iter().map(|info| info.name));
+    for node in &graph.node {
+        reads.extend(&node.input);
+        let bodies = node.attribute.iter().filter_map(|it| it.g.as_ref());
+        bodies.for_each(|body| reads_of(body, reads));
     }
-    reads.retain(|name| !name.is_empty());
-    reads
 }

@@ -7,6 +7,7 @@ use roxmltree::Node as Xml;
 
 use super::{children, element};
 use crate::error::{ImportError, shown};
+use crate::rewrite::DOMAIN;
 use crate::spell::{Attribute, Attributes};
 
 /// A layer of the file.
@@ -17,7 +18,7 @@ pub(super) struct Layer<'a> {
     pub(super) kind: &'a str,
     /// The version of the operator, which is that of the set it came with.
     pub(super) version: i64,
-    own: bool,
+    domain: &'static str,
     pub(super) attributes: Attributes,
     data: Vec<(&'a str, &'a str)>,
     /// Each port's id, and the layer and port that lead to it.
@@ -53,7 +54,7 @@ impl Layer<'_> {
 
     /// Whose operator it is; empty for OpenVINO's own.
     pub(super) fn domain(&self) -> &'static str {
-        if self.own { "" } else { "extension" }
+        self.domain
     }
 
     /// How a message names it.
@@ -67,11 +68,21 @@ impl Layer<'_> {
     }
 }
 
+/// The layers in the words of the file.
+pub(super) fn elements<'a>(net: Xml<'a, 'a>) -> impl Iterator<Item = Xml<'a, 'a>> {
+    children(net, "layers").flat_map(|list| children(list, "layer"))
+}
+
+/// The edges in the words of the file.
+pub(super) fn edges<'a>(net: Xml<'a, 'a>) -> impl Iterator<Item = Xml<'a, 'a>> {
+    children(net, "edges").flat_map(|list| children(list, "edge"))
+}
+
 /// Reads all layers, and leads the edges to their inputs.
 pub(super) fn read<'a>(net: Xml<'a, 'a>) -> Result<Vec<Layer<'a>>, ImportError> {
     let mut layers: Vec<Layer<'a>> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
-    for xml in children(net, "layers").flat_map(|list| children(list, "layer")) {
+    for xml in elements(net) {
         let layer = layer(xml).map_err(|error| {
             let id = shown(xml.attribute("id").unwrap_or("?"));
             error.inside(format!("layer[id={id}]")).inside("net.layers")
@@ -92,10 +103,7 @@ pub(super) fn read<'a>(net: Xml<'a, 'a>) -> Result<Vec<Layer<'a>>, ImportError> 
                 .map(|(port, (id, _))| ((at, *id), port)),
         );
     }
-    for (at, edge) in children(net, "edges")
-        .flat_map(|list| children(list, "edge"))
-        .enumerate()
-    {
+    for (at, edge) in edges(net).enumerate() {
         let wrong =
             |what: String| Err(ImportError::new(what).inside(format!("net.edges.edge[{at}]")));
         let word = |name: &str| edge.attribute(name).unwrap_or("?");
@@ -147,7 +155,11 @@ fn layer<'a>(xml: Xml<'a, 'a>) -> Result<Layer<'a>, ImportError> {
         id,
         kind,
         name: word("name").unwrap_or_default(),
-        own: version.is_some(),
+        domain: match set {
+            _ if version.is_some() => "",
+            DOMAIN => DOMAIN,
+            _ => "extension",
+        },
         version: version.unwrap_or(0),
         attributes: attributes.collect(),
         data,

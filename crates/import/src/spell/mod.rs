@@ -9,6 +9,7 @@ mod mindspore;
 mod onnx;
 mod openvino;
 mod openvino_related;
+mod program;
 mod tensorflow;
 
 use restride_graph::{Constant, Graph, GraphError, TensorType, ValueId};
@@ -16,6 +17,8 @@ use restride_graph::{Constant, Graph, GraphError, TensorType, ValueId};
 pub use attribute::{Attribute, Attributes};
 use call::Call;
 pub(crate) use call::integers;
+
+use crate::rewrite::OPERATOR;
 
 /// A framework whose operators can be spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +96,9 @@ pub fn spell(
     inputs: &mut dyn Inputs,
     graph: &mut Graph,
 ) -> Result<Vec<ValueId>, SpellError> {
+    if spelling.op == OPERATOR {
+        return program::spell(spelling, inputs, graph);
+    }
     let mut call = Call::new(spelling, inputs, graph);
     match spelling.framework {
         Framework::Onnx => onnx::spell(&mut call)?,

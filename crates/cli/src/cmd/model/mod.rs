@@ -132,8 +132,8 @@ fn numbers<'a>(text: &'a str, what: &str) -> Result<(&'a str, Vec<i64>), Failure
 
 /// Looks at the model and says what it found.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let (model, sizes) = args.file.with_sizes()?;
-    let mut survey = Survey::of(model, sizes, args.views.policy())?;
+    let (model, mut sizes) = args.file.with_sizes()?;
+    let mut survey = Survey::of(model, &mut sizes, args.views.policy())?;
     if !args.no_times {
         times::measure(&mut survey);
     }

@@ -2,11 +2,11 @@
 //! restride's operator.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use restride_graph::ViewPolicy;
-use restride_import::{Group, Model, Program, rewrite_onnx};
+use restride_graph::{Op, ViewPolicy};
+use restride_import::{Group, Model, Node, Program};
 
 use super::File;
 use super::survey::{Kind, Survey};
@@ -19,8 +19,9 @@ use crate::source::printable;
 pub(crate) struct Args {
     #[command(flatten)]
     file: File,
-    /// The file to write; data in other files stays where it is, so keep it in the same folder
-    #[arg(long, short, value_name = "FILE.onnx")]
+    /// The file to write. The weights of an IR are copied; data that an ONNX model has in other files
+    /// stays where it is, so keep it in the same folder
+    #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// Also the groups that would gain nothing
     #[arg(long)]
@@ -29,14 +30,9 @@ pub(crate) struct Args {
 
 /// Rewrites the model and says what became of each group.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let (model, sizes) = args.file.with_sizes()?;
-    let Some(bytes) = sizes.source().onnx_bytes() else {
-        let message = format!("{}: only ONNX files are rewritten", args.file.name());
-        return Err(Failure::Input(message));
-    };
-    let bytes = bytes.to_vec();
+    let (model, mut sizes) = args.file.with_sizes()?;
     // A runtime hands dense memory to a node, so what would be a view is written.
-    let mut survey = Survey::of(model, sizes, ViewPolicy::Copy)?;
+    let mut survey = Survey::of(model, &mut sizes, ViewPolicy::Copy)?;
     survey.sort();
     let mut stays: Vec<(usize, String)> = Vec::new();
     let mut chosen: Vec<(usize, &Group, &Program)> = Vec::new();
@@ -52,11 +48,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // As they come in the file.
     chosen.sort_by_key(|(_, group, _)| group.nodes.first().copied());
     let groups: Vec<(&Group, &Program)> = chosen.iter().map(|&(_, g, p)| (g, p)).collect();
-    let rewritten = rewrite_onnx(&bytes, &survey.model, &groups)
-        .map_err(|error| Failure::Input(format!("{}: {error}", args.file.name())))?;
+    let rewritten = sizes.source().rewrite(&survey.model, &groups);
+    let rewritten =
+        rewritten.map_err(|error| Failure::Input(format!("{}: {error}", args.file.name())))?;
+    let wrong = |path: &Path| {
+        let path = printable(&path.display().to_string());
+        move |error: io::Error| Failure::Input(format!("{path}: {error}"))
+    };
+    std::fs::write(&args.output, &rewritten.bytes).map_err(wrong(&args.output))?;
+    let (from, to) = (
+        args.file.path().with_extension("bin"),
+        args.output.with_extension("bin"),
+    );
+    if sizes.source().is_ir() && from != to && from.exists() {
+        std::fs::copy(&from, &to).map_err(wrong(&to))?;
+    }
     let output = printable(&args.output.display().to_string());
-    std::fs::write(&args.output, &rewritten.bytes)
-        .map_err(|error| Failure::Input(format!("{output}: {error}")))?;
     let mut out = io::stdout().lock();
     let replaced = rewritten.stays.iter().filter(|why| why.is_none()).count();
     let are = if replaced == 1 { "is" } else { "are" };
@@ -97,6 +104,10 @@ fn why_not(survey: &Survey, kind: &Kind, all: bool) -> Option<String> {
     if let Err(why) = &kind.explanation {
         return Some(why.clone());
     }
+    let mut nodes = kind.first().group.nodes.iter();
+    if nodes.any(|&id| survey.model.node(id).is_program()) {
+        return Some("it is one already".to_owned());
+    }
     // A size that was given is meant; any other one may be another one when the model runs.
     let mut bound = kind.first().bound.iter();
     let bound = bound.find(|bound| !survey.dimensions[bound.dimension].given);
@@ -111,23 +122,73 @@ fn why_not(survey: &Survey, kind: &Kind, all: bool) -> Option<String> {
     if !kind.is_better_together() {
         return Some("nothing would be gained".to_owned());
     }
-    feeds_products(&survey.model, kind)
-        .then(|| "ONNX Runtime makes it a part of what reads it".to_owned())
+    part_of_another(&survey.model, kind).map(str::to_owned)
 }
 
-/// Whether a kind copies in a Transpose alone, which a matrix product can take over.
-fn feeds_products(model: &Model, kind: &Kind) -> bool {
-    let copies = kind.alone.copies.len() == 1;
-    let mut nodes = kind.first().group.nodes.iter().map(|&id| model.node(id));
-    let turned = nodes.find(|node| node.op == "Transpose");
-    let Some(turned) = turned.filter(|_| copies) else {
-        return false;
+/// What a runtime makes of blocks of channels, and may write in another order for nothing more.
+const BLOCKS: [&str; 10] = [
+    "Conv",
+    "FusedConv",
+    "Convolution",
+    "GroupConvolution",
+    "MaxPool",
+    "AveragePool",
+    "AvgPool",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+    "BatchNormalization",
+];
+
+/// What leaves them blocks.
+const KEEP_BLOCKS: [&str; 13] = [
+    "Add",
+    "Clamp",
+    "Clip",
+    "Elu",
+    "HSwish",
+    "HardSigmoid",
+    "LeakyRelu",
+    "Mul",
+    "Multiply",
+    "PRelu",
+    "Relu",
+    "Sigmoid",
+    "Tanh",
+];
+
+/// How many of those are looked through.
+const MOST_BETWEEN: usize = 4;
+
+/// Of a kind that copies in a Transpose alone, what else the runtime makes that a part of.
+fn part_of_another(model: &Model, kind: &Kind) -> Option<&'static str> {
+    let [copy] = kind.alone.copies.as_slice() else {
+        return None;
     };
+    let mut nodes = kind.first().group.nodes.iter().map(|&id| model.node(id));
+    let turned = nodes.find(|node| node.op == "Transpose")?;
     let made = turned.outputs.first().copied().flatten();
-    let readers = model.nodes.iter();
+    let mut readers = model.nodes.iter();
     let mut readers = readers
+        .by_ref()
         .filter(|node| node.inputs.contains(&made))
         .peekable();
-    readers.peek().is_some()
-        && readers.all(|node| matches!(node.op.as_str(), "MatMul" | "Gemm" | "FusedMatMul"))
+    let is_product = |node: &Node| matches!(node.op.as_str(), "MatMul" | "Gemm" | "FusedMatMul");
+    if readers.peek().is_some() && readers.all(is_product) {
+        return Some("the runtime makes it a part of what reads it");
+    }
+    let to_last = copy.values().any(
+        |value| matches!(copy.op(value), Op::Transpose { perm, .. } if perm[..] == [0, 2, 3, 1]),
+    );
+    let mut from = turned.inputs.first().copied().flatten();
+    for _ in 0..=MOST_BETWEEN {
+        let maker = model.node(model.tensor(from?).maker?);
+        match maker.op.as_str() {
+            op if BLOCKS.contains(&op) && to_last => {
+                return Some("the runtime makes it a part of what it reads");
+            }
+            op if KEEP_BLOCKS.contains(&op) => from = maker.inputs.first().copied().flatten(),
+            _ => return None,
+        }
+    }
+    None
 }

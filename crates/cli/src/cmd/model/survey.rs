@@ -94,7 +94,7 @@ const MOST_NAME: usize = 44;
 
 impl Survey {
     /// Compiles every group of a model.
-    pub(super) fn of(model: Model, mut sizes: Sizes, views: ViewPolicy) -> Result<Self, Failure> {
+    pub(super) fn of(model: Model, sizes: &mut Sizes, views: ViewPolicy) -> Result<Self, Failure> {
         let mut kinds: Vec<Kind> = Vec::new();
         let mut known: HashMap<(String, String, Vec<usize>), usize> = HashMap::new();
         let mut progress = Progress::begin();
