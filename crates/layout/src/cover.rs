@@ -157,11 +157,13 @@ impl<B: Clone + PartialEq> Cover<B> {
 }
 
 /// Joins pieces that continue one another and read alike, until none does. Of more than
-/// [`MAX_PIECES`] only neighbours are joined, in one pass.
-pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Result<(), Break> {
+/// [`MAX_PIECES`] only neighbours are joined, in one pass. Returns how many pairs were looked at.
+pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Result<usize, Break> {
     if parts.len() > MAX_PIECES {
-        return fuse_neighbours(parts);
+        fuse_neighbours(parts)?;
+        return Ok(parts.len());
     }
+    let mut looks = 0;
     // Of many pieces most differ along several axes, which their marks tell at less cost.
     let marks = parts.iter().map(|(piece, _)| piece.marks());
     let mut marks: Vec<Marks> = match parts.len() {
@@ -175,6 +177,7 @@ pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Resul
         let found = (first..parts.len())
             .filter(|&j| j != i && (marks.is_empty() || are_near(&marks[i], &marks[j])))
             .filter(|&j| parts[j].1 == *body)
+            .inspect(|_| looks += 1)
             .find_map(|j| Some((j, piece.followed_by(&parts[j].0)?)));
         match found {
             Some((j, joined)) => {
@@ -190,7 +193,7 @@ pub(crate) fn fuse<B: PartialEq>(parts: &mut SmallVec<[(Piece, B); 1]>) -> Resul
             None => (i, first) = (i + 1, i + 2),
         }
     }
-    Ok(())
+    Ok(looks)
 }
 
 /// So few pieces are compared without marks.

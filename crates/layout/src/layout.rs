@@ -126,7 +126,8 @@ impl Layout {
         self.view_by_pieces(view, &mut 0)
     }
 
-    /// As [`view`](Self::view); adds how many pieces it made on the way, whatever came of them.
+    /// As [`view`](Self::view); adds how many pieces it made and how many pairs of them it looked at on
+    /// the way, whatever came of them.
     pub fn view_by_pieces(&self, view: &View, made: &mut usize) -> Result<Layout, Break> {
         let shape = view.shape(&self.shape)?;
         let piece = match &self.piece {
@@ -135,7 +136,7 @@ impl Layout {
                 None => {
                     let pieces = piece.view(&self.shape, view);
                     *made += pieces.as_ref().map_or(MAX_PIECES, |pieces| pieces.len());
-                    one(pieces?)?
+                    one(pieces?, made)?
                 }
             }),
             Some(_) | None => None,
@@ -221,7 +222,7 @@ impl Layout {
                 let joined = piece.collapse(&self.shape, &axes[..from])?;
                 Some(match sizes.len() {
                     0 => joined.collapse(&flat[..from], &[])?,
-                    n => one(joined.expand(&flat[..from], &[n][..from], sizes)?)?,
+                    n => one(joined.expand(&flat[..from], &[n][..from], sizes)?, &mut 0)?,
                 })
             }
         };
@@ -261,14 +262,14 @@ impl Layout {
 }
 
 /// The one piece of a total result.
-fn one(mut pieces: Pieces) -> Result<Piece, Break> {
+fn one(mut pieces: Pieces, made: &mut usize) -> Result<Piece, Break> {
     if pieces.len() == 1
         && let Some(piece) = pieces.pop()
     {
         return Ok(piece);
     }
     let mut parts: SmallVec<[(Piece, ()); 1]> = pieces.into_iter().map(|p| (p, ())).collect();
-    fuse(&mut parts)?;
+    *made += fuse(&mut parts)?;
     match (parts.pop(), parts.len()) {
         (Some((piece, ())), 0) => Ok(piece),
         (_, others) => Err(Break::Indivisible { pieces: others + 1 }),

@@ -203,7 +203,7 @@ impl Finish<'_, '_> {
             // What composes with the first part of a cut chain belongs to it.
             Base::Cut(_) => {
                 for step in self.engine.chain_of(layout, &ty.shape)? {
-                    node = self.builder.view(node, &step)?;
+                    node = self.builder.view_within(node, &step, meter)?;
                 }
             }
             Base::Input(_) | Base::Constant(_) | Base::Gather(_) | Base::Concat { .. } => {

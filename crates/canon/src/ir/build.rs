@@ -100,7 +100,17 @@ impl Builder {
     /// What a view step shows of a node: one more view of what the node is a view of, if that is
     /// one layout.
     pub fn view(&mut self, x: NodeId, step: &View) -> Result<NodeId, IrError> {
-        let (op, meter) = (step.name(), Meter::unlimited());
+        self.view_within(x, step, &Meter::unlimited())
+    }
+
+    /// As [`view`](Self::view), of a compile that may not spend everything.
+    pub(crate) fn view_within(
+        &mut self,
+        x: NodeId,
+        step: &View,
+        meter: &Meter,
+    ) -> Result<NodeId, IrError> {
+        let op = step.name();
         let ty = self.operand(x)?;
         let element = ty.element;
         let refused = |why| IrError::View { op, why };
@@ -113,14 +123,14 @@ impl Builder {
             Node::Fill { bits } => return self.fill(element, &shape, *bits),
             Node::View { x: below, layout } => {
                 let source = &self.graph.ty(*below).shape;
-                if let Ok(layout) = composed(layout, source, step, &meter) {
+                if let Ok(layout) = composed(layout, source, step, meter) {
                     return self.shown(*below, layout.into());
                 }
             }
             Node::Input { .. } | Node::Constant { .. } | Node::Gather(_) | Node::Concat { .. } => {}
         }
         let whole = Layout::dense(&ty.shape).map_err(refused)?;
-        let layout = composed(&whole, &ty.shape, step, &meter).map_err(refused)?;
+        let layout = composed(&whole, &ty.shape, step, meter).map_err(refused)?;
         self.shown(x, layout.into())
     }
 

@@ -3,7 +3,7 @@
 use super::MAX_AXES;
 use restride_budget::Meter;
 use restride_graph::MAX_RANK;
-use restride_layout::{Axes, Break, Chain, Layout, MAX_PIECES, Piece, View};
+use restride_layout::{Axes, Break, Chain, Layout, Piece, View};
 
 /// The one chain of views that gives a layout over a dense source of this shape.
 ///
@@ -42,11 +42,9 @@ pub(crate) fn composed(
     step: &View,
     meter: &Meter,
 ) -> Result<Layout, Break> {
-    let mut pieces = 1;
-    let composed = layout.view_by_pieces(step, &mut pieces);
-    // Each is made, and looked at for some that it may go on from.
-    let looks = pieces.min(MAX_PIECES) as u64;
-    meter.work((800 + 28 * looks) * pieces as u64);
+    let mut made = 1;
+    let composed = layout.view_by_pieces(step, &mut made);
+    meter.work(450 * made as u64);
     let composed = composed?;
     let Some(piece) = composed.piece() else {
         return Ok(composed);
