@@ -2,11 +2,11 @@
 
 use std::marker::PhantomData;
 
-use crate::copy::{Copier, LINE, with_copier, with_short_copier, with_vectors};
+use crate::copy::{Copier, LINE, Many, with_copier, with_short_copier, with_vectors};
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
-use crate::nest::{Nest, walk};
-use crate::vector::prefetch;
+use crate::nest::{Nest, walk, walk_rows};
+use crate::vector::{Vector, prefetch};
 use restride_moves::ByteBox;
 
 /// What rows need to know.
@@ -60,6 +60,73 @@ impl<L: Level, C: Copier> Body for Rows<L, C> {
     }
 }
 
+/// So much of a run is written to all of its places before more of it is read, since it stays in the
+/// smallest cache meanwhile.
+const PIECE: usize = 8 << 10;
+
+/// Copies a run to four places, one after the other, and returns where a fifth would be.
+///
+/// # Safety
+/// So many bytes, and at least a vector, are readable at `src` and writable at the places.
+#[inline(always)]
+unsafe fn to_four_places<V: Vector>(
+    dst: *mut u8,
+    src: *const u8,
+    n: usize,
+    step: isize,
+) -> *mut u8 {
+    let mut at = 0;
+    while at < n {
+        // The last vector ends where the run does, and overlaps what is before it.
+        let begin = at.min(n.wrapping_sub(V::BYTES));
+        let mut to = dst.wrapping_add(begin);
+        // SAFETY: the caller's.
+        unsafe {
+            let vector = V::load(src.wrapping_add(begin));
+            for _ in 0..4 {
+                vector.store(to);
+                to = to.wrapping_offset(step);
+            }
+        }
+        at = at.wrapping_add(V::BYTES);
+    }
+    dst.wrapping_offset(step.wrapping_mul(4))
+}
+
+/// Long runs of which each goes to several places: the innermost dimension.
+struct Repeated<L>(PhantomData<L>);
+
+impl<L: Level> Body for Repeated<L> {
+    type Params = RowParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &RowParams) {
+        let [_, places] = params.nest.plane();
+        walk_rows!(&params.nest, dst, src, |d, s| {
+            let mut at = 0;
+            while at < params.run {
+                // The last piece takes with it what would be too short for one.
+                let left = params.run.wrapping_sub(at);
+                let piece = if left < 2 * PIECE { left } else { PIECE };
+                let (mut to, from) = (d.wrapping_add(at), s.wrapping_add(at));
+                let mut left = places.extent;
+                // SAFETY: a piece of a run of the caller's box, and longer than four vectors.
+                unsafe {
+                    while left >= 4 {
+                        to = to_four_places::<L::Wide>(to, from, piece, places.dst);
+                        left = left.wrapping_sub(4);
+                    }
+                    for _ in 0..left {
+                        Many::<L::Wide>::copy(to, from, piece);
+                        to = to.wrapping_offset(places.dst);
+                    }
+                }
+                at = at.wrapping_add(piece);
+            }
+        });
+    }
+}
+
 /// Copies the runs of any shape.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
     fn of<L: Level, C: Copier>(params: RowParams) -> Leaf {
@@ -70,5 +137,10 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
         run: shape.run,
         early: early(shape),
     };
-    with_copier!(shape.run, L, of(params))
+    match shape.steps.last() {
+        Some(inner) if inner.src == 0 && inner.extent > 1 && shape.run >= 2 * PIECE => {
+            Leaf::new::<L, Repeated<L>>("repeated rows", params)
+        }
+        _ => with_copier!(shape.run, L, of(params)),
+    }
 }
