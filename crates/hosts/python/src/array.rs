@@ -4,6 +4,7 @@
 //! everything that is compiled against it. Reading them takes no call, which is what makes small
 //! arrays cheap.
 
+use crate::exchange::{from_dlpack, is_offered};
 use crate::layout::{Layout, overlaps};
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::ffi;
@@ -129,6 +130,10 @@ impl<'py> Array<'py> {
             c_int,
             *mut ffi::PyObject,
         ) -> *mut ffi::PyObject;
+        let is_tensor = is_offered(object);
+        if is_tensor && !object.hasattr("__array__")? {
+            return Ok(Self(from_dlpack(object.py(), object)?));
+        }
         let null = std::ptr::null_mut::<ffi::PyObject>();
         // SAFETY: the entry has this type, and no descriptor and no context are asked for.
         let made = unsafe {
@@ -136,7 +141,14 @@ impl<'py> Array<'py> {
             from_any(object.as_ptr(), null.cast(), 0, 0, 0, null)
         };
         // SAFETY: an owned reference, or an error has been set.
-        unsafe { Bound::from_owned_ptr_or_err(object.py(), made) }.map(Self)
+        match unsafe { Bound::from_owned_ptr_or_err(object.py(), made) } {
+            // Of elements that numpy has no name for.
+            Err(error) if is_tensor && error.is_instance_of::<PyTypeError>(object.py()) => {
+                from_dlpack(object.py(), object).map_err(|_| error)
+            }
+            made => made,
+        }
+        .map(Self)
     }
 
     #[cold]
@@ -331,17 +343,7 @@ impl<'py> Array<'py> {
         let data = self.data().wrapping_offset(offset);
         // SAFETY: the caller's.
         let view = unsafe { self.with_descr(shape, strides.as_ptr(), data, flags) }?;
-        let base = self.0.clone().into_ptr();
-        // SAFETY: the entry has this type; it takes over the reference to the base, also when it fails.
-        let failed = unsafe {
-            let set: unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject) -> c_int =
-                std::mem::transmute(entry(SET_BASE_OBJECT));
-            set(view.0.as_ptr(), base)
-        };
-        match failed {
-            0 => Ok(view),
-            _ => Err(PyErr::fetch(self.0.py())),
-        }
+        view.set_base(self.0.clone())
     }
 
     /// # Safety
@@ -354,38 +356,92 @@ impl<'py> Array<'py> {
         data: *mut u8,
         flags: c_int,
     ) -> PyResult<Self> {
-        type New = unsafe extern "C" fn(
-            *mut ffi::PyTypeObject,
-            *mut Descr,
-            c_int,
-            *const isize,
-            *const isize,
-            *mut c_void,
-            c_int,
-            *mut ffi::PyObject,
-        ) -> *mut ffi::PyObject;
-        let descr = self.fields().descr;
-        // SAFETY: the entry has this type, and takes over a reference to the descriptor.
-        let made = unsafe {
-            ffi::Py_INCREF(descr.cast());
-            let new: New = std::mem::transmute(entry(NEW_FROM_DESCR));
-            let class = entry(ARRAY_TYPE).cast_mut().cast();
-            let null = std::ptr::null_mut();
-            let rank = shape.len() as c_int;
-            new(
-                class,
-                descr,
-                rank,
-                shape.as_ptr(),
+        // SAFETY: an array keeps its descriptor alive; the rest is the caller's.
+        unsafe {
+            made_with(
+                self.0.py(),
+                self.fields().descr,
+                shape,
                 strides,
-                data.cast(),
+                data,
                 flags,
-                null,
             )
-        };
-        // SAFETY: an owned reference, or an error has been set.
-        unsafe { Bound::from_owned_ptr_or_err(self.0.py(), made) }.map(Self)
+        }
     }
+
+    /// An array in memory that its base keeps.
+    ///
+    /// # Safety
+    /// Every element that the shape and the strides name lies in memory that lives as long as the base,
+    /// and may be written if that is said.
+    pub(crate) unsafe fn foreign(
+        dtype: &Bound<'py, PyAny>,
+        (shape, strides): (&[isize], &[isize]),
+        data: *mut u8,
+        is_writeable: bool,
+        base: Bound<'py, PyAny>,
+    ) -> PyResult<Self> {
+        // Where no element is, there may be no memory; without any numpy would take its own.
+        let data = if data.is_null() {
+            std::ptr::dangling_mut::<u128>().cast()
+        } else {
+            data
+        };
+        let flags = if is_writeable { WRITEABLE } else { 0 };
+        let (py, descr) = (dtype.py(), dtype.as_ptr().cast());
+        // SAFETY: the caller's.
+        let array = unsafe { made_with(py, descr, shape, strides.as_ptr(), data, flags) }?;
+        array.set_base(base)
+    }
+
+    /// Keeps an object alive as long as itself.
+    fn set_base(self, base: Bound<'py, PyAny>) -> PyResult<Self> {
+        // SAFETY: the entry has this type; it takes over the reference to the base, also when it fails.
+        let failed = unsafe {
+            let set: unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject) -> c_int =
+                std::mem::transmute(entry(SET_BASE_OBJECT));
+            set(self.0.as_ptr(), base.into_ptr())
+        };
+        match failed {
+            0 => Ok(self),
+            _ => Err(PyErr::fetch(self.0.py())),
+        }
+    }
+}
+
+/// # Safety
+/// As [`Array::with_descr`]; the descriptor is alive.
+#[inline]
+unsafe fn made_with<'py>(
+    py: Python<'py>,
+    descr: *mut Descr,
+    shape: &[isize],
+    strides: *const isize,
+    data: *mut u8,
+    flags: c_int,
+) -> PyResult<Array<'py>> {
+    type New = unsafe extern "C" fn(
+        *mut ffi::PyTypeObject,
+        *mut Descr,
+        c_int,
+        *const isize,
+        *const isize,
+        *mut c_void,
+        c_int,
+        *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
+    // SAFETY: the entry has this type, and takes over a reference to the descriptor.
+    let made = unsafe {
+        ffi::Py_INCREF(descr.cast());
+        let new: New = std::mem::transmute(entry(NEW_FROM_DESCR));
+        let class = entry(ARRAY_TYPE).cast_mut().cast();
+        let null = std::ptr::null_mut();
+        let rank = shape.len() as c_int;
+        let (shape, data) = (shape.as_ptr(), data.cast());
+        new(class, descr, rank, shape, strides, data, flags, null)
+    };
+    // SAFETY: an owned reference, or an error has been set.
+    unsafe { Bound::from_owned_ptr_or_err(py, made) }.map(Array)
 }
 
 impl Clone for Array<'_> {

@@ -5,6 +5,7 @@
 
 mod array;
 mod calls;
+mod exchange;
 mod failure;
 mod functions;
 mod layout;
@@ -16,8 +17,12 @@ mod threads;
 /// The part of the package that is not Python.
 #[pyo3::pymodule(gil_used = false)]
 mod _restride {
+    use pyo3::exceptions::PyImportError;
+    use pyo3::ffi;
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::exchange::{from_dlpack, to_dlpack};
     #[pymodule_export]
     use crate::functions::copies::{ascontiguousarray, asfortranarray, copy, copyto};
     #[pymodule_export]
@@ -27,7 +32,7 @@ mod _restride {
     #[pymodule_export]
     use crate::functions::joins::{concatenate, stack, tile};
     #[pymodule_export]
-    use crate::functions::patterns::{rearrange, repeat};
+    use crate::functions::patterns::{moves_of, rearrange, repeat};
     #[pymodule_export]
     use crate::functions::rims::pad;
     #[pymodule_export]
@@ -39,6 +44,13 @@ mod _restride {
 
     #[pymodule_init]
     fn begin(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // SAFETY: there is an interpreter, or this would not be called.
+        if unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) } != 0 {
+            // What is remembered holds objects, which belong to one interpreter.
+            return Err(PyImportError::new_err(
+                "restride works in the main interpreter alone",
+            ));
+        }
         crate::array::import(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

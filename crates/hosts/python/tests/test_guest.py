@@ -111,6 +111,8 @@ def test_threads_of_python():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+# Of libraries that other tests have loaded.
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_children_of_a_fork():
     x = np.arange(600 * 500, dtype="f4").reshape(600, 500)
     restride.ascontiguousarray(x.T, threads=2)
@@ -142,3 +144,23 @@ def test_readers_of_one_array_while_it_moves():
     stop.set()
     thread.join()
     assert ticks
+
+
+def test_other_interpreters_of_the_process_are_refused():
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        interpreters = pytest.importorskip("_xxsubinterpreters")
+    other = interpreters.create()
+    code = "import sys\nsys.path[:] = " + repr(sys.path) + """
+try:
+    import restride
+except ImportError as error:
+    assert "interpreter" in str(error), error
+else:
+    raise AssertionError("it was loaded")
+"""
+    said = (getattr(interpreters, "exec", None) or interpreters.run_string)(other, code)
+    interpreters.destroy(other)
+    assert said is None, said
+    restride.copy(np.zeros(3))

@@ -7,7 +7,36 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __version__: Final[str]
-__all__: list[str]
+__all__ = [
+    "LazyArray",
+    "__version__",
+    "ascontiguousarray",
+    "asfortranarray",
+    "broadcast_to",
+    "concat",
+    "concatenate",
+    "copy",
+    "copyto",
+    "flip",
+    "from_dlpack",
+    "get_num_threads",
+    "jit",
+    "lazy",
+    "moveaxis",
+    "pad",
+    "permute_dims",
+    "rearrange",
+    "repeat",
+    "reshape",
+    "roll",
+    "set_num_threads",
+    "stack",
+    "swapaxes",
+    "take",
+    "take_along_axis",
+    "tile",
+    "transpose",
+]
 
 _Array = NDArray[Any]
 _Axes = int | Sequence[int]
@@ -37,6 +66,7 @@ def copyto(
     threads: int | None = None,
 ) -> None: ...
 def flip(m: ArrayLike, axis: _Axes | None = None) -> _Array: ...
+def from_dlpack(x: Any, /) -> _Array: ...
 def get_num_threads() -> int: ...
 def moveaxis(a: ArrayLike, source: _Axes, destination: _Axes) -> _Array: ...
 def pad(
@@ -102,8 +132,12 @@ def take_along_axis(
 def tile(A: ArrayLike, reps: _Axes, *, threads: int | None = None) -> _Array: ...
 
 class LazyArray(np.lib.mixins.NDArrayOperatorsMixin):
+    __array_priority__: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    def __init__(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], code: int | None, arguments: tuple[Any, ...], operands: tuple[Any, ...]
+    ) -> None: ...
     @property
     def ndim(self) -> int: ...
     @property
@@ -124,7 +158,14 @@ class LazyArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> _Array: ...
     def __array_namespace__(self, api_version: str | None = None) -> Any: ...
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any: ...
-    def __dlpack__(self, **kwargs: Any) -> Any: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def numpy(self, out: _Array | None = None, *, copy: bool | None = None, threads: int | None = None) -> _Array: ...
     def copy(self, *, threads: int | None = None) -> _Array: ...

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from ._restride import evaluate, stages
+from ._restride import evaluate, from_dlpack, stages, to_dlpack
 
 RESHAPE, TRANSPOSE, SLICE, BROADCAST, GATHER, CONCAT, TILE, ROLL, PAD, GATHER_ELEMENTS = range(10)
 FIRST = -(2**63)
@@ -135,8 +135,17 @@ class LazyArray(np.lib.mixins.NDArrayOperatorsMixin):
         inputs = [each.numpy() if isinstance(each, LazyArray) else each for each in inputs]
         return getattr(ufunc, method)(*inputs, **kwargs)
 
-    def __dlpack__(self, **kwargs):
-        return self.numpy().__dlpack__(**kwargs)
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if stream is not None or dl_device not in (None, (1, 0)):
+            raise BufferError("a lazy array is in the memory of the processor")
+        versioned = max_version is not None and max_version[0] >= 1
+        if copy is not True:
+            capsule = to_dlpack(self.numpy(), versioned, False)
+            if capsule is not None:
+                return capsule
+            if copy is False:
+                raise BufferError("this array has to be copied to be given away")
+        return to_dlpack(self.copy(), versioned, True)
 
     def __dlpack_device__(self):
         return (1, 0)
@@ -373,7 +382,7 @@ def lazy(x):
     if isinstance(x, LazyArray):
         return x
     if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
-        x = np.from_dlpack(x)
+        x = from_dlpack(x)
     x = np.asarray(x)
     return LazyArray(x.shape, x.dtype, None, (), (x,))
 

@@ -99,7 +99,10 @@ pub(crate) fn take<'py>(
 /// array([[1, 2, 3],
 ///        [4, 5, 6]])
 #[pyfunction]
-#[pyo3(signature = (arr, indices, axis=-1, *, threads=None))]
+#[pyo3(
+    signature = (arr, indices, axis=Some(-1), *, threads=None),
+    text_signature = "(arr, indices, axis=-1, *, threads=None)"
+)]
 pub(crate) fn take_along_axis<'py>(
     py: Python<'py>,
     arr: &Bound<'py, PyAny>,

@@ -90,6 +90,66 @@ fn refused(text: &str, shape: Option<&[isize]>, misfit: &Misfit) -> PyErr {
     PyValueError::new_err(format!("pattern '{text}'{of}: {misfit}"))
 }
 
+/// The sizes of axes that were given, by number, -1 if not; and room for two numbers more.
+fn lengths_of(
+    text: &Bound<'_, PyString>,
+    pattern: &Pattern,
+    lengths: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Ints> {
+    let mut given: Ints = SmallVec::from_elem(-1, pattern.names() + 2);
+    for (name, length) in lengths.into_iter().flat_map(|lengths| lengths.iter()) {
+        let name = name.cast_into::<PyString>()?;
+        let name = name.to_str()?;
+        let Some(at) = pattern.named(name) else {
+            return Err(PyValueError::new_err(format!(
+                "pattern '{}' has no axis '{name}'",
+                text.to_str()?
+            )));
+        };
+        given[at] = length
+            .extract()
+            .ok()
+            .filter(|size| *size >= 0)
+            .ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "the size of axis '{name}' has to be an integer, not negative"
+                ))
+            })?;
+    }
+    Ok(given)
+}
+
+/// What a pattern does to a shape, one after the other: the sizes once axes are split, those that follow in
+/// their order, those with a 1 for each new axis and with its size, and those of the result. For the
+/// package's own use.
+#[pyfunction]
+pub(crate) fn moves_of(
+    pattern: &Bound<'_, PyString>,
+    shape: Vec<isize>,
+    lengths: &Bound<'_, PyDict>,
+    repeats: bool,
+) -> PyResult<[Vec<i64>; 5]> {
+    let mode = if repeats {
+        Mode::Repeat
+    } else {
+        Mode::Rearrange
+    };
+    let known = read(pattern, mode)?;
+    let given = lengths_of(pattern, &known.pattern, Some(lengths))?;
+    let sizes: Ints = shape.iter().map(|size| *size as i64).collect();
+    let fitted = known.pattern.fit(&sizes, &given[..known.pattern.names()]);
+    let words = pattern.to_str()?;
+    let moves = fitted.map_err(|misfit| refused(words, Some(&shape), &misfit))?;
+    let Moves {
+        split,
+        order,
+        spread,
+        filled,
+        merged,
+    } = moves;
+    Ok([split, order, spread, filled, merged].map(|sizes| sizes.to_vec()))
+}
+
 /// What a pattern and sizes make of an array, or of a list of arrays as one with an axis more.
 fn rearranged<'py>(
     py: Python<'py>,
@@ -102,28 +162,7 @@ fn rearranged<'py>(
     let threads = wanted(threads)?;
     let known = read(text, mode)?;
     let pattern = &known.pattern;
-    let mut given: Ints = SmallVec::from_elem(-1, pattern.names() + 2);
-    if let Some(lengths) = lengths {
-        for (name, length) in lengths.iter() {
-            let name = name.cast_into::<PyString>()?;
-            let name = name.to_str()?;
-            let Some(at) = pattern.named(name) else {
-                return Err(PyValueError::new_err(format!(
-                    "pattern '{}' has no axis '{name}'",
-                    text.to_str()?
-                )));
-            };
-            given[at] = length
-                .extract()
-                .ok()
-                .filter(|size| *size >= 0)
-                .ok_or_else(|| {
-                    PyValueError::new_err(format!(
-                        "the size of axis '{name}' has to be an integer, not negative"
-                    ))
-                })?;
-        }
-    }
+    let mut given = lengths_of(text, pattern, lengths)?;
     let is_list = Array::exactly(x).is_none()
         && (x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>());
     let inputs: SmallVec<[Array<'py>; 2]> = match is_list {

@@ -1,4 +1,4 @@
-"""Times moves of arrays beside numpy and einops: `python bench.py`, with the package and einops installed.
+"""Times moves of arrays beside numpy and einops: `python bench/calls.py`, with the package and einops installed.
 
 Both sides run by turns, and the best time of each counts, so that ratios mean something on a machine that is
 busy otherwise.
