@@ -299,4 +299,4 @@ pub(crate) use with_vectors;
 pub(crate) const WIDE: usize = 1024;
 
 /// From how many bytes on a run is the platform's business.
-pub(crate) const LONG: usize = 512 << 10;
+pub(crate) const LONG: usize = 16 << 10;
