@@ -8,6 +8,9 @@ import numpy as np
 from ._lazy import LazyArray, _native, lazy
 from ._restride import evaluate, stages
 
+#: The classes of arguments that are told apart by shape and dtype alone.
+ARRAYS = frozenset([np.ndarray])
+
 #: How many shapes a function remembers.
 REMEMBERED = 512
 
@@ -33,6 +36,17 @@ class _Traced:
             place = [[(own.get(id(array)), array) for array in part] for part in (moved, picks)]
             place = [[(at, None if at is not None else array) for at, array in part] for part in place]
             self.answers.append((*place, lines))
+        self.plain = self._plain(arrays)
+
+    def _plain(self, arrays):
+        """The only answer by numbers of arguments, if it reads nothing else and indices as they are."""
+        if self.kind:
+            return None
+        moved, picks, lines = self.answers[0]
+        moved, picks = [at for at, _ in moved], [at for at, _ in picks]
+        if None in moved + picks or any(_native(arrays[at]) is not arrays[at] for at in picks):
+            return None
+        return moved, picks, lines
 
     def arguments(self, arrays, answer):
         moved, picks, lines = answer
@@ -40,6 +54,10 @@ class _Traced:
         return fill(moved), [_native(pick) for pick in fill(picks)], lines
 
     def run(self, arrays, copy, out, threads):
+        if self.plain is not None:
+            moved, picks, lines = self.plain
+            moved, picks = [arrays[at] for at in moved], [arrays[at] for at in picks]
+            return evaluate(moved, picks, lines, copy is not True and out is None, out, threads)
         outs = out if self.kind and out is not None else [out] * len(self.answers)
         views = copy is not True and out is None
         made = [
@@ -79,6 +97,7 @@ class Jitted:
         self._copy = copy
         self._threads = threads
         self._known = {}
+        self._quick = {}
         self._last = None
 
     def _traced(self, args, names):
@@ -97,12 +116,22 @@ class Jitted:
             traced = _Traced(function, arrays, (), names)
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
+                self._quick.clear()
             self._known[key] = traced
         self._last = (traced, arrays)
         return traced, arrays
 
     def __call__(self, *args, out=None, **names):
-        traced, arrays = self._traced(args, names)
+        if names or not ARRAYS.issuperset(map(type, args)):
+            traced, arrays = self._traced(args, names)
+            return traced.run(arrays, self._copy, out, self._threads)
+        # Arrays of numpy and nothing else, which are told apart by little.
+        key = tuple([(each.shape, each.dtype) for each in args])
+        traced, arrays = self._quick.get(key), args
+        if traced is None:
+            traced, arrays = self._traced(args, names)
+            self._quick[key] = traced
+        self._last = (traced, arrays)
         return traced.run(arrays, self._copy, out, self._threads)
 
     def lower(self, *args, **names):
