@@ -41,7 +41,7 @@ impl Build<'_> {
             self.standard,
             self.source.replace(['/', '.'], "_"),
             if self.is_static { "static" } else { "shared" },
-            self.flags.concat().replace(['-', '=', ','], "_"),
+            self.flags.concat().replace(['-', '=', ',', '/'], "_"),
         );
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let mut command = Command::new(self.compiler);
@@ -120,6 +120,47 @@ fn the_wrapper_passes_with_every_compiler() {
             }
             .runs();
         }
+    }
+}
+
+/// The example for ggml, with a stand-in that has what it needs of ggml.
+#[test]
+fn the_example_for_ggml_copies_the_same() {
+    for (compiler, sanitizers) in [("gcc", "-fsanitize=address,undefined"), ("clang", "-O2")] {
+        if !has(compiler) {
+            println!("{compiler} is not here");
+            continue;
+        }
+        let stand_in = format!("-I{}", folder().join("tests/c/ggml").display());
+        Build {
+            compiler,
+            standard: "c11",
+            source: "examples/ggml_cont.c",
+            // Not every clang has the sanitizers' libraries.
+            flags: &[sanitizers, &stand_in],
+            is_static: false,
+        }
+        .runs();
+    }
+}
+
+/// Every function of the header is called by the suite.
+#[test]
+fn the_suite_calls_every_function() {
+    let read = |name: &str| std::fs::read_to_string(folder().join(name)).expect(name);
+    let (header, suite) = (read("include/restride.h"), read(SUITE));
+    // Declarations begin in the first column, and comments with a star.
+    let lines = header
+        .lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let declared: Vec<&str> = lines
+        .filter(|line| !line.starts_with("typedef"))
+        .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
+        .filter(|name| name.starts_with("restride_"))
+        .collect();
+    assert!(declared.len() >= 24, "{declared:?}");
+    for name in declared {
+        assert!(suite.contains(&format!("{name}(")), "{name} is not called");
     }
 }
 

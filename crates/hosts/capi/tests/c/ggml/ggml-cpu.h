@@ -1,0 +1,2 @@
+/* See ggml.h. */
+#include "ggml.h"
