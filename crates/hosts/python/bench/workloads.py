@@ -106,7 +106,7 @@ def with_torch(work, arrays):
 
     def slice_(x, bounds):
         turned = [at for at, (_, _, step) in enumerate(bounds) if step < 0]
-        forwards = [(s, e, k) if k > 0 else (s + (-(s - e) // -k - 1) * k, s + 1, -k) for s, e, k in bounds]
+        forwards = [(s, e, k) if k > 0 else (s + ((e - s) // k - 1) * k, s + 1, -k) for s, e, k in bounds]
         x = x[tuple(slice(*bound) for bound in forwards)]
         return x.flip(turned) if turned else x
 
