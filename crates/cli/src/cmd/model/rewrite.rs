@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use restride_graph::{Op, ViewPolicy};
+use restride_import::spell::Framework;
 use restride_import::{Group, Model, Node, Program};
 
 use super::File;
@@ -122,8 +123,16 @@ fn why_not(survey: &Survey, kind: &Kind, all: bool) -> Option<String> {
     if !kind.is_better_together() {
         return Some("nothing would be gained".to_owned());
     }
+    let saved = kind.alone.moved.saturating_sub(kind.moved());
+    if survey.model.framework == Framework::OpenVino && saved < BLACK_BOX {
+        return Some("it saves less than a layer costs that OpenVINO does not know".to_owned());
+    }
     part_of_another(&survey.model, kind).map(str::to_owned)
 }
+
+/// The bytes that are moved in the time which OpenVINO takes for a call of an operator that is not its own,
+/// some ten microseconds.
+const BLACK_BOX: u128 = 128 << 10;
 
 /// What a runtime makes of blocks of channels, and may write in another order for nothing more.
 const BLOCKS: [&str; 10] = [
