@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use restride::{Config, Engine, Features, Options, Stages, Target, ViewPolicy};
+use restride::{Code, Config, Engine, Features, Options, Stages, Target, ViewPolicy};
 use restride_check::{Limits, Report, Subject, check};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::Verified;
@@ -28,15 +28,23 @@ fn follow(compiler: &mut Compiler, kernel: &Verified) -> Result<Report, String> 
     check(&subject, &limits).map_err(|violation| violation.to_string())
 }
 
-/// Follows the workloads of a file, all of them.
-fn workloads(file: &str, expected: usize) {
+/// Follows the workloads of a file, all of them; of code that calls nothing, too, where that does not take
+/// minutes.
+fn workloads(file: &str, expected: usize, self_contained: &[bool]) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads");
     let text = std::fs::read_to_string(folder.join(file)).expect("a readable file");
+    for &self_contained in self_contained {
+        followed(file, &text, self_contained, expected);
+    }
+}
+
+fn followed(file: &str, text: &str, self_contained: bool, expected: usize) {
     let mut options = CompileOptions::default();
     options.contracts = true;
+    options.self_contained = self_contained;
     let mut compiler = Compiler::new(options).expect("this machine has a code generator");
     let (mut count, mut total, mut wrong) = (0, Report::default(), Vec::new());
-    for workload in read(&text).expect("workloads") {
+    for workload in read(text).expect("workloads") {
         let workload = workload.expect("a workload");
         let graph = to_graph(&workload).expect("a graph");
         let stages = Stages::of(&graph, &Options::copying()).expect("a kernel");
@@ -53,44 +61,49 @@ fn workloads(file: &str, expected: usize) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    println!("{count} of {file}: {total:?}");
+    println!("{count} of {file}, self-contained {self_contained}: {total:?}");
     assert_eq!(count, expected);
+    assert!(total.calls == 0 || !self_contained);
 }
 
 #[test]
 fn the_fifty() {
-    workloads("workloads.json", 50);
+    workloads("workloads.json", 50, &[false]);
 }
 
 #[test]
 fn the_others() {
-    workloads("more.json", 43);
+    workloads("more.json", 43, &[false, true]);
 }
 
 #[test]
 fn those_that_were_posted() {
-    workloads("posted.json", 6);
+    workloads("posted.json", 6, &[false, true]);
 }
 
-/// An engine for each level of the processor and each of two machines.
+/// An engine for each level of the processor, each of two machines, and with and without calls.
 fn verifying() -> Vec<Engine> {
     let levels = Features::ALL
         .into_iter()
         .filter(|level| level.is_available());
-    let engine = |target| {
+    let engine = |target, code| {
         Engine::new(Config {
             target,
+            code,
             views: ViewPolicy::Copy,
             verify: Some(1 << 22),
             ..Config::default()
         })
     };
-    levels
-        .flat_map(|features| {
-            let caches = [Target::default(), Target::cramped()];
-            caches.map(|target| engine(Target { features, ..target }))
-        })
-        .collect()
+    let mut engines = Vec::new();
+    for features in levels {
+        for target in [Target::default(), Target::cramped()] {
+            let target = Target { features, ..target };
+            engines.push(engine(target.clone(), Code::Native));
+            engines.push(engine(target, Code::SelfContained));
+        }
+    }
+    engines
 }
 
 #[test]

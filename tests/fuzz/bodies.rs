@@ -20,11 +20,21 @@ pub const BODIES: [Body; 3] = [
     ("engine", engine),
 ];
 
-/// Engines for [`native`]: as they come, for tiny caches, and as views are copied.
-static ENGINES: LazyLock<[Engine; 2]> = LazyLock::new(|| {
-    [Target::default(), Target::cramped()].map(|target| {
+/// Engines for [`native`]: as they come and for tiny caches, with and without calls of leaves, and as
+/// views are copied.
+static ENGINES: LazyLock<[Engine; 4]> = LazyLock::new(|| {
+    let (usual, cramped) = (Target::default(), Target::cramped());
+    let alone = Code::SelfContained;
+    [
+        (usual.clone(), Code::Native),
+        (cramped.clone(), Code::Native),
+        (usual, alone),
+        (cramped, alone),
+    ]
+    .map(|(target, code)| {
         Engine::new(Config {
             target,
+            code,
             views: ViewPolicy::Copy,
             cache_entries: 64,
             ..Config::default()

@@ -9,10 +9,11 @@ use restride_check::{Kind, Limits, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
 use restride_loops::{Buffer, Kernel, Role, Stmt, Verified, generate, verify};
 
-fn compiler(features: Features) -> Compiler {
+fn compiler(features: Features, self_contained: bool) -> Compiler {
     let mut options = CompileOptions::default();
     options.features = features;
     options.contracts = true;
+    options.self_contained = self_contained;
     Compiler::new(options).expect("this machine has a code generator")
 }
 
@@ -47,10 +48,25 @@ fn checked(
 fn random_kernels_are_shown_to_be_right() {
     let times = std::env::var("RESTRIDE_CHECK_TIMES").ok();
     let times: u64 = times.and_then(|n| n.parse().ok()).unwrap_or(1);
+    let (seen, total) = random_kernels(times, false);
+    assert!(total.accesses > 0 && total.bytes > 0 && total.calls > 0);
+    // Seven forms of five widths.
+    assert_eq!(seen.len(), 35, "{seen:?}");
+}
+
+#[test]
+fn so_are_those_whose_code_calls_nothing() {
+    let (seen, total) = random_kernels(1, true);
+    assert!(total.accesses > 0 && total.bytes > 0 && total.calls == 0);
+    assert_eq!(seen.len(), 35, "{seen:?}");
+}
+
+/// The forms and widths of many kernels at every level, and what was looked at.
+fn random_kernels(times: u64, self_contained: bool) -> (BTreeSet<String>, Report) {
     let mut seen = BTreeSet::new();
     let (mut kernels, mut total) = (0, Report::default());
     for features in levels() {
-        let mut compiler = compiler(features);
+        let mut compiler = compiler(features, self_contained);
         let base = 7_000_000 * (1 + features as u64);
         for seed in base..base + 300 * times {
             let kernel = random_kernel(seed);
@@ -76,9 +92,7 @@ fn random_kernels_are_shown_to_be_right() {
         }
     }
     println!("{kernels} kernels: {total:?}");
-    assert!(total.accesses > 0 && total.bytes > 0 && total.calls > 0);
-    // Seven forms of five widths.
-    assert_eq!(seen.len(), 35, "{seen:?}");
+    (seen, total)
 }
 
 /// The same kernel with one buffer an element shorter, if it can do with that.
@@ -111,8 +125,9 @@ fn has_constant_indices(kernel: &Kernel) -> bool {
 #[test]
 fn a_buffer_too_short_is_noticed() {
     let (mut refused, mut spare) = (0u64, 0u64);
-    for features in levels() {
-        let mut compiler = compiler(features);
+    let both = |features| [(features, false), (features, true)];
+    for (features, self_contained) in levels().flat_map(both) {
+        let mut compiler = compiler(features, self_contained);
         let base = 8_000_000 * (1 + features as u64);
         for seed in base..base + 60 {
             let kernel = random_kernel(seed);

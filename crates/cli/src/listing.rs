@@ -22,9 +22,10 @@ pub(crate) struct Commented {
 const ARGUMENTS: &str = "the table of buffers b0, b1, ..; this chunk; of how many";
 
 /// Compiles a kernel and comments on it.
-pub(crate) fn commented(kernel: &Verified) -> Result<Commented, Failure> {
+pub(crate) fn commented(kernel: &Verified, self_contained: bool) -> Result<Commented, Failure> {
     let mut options = CompileOptions::default();
     options.contracts = true;
+    options.self_contained = self_contained;
     let level = Features::detect();
     options.features = level;
     let mut compiler = Compiler::new(options).map_err(internal)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use restride_leaves::{read_index, row_holds};
 use restride_loops::{Buffer, BufferId, Kernel, Norm, Place, Role, Stmt, Var};
+use restride_moves::Step;
 use smallvec::SmallVec;
 
 use crate::error::{BadIndex, RunError};
@@ -72,6 +73,15 @@ impl CheckBox {
         self.dims
             .iter()
             .fold(1, |n, dim| n.saturating_mul(dim.extent))
+    }
+
+    /// The same box as dimensions that are only read, with rows as long as possible.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Step> + '_ {
+        self.joined.iter().map(|&(extent, stride)| Step {
+            extent: usize::try_from(extent).unwrap_or_default(),
+            dst: stride as isize,
+            src: 0,
+        })
     }
 
     /// The position and the byte offset of each of them, in order.

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use restride_leaves::stack_left;
@@ -58,6 +59,9 @@ pub struct CompileOptions {
     pub contracts: bool,
     /// Who plans moves, if for these features; by default the compiler has a planner of its own.
     pub planner: Option<Arc<Planner>>,
+    /// Whether code does everything itself, without calls of precompiled leaves or anything else; off
+    /// by default.
+    pub self_contained: bool,
 }
 
 impl Default for CompileOptions {
@@ -69,6 +73,7 @@ impl Default for CompileOptions {
             paranoia: Paranoia::default(),
             contracts: false,
             planner: None,
+            self_contained: false,
         }
     }
 }
@@ -85,6 +90,7 @@ pub struct Compiler {
     instructions: usize,
     contracts: bool,
     planner: Arc<Planner>,
+    self_contained: bool,
 }
 
 /// Units of work that an instruction takes at worst.
@@ -125,6 +131,7 @@ impl Compiler {
             features: options.features,
             instructions: options.instructions,
             contracts: options.contracts,
+            self_contained: options.self_contained,
         }
     }
 
@@ -172,7 +179,8 @@ impl Compiler {
         Ok(listing.unwrap_or_default())
     }
 
-    /// As [`Compiler::listing`], for a machine that need not be this one.
+    /// As [`Compiler::listing`], for a machine that need not be this one: of code that calls nothing,
+    /// since precompiled leaves are this machine's.
     pub fn listing_for(
         triple: &Triple,
         features: Features,
@@ -188,6 +196,7 @@ impl Compiler {
             },
             contracts: false,
             planner: None,
+            self_contained: true,
         };
         let isa = isa::target(triple, features, options.paranoia)?;
         Self::with(isa, options).listing(kernel)
@@ -232,6 +241,9 @@ impl Compiler {
             return Err(JitError::TooLarge { limit });
         }
         let (mut checks, mut left) = (0, limit);
+        let room = self
+            .self_contained
+            .then(|| limit / kernel.statements().max(1));
         let shuffles = cpu::shuffles(self.features, self.isa.triple().architecture);
         for stmts in &kernel.phases {
             self.context.clear();
@@ -243,6 +255,7 @@ impl Compiler {
                 kernel,
                 &mut blob.attachments,
                 shuffles,
+                room,
                 &mut checks,
                 left,
             )
@@ -251,6 +264,9 @@ impl Compiler {
                 JitError::TooLarge { .. } => JitError::TooLarge { limit },
                 other => other,
             })?;
+            if self.self_contained && calls_anything(&self.context.func) {
+                return Err(JitError::Internal("self-contained code has a call".into()));
+            }
             left = left.saturating_sub(self.context.func.dfg.num_insts());
             if let Some(listing) = listing {
                 listing.add_clif(&self.context.func);
@@ -274,6 +290,14 @@ impl Compiler {
         }
         Ok(blob)
     }
+}
+
+/// Whether a function has an instruction that goes elsewhere. What the code generator would call by
+/// itself shows as a relocation, of which there must be none at all.
+fn calls_anything(function: &Function) -> bool {
+    let blocks = function.layout.blocks();
+    let mut all = blocks.flat_map(|block| function.layout.block_insts(block));
+    all.any(|inst| function.dfg.insts[inst].opcode().is_call())
 }
 
 impl core::fmt::Debug for Compiler {

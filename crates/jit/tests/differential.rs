@@ -9,11 +9,20 @@ use restride_loops::{Kernel, Verified, generate, verify};
 use support::ladder::differs;
 
 fn compiler(features: Features, memory: CodeMemory, paranoia: Paranoia) -> Compiler {
-    let mut options = CompileOptions::default();
-    options.features = features;
-    options.memory = memory;
-    options.paranoia = paranoia;
-    Compiler::new(options).expect("this machine has a code generator")
+    compilers(features, memory, paranoia).0
+}
+
+/// One whose code may call leaves, and one whose code does everything itself.
+fn compilers(features: Features, memory: CodeMemory, paranoia: Paranoia) -> (Compiler, Compiler) {
+    let make = |self_contained| {
+        let mut options = CompileOptions::default();
+        options.features = features;
+        options.memory = memory.clone();
+        options.paranoia = paranoia;
+        options.self_contained = self_contained;
+        Compiler::new(options).expect("this machine has a code generator")
+    };
+    (make(false), make(true))
 }
 
 const PARANOID: Paranoia = Paranoia {
@@ -54,10 +63,12 @@ fn random_kernel(seed: u64) -> Verified {
 #[test]
 fn random_kernels_at_every_level() {
     for features in levels() {
-        let mut native = compiler(features, CodeMemory::auto(), PARANOID);
+        let (mut native, mut alone) = compilers(features, CodeMemory::auto(), PARANOID);
         let base = 1_000_000 * (1 + features as u64);
         for seed in base..base + 600 {
-            try_kernel(&mut native, &random_kernel(seed), seed);
+            let kernel = random_kernel(seed);
+            try_kernel(&mut native, &kernel, seed);
+            try_kernel(&mut alone, &kernel, seed);
         }
     }
 }
@@ -88,8 +99,9 @@ fn written_kernels_at_every_level() {
             let kernel =
                 verify(kernel).unwrap_or_else(|error| panic!("{file:?} {number}: {error}"));
             for features in levels() {
-                let mut native = compiler(features, CodeMemory::auto(), PARANOID);
+                let (mut native, mut alone) = compilers(features, CodeMemory::auto(), PARANOID);
                 try_kernel(&mut native, &kernel, number);
+                try_kernel(&mut alone, &kernel, number);
             }
         }
     }

@@ -7,32 +7,87 @@
 use smallvec::SmallVec;
 
 use crate::byte_box::{ByteBox, Step, Steps};
+use crate::lines::{NarrowOp, Units, turns};
 
 /// Bytes of a vector.
 const VECTOR: isize = 16;
 
 /// Sixteen consecutive bytes of the destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vector {
     /// Where they are.
     pub dst: isize,
-    /// Where it is loaded from; twice the same place if once will do.
-    pub windows: [isize; 2],
-    /// Which byte of the two windows each of its bytes is.
-    pub lanes: [u8; 16],
+    /// Where they are loaded from, sixteen bytes at a time.
+    pub windows: SmallVec<[isize; 4]>,
+    /// The shuffles that join the windows one after the other. The first takes bytes of the first window,
+    /// and, from 16 on, of the second, or of the first again if that is all; each other one takes bytes of
+    /// what there is by then, and of the next window. There is none where a window is what is wanted.
+    pub shuffles: SmallVec<[[u8; 16]; 3]>,
 }
 
 impl Vector {
-    /// Whether it is what one load brings.
-    #[must_use]
-    pub fn is_copy(&self) -> bool {
-        self.lanes.iter().zip(0u8..).all(|(lane, at)| *lane == at)
+    /// From windows and a shuffle for each but the first, or for the only one.
+    fn new(
+        dst: isize,
+        windows: SmallVec<[isize; 4]>,
+        mut shuffles: SmallVec<[[u8; 16]; 3]>,
+    ) -> Self {
+        let stays = |lanes: &[u8; 16]| lanes.iter().zip(0u8..).all(|(lane, at)| *lane == at);
+        if windows.len() == 1 && shuffles.iter().all(stays) {
+            shuffles.clear();
+        }
+        Self {
+            dst,
+            windows,
+            shuffles,
+        }
+    }
+
+    /// A line of a line program.
+    fn of_line(line: &NarrowOp) -> Self {
+        const NONE: u8 = 0x80;
+        let mut parts: SmallVec<[(isize, &[u8; 16]); 4]> = SmallVec::new();
+        for (&window, table) in line.src.iter().zip(&line.tables) {
+            if table.iter().any(|at| *at < NONE) {
+                parts.push((window, table));
+            }
+        }
+        // The first byte is the first window's: shuffles are cheaper so.
+        parts.sort_by_key(|(_, table)| table[0] >= NONE);
+        let windows = parts.iter().map(|(window, _)| *window).collect();
+        let (first, others) = match parts.split_first() {
+            Some(((_, first), others)) => (**first, others),
+            None => ([NONE; 16], &[][..]),
+        };
+        let mut joined = first;
+        let mut shuffles: SmallVec<[[u8; 16]; 3]> = SmallVec::new();
+        for (_, table) in others {
+            let mut lanes = [0; 16];
+            for (at, lane) in lanes.iter_mut().enumerate() {
+                *lane = match (joined[at], table[at]) {
+                    (from @ 0..NONE, _) => from,
+                    (_, from @ 0..NONE) => from + VECTOR as u8,
+                    _ => at as u8,
+                };
+                if joined[at] < NONE || table[at] < NONE {
+                    joined[at] = at as u8;
+                }
+            }
+            shuffles.push(lanes);
+        }
+        if others.is_empty() {
+            shuffles.push(first);
+        }
+        Self::new(line.dst, windows, shuffles)
     }
 
     /// Whether it takes one instruction of the first x86-64: words of one window, or two of one
     /// followed by two of the other.
     fn is_words(&self) -> bool {
-        let words = self.lanes.chunks(4);
+        let [lanes] = &self.shuffles[..] else {
+            return self.shuffles.is_empty();
+        };
+        let words = lanes.chunks(4);
         let starts = words
             .clone()
             .all(|word| word[0] % 4 == 0 && word.windows(2).all(|two| two[0] + 1 == two[1]));
@@ -144,6 +199,45 @@ impl Cells {
         Some(Self::from_parts(parts))
     }
 
+    /// The lines of a line program: rows of units, of which the last may overlap the one before.
+    pub(crate) fn of_lines(units: &Units<NarrowOp, usize>) -> Self {
+        let cut = turns::take(units.cut.clone());
+        let cell: Vec<Vector> = units.ops.iter().map(Vector::of_line).collect();
+        let part = |first: usize, repeated: usize| {
+            let mut steps = cut.outer.clone();
+            if repeated > 1 {
+                steps.push(Step {
+                    extent: repeated,
+                    dst: cut.long.dst * cut.steps as isize,
+                    src: cut.long.src * cut.steps as isize,
+                });
+            }
+            Part {
+                dst: cut.long.dst * first as isize,
+                src: cut.long.src * first as isize,
+                steps,
+                cell: cell.clone(),
+            }
+        };
+        let mut parts: SmallVec<[Part; 2]> = SmallVec::new();
+        parts.push(part(0, cut.long.extent / cut.steps));
+        if !cut.long.extent.is_multiple_of(cut.steps) {
+            parts.push(part(cut.long.extent - cut.steps, 1));
+        }
+        Self::from_parts(parts)
+    }
+
+    /// Whether no vector takes more than a shuffle of words.
+    pub(crate) fn are_words(&self) -> bool {
+        let mut vectors = self.parts.iter().flat_map(|part| &part.cell);
+        vectors.all(Vector::is_words)
+    }
+
+    /// About how many instructions their code has.
+    pub(crate) fn code(&self) -> usize {
+        self.parts.iter().map(Part::once).sum()
+    }
+
     fn from_parts(parts: SmallVec<[Part; 2]>) -> Self {
         let cost = parts
             .iter()
@@ -179,21 +273,26 @@ impl Part {
 
     /// Loads, shuffles and stores.
     fn cost(&self) -> usize {
+        let once = self.once();
+        let steps = self.steps.iter();
+        steps.fold(once, |n, step| n.saturating_mul(step.extent))
+    }
+
+    /// The same of one cell.
+    fn once(&self) -> usize {
         let mut loads: SmallVec<[isize; 16]> = SmallVec::new();
         let mut others = 0;
         for vector in &self.cell {
-            loads.extend(vector.windows);
-            others += match vector.windows {
-                _ if vector.is_copy() => 1,
-                [a, b] if a == b => 2,
-                _ => 3,
+            loads.extend(vector.windows.iter().copied());
+            // Two windows may take two instructions to join.
+            others += 1 + match vector.windows.len() {
+                1 => vector.shuffles.len(),
+                _ => 2 * vector.shuffles.len(),
             };
         }
         loads.sort_unstable();
         loads.dedup();
-        self.steps.iter().fold(loads.len() + others, |n, step| {
-            n.saturating_mul(step.extent)
-        })
+        loads.len() + others
     }
 }
 
@@ -277,11 +376,11 @@ fn within(dst: isize, bytes: &[(isize, isize)], windows: [isize; 2]) -> Option<V
     for (lane, (_, src)) in lanes.iter_mut().zip(bytes) {
         *lane = place(windows, *src)?;
     }
-    Some(Vector {
-        dst,
-        windows,
-        lanes,
-    })
+    let mut windows = SmallVec::from_slice(&windows);
+    windows.dedup();
+    let mut shuffles = SmallVec::new();
+    shuffles.push(lanes);
+    Some(Vector::new(dst, windows, shuffles))
 }
 
 #[cfg(test)]
@@ -290,6 +389,7 @@ mod tests {
 
     use super::{Cells, Shuffles};
     use crate::byte_box::{ByteBox, Step};
+    use crate::lines::{Known, Program};
     use restride_loops::Dim;
 
     fn points(steps: &[Step]) -> Vec<(isize, isize)> {
@@ -317,13 +417,22 @@ mod tests {
         for part in &vectors.parts {
             for (dst, src) in points(&part.steps) {
                 for vector in &part.cell {
-                    let windows = vector.windows.map(|at| part.src + src + at);
-                    for at in windows {
+                    let loaded = |at: &isize| {
+                        let at = part.src + src + at;
                         assert!(low <= Some(&at) && Some(&(at + 15)) <= high, "{vector:?}");
+                        std::array::from_fn(|byte| at + byte as isize)
+                    };
+                    let mut windows = vector.windows.iter().map(loaded);
+                    let mut joined: [isize; 16] = windows.next().expect("a window");
+                    for lanes in &vector.shuffles {
+                        let next = windows.next().unwrap_or(joined);
+                        joined = lanes.map(|lane| match usize::from(lane) {
+                            at @ 0..16 => joined[at],
+                            at => next[at - 16],
+                        });
                     }
-                    for (to, lane) in (0..).zip(vector.lanes) {
+                    for (to, from) in (0..).zip(joined) {
                         let to = part.dst + dst + vector.dst + to;
-                        let from = windows[usize::from(lane / 16)] + isize::from(lane % 16);
                         assert_eq!(*bytes.entry(to).or_insert(from), from, "{vector:?}");
                     }
                 }
@@ -339,7 +448,7 @@ mod tests {
 
     #[test]
     fn vectors_move_what_the_box_does() {
-        let mut found = [0; 2];
+        let (mut found, known) = ([0; 3], Known::default());
         for width in [1, 2, 4, 8] {
             for (n, m) in (1..24).flat_map(|n| (1..10).map(move |m| (n, m))) {
                 for s in [-3, -2, -1, 0, 1, 2, 3, 7] {
@@ -351,15 +460,17 @@ mod tests {
                         [(n, 40, s), (m, 1, 1)],
                     ] {
                         let shape = shape(&dims, width);
-                        for (at, shuffles) in [Shuffles::Words, Shuffles::Bytes].iter().enumerate()
-                        {
-                            if let Some(vectors) = Cells::of(&shape, *shuffles) {
-                                found[at] += 1;
-                                assert_eq!(
-                                    by_vectors(&vectors, &shape),
-                                    moved(&shape),
-                                    "{shape:?}"
-                                );
+                        let all = [
+                            Cells::of(&shape, Shuffles::Words),
+                            Cells::of(&shape, Shuffles::Bytes),
+                            Program::narrow(&shape, &known, usize::MAX)
+                                .map(|(_, units)| Cells::of_lines(&units)),
+                        ];
+                        for (found, vectors) in found.iter_mut().zip(all) {
+                            if let Some(vectors) = vectors {
+                                *found += 1;
+                                let made = by_vectors(&vectors, &shape);
+                                assert_eq!(made, moved(&shape), "{shape:?}");
                             }
                         }
                     }
@@ -367,6 +478,7 @@ mod tests {
             }
         }
         assert!(found[0] > 200 && found[1] > found[0], "{found:?}");
+        assert!(found[2] > found[1], "{found:?}");
     }
 
     #[test]

@@ -145,6 +145,10 @@ pub(crate) mod inline {
     /// The same for vectors with shuffles, which move sixteen bytes where a leaf has still to find
     /// out what it is to do.
     pub(crate) const SHORT_CELLS: usize = 128;
+    /// The same where every shuffle is a single instruction, of words.
+    pub(crate) const SHORT_WORDS: usize = 320;
+    /// The same for square tiles, in loops of a hundred instructions at most.
+    pub(crate) const SHORT_TILES: usize = 160;
     /// Bytes of a row that a loop of plain loads and stores moves as fast as a leaf.
     pub(crate) const SHORT_ROW: usize = 16;
     /// Instructions that load, normalise and test one index.

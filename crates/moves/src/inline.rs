@@ -12,9 +12,10 @@ use restride_loops::Form;
 use crate::byte_box::ByteBox;
 use crate::cells::{Cells, Shuffles};
 use crate::cost::inline::{
-    INDEX, LARGEST, SHORT, SHORT_CELLS, SHORT_ROW, SHORT_RUN, WORTH_A_SEARCH, loads,
+    INDEX, LARGEST, SHORT, SHORT_CELLS, SHORT_ROW, SHORT_RUN, SHORT_TILES, SHORT_WORDS,
+    WORTH_A_SEARCH, loads,
 };
-use crate::transpose::Transposed;
+use crate::tiles::Tiles;
 
 /// Ways to move a box without a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,23 +24,20 @@ pub enum Inline {
     Runs,
     /// Vector by vector of the destination.
     Cells(Box<Cells>),
-    /// Steps `line` (contiguous in the destination) and `column` (in the source) in square tiles.
-    Tiles {
-        /// Its place among the steps.
-        line: usize,
-        /// Likewise.
-        column: usize,
-    },
+    /// In square tiles.
+    Tiles(Box<Tiles>),
 }
 
 impl Inline {
     /// The straight line that is faster than a call, if there is one.
     pub(crate) fn straight(shape: &ByteBox, shuffles: Shuffles) -> Option<Inline> {
         let (inline, instructions) = best(shape, shuffles);
-        let short = match inline {
+        let short = match &inline {
+            Inline::Cells(cells) if cells.are_words() => SHORT_WORDS,
             Inline::Cells(_) => SHORT_CELLS,
+            Inline::Tiles(_) => SHORT_TILES,
             Inline::Runs if shape.steps.is_empty() => SHORT_RUN,
-            Inline::Runs | Inline::Tiles { .. } => SHORT,
+            Inline::Runs => SHORT,
         };
         (instructions <= short).then_some(inline)
     }
@@ -72,20 +70,15 @@ fn best(shape: &ByteBox, shuffles: Shuffles) -> (Inline, usize) {
         let cost = cells.cost;
         best = (Inline::Cells(Box::new(cells)), cost);
     }
-    if !matches!(shape.run, 1 | 2 | 4 | 8) {
-        return best;
-    }
-    if let Some((column, line)) = Transposed::of(shape).and_then(|both| both.contiguous()) {
-        let per_vector = 16 / shape.run;
-        let (down, across) = (shape.steps[line].extent, shape.steps[column].extent);
-        let rest = shape.runs() / (down * across);
-        let rounds = per_vector.ilog2() as usize;
-        let tiles = rest
-            .saturating_mul(down.div_ceil(per_vector))
-            .saturating_mul(across.div_ceil(per_vector))
-            .saturating_mul(per_vector * (2 + rounds));
-        if down >= per_vector && across >= per_vector && tiles < best.1 {
-            best = (Inline::Tiles { line, column }, tiles);
+    if let Some(plane) = Tiles::plane(shape, Shuffles::Words) {
+        let is_short = Tiles::straight(plane.clone()).cost() <= SHORT;
+        let tiles = match is_short {
+            true => Tiles::straight(plane),
+            false => Tiles::looped(plane, false),
+        };
+        let cost = tiles.cost();
+        if cost < best.1 {
+            best = (Inline::Tiles(Box::new(tiles)), cost);
         }
     }
     best
@@ -132,12 +125,14 @@ mod tests {
         assert!(in_vectors(&[(2, 9, 40), (9, 1, -1)], 8));
         assert_eq!(choice(&[(3, 1, -1)], 4, Form::Strided), Some(Inline::Runs));
         assert_eq!(choice(&[(1000, 1, 2)], 4, Form::Strided), None);
-        let tiles = Some(Inline::Tiles { line: 1, column: 0 });
-        assert_eq!(choice(&[(8, 1, 8), (8, 8, 1)], 4, Form::Transpose), tiles);
-        assert_eq!(
-            choice(&[(16, 1, 16), (16, 16, 1)], 1, Form::Transpose),
-            None
-        );
+        let tiles = choice(&[(8, 1, 8), (8, 8, 1)], 4, Form::Transpose);
+        assert!(matches!(tiles, Some(Inline::Tiles(_))), "{tiles:?}");
+        let tiles = |n, width| {
+            let choice = choice(&[(n, 1, n), (n, n, 1)], width, Form::Transpose);
+            matches!(choice, Some(Inline::Tiles(_)))
+        };
+        assert!(tiles(16, 1) && tiles(16, 2));
+        assert!(!tiles(32, 1) && !tiles(24, 2) && !tiles(16, 4));
     }
 
     #[test]

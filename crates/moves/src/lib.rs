@@ -18,7 +18,9 @@ pub mod lines;
 mod plan;
 mod planner;
 mod ragged;
+mod self_contained;
 mod target;
+mod tiles;
 mod transpose;
 
 pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, reach};
@@ -29,4 +31,5 @@ pub use plan::{MovePlan, Stores, Way};
 pub use planner::Planner;
 pub use ragged::{Masked, RaggedCut};
 pub use target::Target;
+pub use tiles::{STAGE, Tiles};
 pub use transpose::Plane;

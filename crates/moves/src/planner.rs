@@ -10,6 +10,7 @@ use crate::inline::Inline;
 use crate::lines::{Known, Program};
 use crate::plan::{MovePlan, Stores, Way};
 use crate::ragged::RaggedCut;
+use crate::self_contained::self_contained;
 use crate::target::Target;
 use crate::transpose::Plane;
 
@@ -68,6 +69,19 @@ impl Planner {
         // A loop is as good as rows and better than lines, which have to look what they are to do.
         let (_, way) = self.way(shape, form);
         matches!(way, Way::Rows(_) | Way::Lines(..)).then_some(Inline::Runs)
+    }
+
+    /// The code that moves a box without any call, of about so many instructions at most if there is
+    /// any that short.
+    #[must_use]
+    pub fn self_contained(
+        &self,
+        shape: &ByteBox,
+        form: Form,
+        shuffles: Shuffles,
+        room: usize,
+    ) -> Inline {
+        self_contained(shape, form, shuffles, &self.lines, room)
     }
 
     /// What each way to move a box costs that there is for it, in about micro-operations.

@@ -52,11 +52,6 @@ impl Transposed {
         })
     }
 
-    /// The places of the two dimensions, if both are contiguous and forwards.
-    pub(crate) fn contiguous(&self) -> Option<(usize, usize)> {
-        (self.step == 1 && self.start == (0, 0)).then_some(self.at)
-    }
-
     /// What is around the two.
     pub(crate) fn outer(&self, shape: &ByteBox) -> Steps {
         let all = shape.steps.iter().enumerate();

@@ -60,7 +60,7 @@ fn answer(line: &str) -> String {
         None => writeln!(text, "  a call"),
         Some(Inline::Runs) => writeln!(text, "  inline runs"),
         Some(Inline::Cells(cells)) => writeln!(text, "  inline cells, {}", cells.cost),
-        Some(Inline::Tiles { .. }) => writeln!(text, "  inline tiles"),
+        Some(Inline::Tiles(_)) => writeln!(text, "  inline tiles"),
     };
     text
 }

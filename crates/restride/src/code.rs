@@ -1,7 +1,7 @@
 //! What runs a kernel: machine code, or the generic executor until there is some or for good.
 
 use crate::jit::NativeKernel;
-use restride_exec::{CallError, Executable, code_pays_after};
+use restride_exec::{CallError, Executable};
 use restride_loops::{Buffer, Gather, Kernel, Role, Stmt, Verified};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,9 +49,9 @@ impl From<CallError> for Failed {
 }
 
 impl RunnableKernel {
-    pub(crate) fn new(kernel: Verified, runner: Runner) -> Self {
+    pub(crate) fn new(kernel: Verified, runner: Runner, pays_after: Option<u32>) -> Self {
         Self {
-            pays_after: code_pays_after(&kernel).filter(|_| cfg!(feature = "jit")),
+            pays_after,
             kernel,
             runner,
             later: OnceLock::new(),

@@ -18,6 +18,10 @@ pub enum Code {
     Background,
     /// Never make executable memory.
     Generic,
+    /// As `Native`, for every kernel, with machine code that does all of it: no precompiled move, nothing
+    /// of the system's, no call at all, with vectors of at most 16 bytes. Kernels of more instructions than
+    /// a compile may make run generically, as those do that are refused executable memory.
+    SelfContained,
 }
 
 /// Where machine code lives.

@@ -294,6 +294,7 @@ impl Engine {
         match self.inner.config.code {
             Code::Generic => {}
             Code::Native | Code::Background => self.settle_as(program, Code::Native),
+            Code::SelfContained => self.settle_as(program, Code::SelfContained),
         }
     }
 
@@ -355,20 +356,32 @@ impl Engine {
             self.improve(&known, code);
             return Ok(known);
         }
+        let pays_after = self.pays_after(&kernel);
         let native = match code {
-            Code::Native if code_pays_after(&kernel).is_some() => share.jit.compile(&kernel, work),
-            Code::Native | Code::Background | Code::Generic => None,
+            Code::Native | Code::SelfContained if pays_after.is_some() => {
+                share.jit.compile(&kernel, work)
+            }
+            Code::Native | Code::SelfContained | Code::Background | Code::Generic => None,
         };
         let runner = match native {
             Some(native) => Runner::Native(native),
             None => Runner::Generic(Executable::new(&kernel, &share.planner)?),
         };
-        let made = Arc::new(RunnableKernel::new(kernel.clone(), runner));
+        let made = Arc::new(RunnableKernel::new(kernel.clone(), runner, pays_after));
         let made = share.kernels.find_or_add(hash, made, same);
         if code == Code::Background {
             self.improve(&made, code);
         }
         Ok(made)
+    }
+
+    /// After how many runs machine code of its own has paid for a kernel; nothing if it has no use for
+    /// any. Where leaves are not wanted, that is never because they are as fast.
+    fn pays_after(&self, kernel: &Verified) -> Option<u32> {
+        let runs = code_pays_after(kernel);
+        let wanted = self.inner.config.code == Code::SelfContained && kernel.statements() > 0;
+        let runs = if wanted { runs.or(Some(1)) } else { runs };
+        runs.filter(|_| cfg!(feature = "jit"))
     }
 
     /// Sees to machine code for a kernel that runs generically, where it gains by that.
@@ -378,7 +391,7 @@ impl Engine {
         }
         match code {
             Code::Generic => {}
-            Code::Native => self.share().jit.improve(kernel),
+            Code::Native | Code::SelfContained => self.share().jit.improve(kernel),
             Code::Background => self.share().jit.improve_later(kernel),
         }
     }

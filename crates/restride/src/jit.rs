@@ -1,7 +1,7 @@
 //! The engine's code generators: one for every thread that needs one, and one behind them.
 
 use crate::code::{Failed, RunnableKernel};
-use crate::config::{Config, Memory};
+use crate::config::{Code, Config, Memory};
 use crate::engine::Counts;
 use crate::guard::{Point, guarded, point};
 use crate::worker::Worker;
@@ -58,6 +58,7 @@ pub(crate) struct Jit {
     #[cfg(feature = "verify")]
     verify: Option<u64>,
     planner: Arc<Planner>,
+    self_contained: bool,
     /// Those that nobody uses. Not locked while code is made.
     idle: Mutex<Vec<Compiler>>,
     worker: Worker<RunnableKernel>,
@@ -68,6 +69,7 @@ impl Jit {
     pub(crate) fn new(config: &Config, planner: Arc<Planner>) -> Self {
         Self {
             planner,
+            self_contained: config.code == Code::SelfContained,
             space: CodeSpace::new(config.memory),
             #[cfg(feature = "verify")]
             verify: config.verify,
@@ -86,8 +88,10 @@ impl Jit {
             options.contracts = self.verify.is_some();
         }
         options.planner = Some(Arc::clone(&self.planner));
+        options.self_contained = self.self_contained;
         options
     }
+
     /// The code of a kernel as text.
     #[cfg(feature = "unstable")]
     pub(crate) fn listing(&self, kernel: &RunnableKernel) -> Result<Listing, JitError> {

@@ -17,10 +17,17 @@ fn transposed(rows: i64, columns: i64) -> Graph {
     g
 }
 
+const CODES: [Code; 4] = [
+    Code::Native,
+    Code::Background,
+    Code::Generic,
+    Code::SelfContained,
+];
+
 /// Every way in which an engine can hold code.
 fn engines() -> Vec<Engine> {
     let mut engines = Vec::new();
-    for code in [Code::Native, Code::Background, Code::Generic] {
+    for code in CODES {
         for memory in [Memory::Auto, Memory::Arena, Memory::Module] {
             let config = Config {
                 code,
@@ -453,7 +460,7 @@ fn indices_are_checked_even_if_only_views_are_left() -> Outcome {
       return %y
     }";
     let graph = Graph::parse(text).map_err(|errors| format!("{errors:?}"))?;
-    for code in [Code::Native, Code::Background, Code::Generic] {
+    for code in CODES {
         let engine = Engine::new(Config {
             code,
             ..Config::default()
@@ -483,7 +490,7 @@ fn the_first_of_several_bad_indices_is_the_one_reported() -> Outcome {
             }}"
         );
         let graph = Graph::parse(&text).map_err(|errors| format!("{errors:?}"))?;
-        for code in [Code::Native, Code::Background, Code::Generic] {
+        for code in CODES {
             let engine = Engine::new(Config {
                 code,
                 ..Config::default()
@@ -554,5 +561,35 @@ fn a_graph_that_may_not_stay_is_compiled_when_its_calls_pay() -> Outcome {
         (1, 1, 1),
         "{stats:?}"
     );
+    Ok(())
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn self_contained_code_is_made_for_everything_and_calls_nothing() -> Outcome {
+    let text = "func @f(%x: f32[512, 300], %i: i64[400]) {
+      %t = transpose %x perm [1, 0]
+      %r = gather %x, %i axis 0 out_of_range error
+      return %t, %r
+    }";
+    let graph = Graph::parse(text).map_err(|errors| format!("{errors:?}"))?;
+    let engine = Engine::new(Config {
+        code: Code::SelfContained,
+        views: ViewPolicy::Copy,
+        ..Config::default()
+    });
+    let program = engine.compile(&graph)?;
+    let code = program.disassembly().ok_or("there is no code")?;
+    assert!(!code.contains("call"), "{code}");
+    let x: Vec<f32> = (0..512 * 300).map(|n| n as f32).collect();
+    let indices: Vec<i64> = (0..400).map(|n| n * 7 % 512).collect();
+    let (mut transposed, mut rows) = (vec![0f32; 300 * 512], vec![0f32; 400 * 300]);
+    let inputs = [TensorRef::new(&x), TensorRef::new(&indices)];
+    let mut outputs = [TensorMut::new(&mut transposed), TensorMut::new(&mut rows)];
+    program.run(&inputs, &mut outputs)?;
+    let right = |at: usize| transposed[at] == x[at % 512 * 300 + at / 512];
+    assert!((0..300 * 512).all(right));
+    let right = |at: usize| rows[at] == x[indices[at / 300] as usize * 300 + at % 300];
+    assert!((0..400 * 300).all(right));
     Ok(())
 }

@@ -19,6 +19,9 @@ pub(crate) struct Args {
     /// What to print.
     #[arg(long, value_enum, default_value_t = Emit::Asm)]
     emit: Emit,
+    /// Code that calls no precompiled moves.
+    #[arg(long)]
+    self_contained: bool,
     #[command(flatten)]
     views: Views,
 }
@@ -63,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         writeln!(out, "; no code: nothing is moved")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let code = commented(&kernel)?;
+    let code = commented(&kernel, args.self_contained)?;
     writeln!(out, "; {}", code.summary)?;
     if wants(Emit::Clif) {
         writeln!(out, "{}", code.clif.trim_end())?;

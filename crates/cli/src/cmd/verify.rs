@@ -25,6 +25,9 @@ pub(crate) struct Args {
     /// Prove the code for every level of the processor that this machine has.
     #[arg(long)]
     every_level: bool,
+    /// Prove code that calls no precompiled moves.
+    #[arg(long)]
+    self_contained: bool,
     #[command(flatten)]
     views: Views,
     /// One JSON object a level.
@@ -58,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let mut proved = true;
     for level in levels {
-        let native = compiled(&kernel, level)?;
+        let native = compiled(&kernel, level, args.self_contained)?;
         let phases: Vec<usize> = native.phase_offsets().collect();
         let subject = Subject {
             code: native.code(),
@@ -92,10 +95,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     })
 }
 
-fn compiled(kernel: &Verified, level: Features) -> Result<NativeKernel, Failure> {
+fn compiled(
+    kernel: &Verified,
+    level: Features,
+    self_contained: bool,
+) -> Result<NativeKernel, Failure> {
     let mut options = CompileOptions::default();
     options.features = level;
     options.contracts = true;
+    options.self_contained = self_contained;
     Compiler::new(options)
         .and_then(|mut compiler| compiler.compile(kernel))
         .map_err(|error| Failure::Internal(format!("generating code: {error}")))

@@ -88,6 +88,7 @@ typedef int32_t restride_status;
 #define RESTRIDE_CODE_NATIVE 0     /* where it is faster */
 #define RESTRIDE_CODE_BACKGROUND 1 /* the same, by a thread of the engine's own */
 #define RESTRIDE_CODE_GENERIC 2    /* never: precompiled moves */
+#define RESTRIDE_CODE_SELF_CONTAINED 3 /* always, and it calls nothing */
 
 /* Whether an output may be a view of an input. */
 #define RESTRIDE_VIEWS_ANY 0

@@ -67,6 +67,7 @@ impl restride_config {
             code: match config.code {
                 Code::Background => RESTRIDE_CODE_BACKGROUND,
                 Code::Generic => RESTRIDE_CODE_GENERIC,
+                Code::SelfContained => RESTRIDE_CODE_SELF_CONTAINED,
                 _ => RESTRIDE_CODE_NATIVE,
             },
             views: match config.views {
@@ -89,6 +90,7 @@ impl restride_config {
             RESTRIDE_CODE_NATIVE => Code::Native,
             RESTRIDE_CODE_BACKGROUND => Code::Background,
             RESTRIDE_CODE_GENERIC => Code::Generic,
+            RESTRIDE_CODE_SELF_CONTAINED => Code::SelfContained,
             other => return Err(Failure::argument(format!("config.code: {other}"))),
         };
         let views = match self.views {

@@ -34,6 +34,8 @@ pub const RESTRIDE_CODE_NATIVE: u32 = 0;
 pub const RESTRIDE_CODE_BACKGROUND: u32 = 1;
 /// No machine code.
 pub const RESTRIDE_CODE_GENERIC: u32 = 2;
+/// Machine code always, which calls nothing.
+pub const RESTRIDE_CODE_SELF_CONTAINED: u32 = 3;
 
 /// An output may be any view of an input.
 pub const RESTRIDE_VIEWS_ANY: u32 = 0;

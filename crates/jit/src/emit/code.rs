@@ -2,7 +2,8 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value, types,
+    AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, SigRef, Signature, StackSlot,
+    StackSlotData, StackSlotKind, Type, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FuncInstBuilder, FunctionBuilder};
@@ -242,6 +243,31 @@ impl<'f> Code<'f> {
         let status = self.constant(status);
         self.ins().return_(&[status]);
         self.enter(go);
+    }
+
+    /// A block that ends the run with a status, for [`Code::go_on_if`], and one that goes on behind it.
+    pub(super) fn refusal(&mut self, status: i64) -> (Block, Block) {
+        let (fail, here) = (self.builder.create_block(), self.builder.create_block());
+        let done = self.builder.create_block();
+        self.jump(here);
+        self.enter_cold(fail);
+        let status = self.constant(status);
+        self.ins().return_(&[status]);
+        self.enter(here);
+        (fail, done)
+    }
+
+    /// Goes on here if a value is not zero, in another block if it is.
+    pub(super) fn go_on_if(&mut self, value: Value, otherwise: Block) {
+        let go = self.builder.create_block();
+        self.ins().brif(value, go, &[], otherwise, &[]);
+        self.enter(go);
+    }
+
+    /// So many bytes on the stack.
+    pub(super) fn stack(&mut self, bytes: u32) -> StackSlot {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4);
+        self.builder.create_sized_stack_slot(data)
     }
 
     /// Begins a loop; each carried value starts as given.

@@ -1,7 +1,7 @@
 //! Boxes of runs: straight-line code for small ones, loops around it for the others.
 
 use cranelift_codegen::ir::{Type, Value, types};
-use restride_moves::{ByteBox, Inline, Step, Steps, cost};
+use restride_moves::{ByteBox, Inline, Step, cost};
 use smallvec::SmallVec;
 
 use super::code::Trips;
@@ -9,8 +9,12 @@ use super::{At, Emitter};
 
 /// Loads in a straight line at most; a body repeated more often becomes a loop.
 pub(super) const STRAIGHT: i64 = 24;
+/// The same of one run.
+const STRAIGHT_RUN: i64 = 32;
 /// Loads per iteration that a loop is unrolled to.
 const UNROLLED: i64 = 8;
+/// Bytes that such a loop moves at once.
+const BLOCK: i64 = UNROLLED * 16;
 
 /// The type that moves so many bytes at once.
 pub(super) fn chunk_type(bytes: i64) -> Type {
@@ -51,26 +55,35 @@ impl Emitter<'_, '_> {
                 });
             }
             Inline::Cells(ref cells) => self.cells(dst, src, cells),
-            Inline::Tiles { line, column } => {
-                let (down, across) = (steps[line], steps[column]);
-                let outer: Steps = steps
-                    .iter()
-                    .enumerate()
-                    .filter(|(at, _)| *at != line && *at != column)
-                    .map(|(_, step)| *step)
-                    .collect();
-                let cost = (down.extent * across.extent) as i64 * run / 16;
-                self.nest(dst, src, &outer, cost, &mut |emit, dst, src| {
-                    emit.tiles(dst, src, run, down, across);
-                });
-            }
+            Inline::Tiles(ref tiles) => self.tiles(dst, src, tiles),
         }
     }
 
-    /// One run. All loads come before the stores they feed, eight at a time.
-    fn run(&mut self, dst: At, src: At, run: i64) {
-        let all: SmallVec<[(i64, Type); 16]> = chunks(run).collect();
-        for group in all.chunks(8) {
+    /// One run: in a straight line, or in a loop of blocks and what is left.
+    pub(super) fn run(&mut self, dst: At, src: At, run: i64) {
+        if loads(run) <= STRAIGHT_RUN {
+            let all: SmallVec<[(i64, Type); 16]> = chunks(run).collect();
+            return self.copy(dst, src, &all);
+        }
+        let blocks = run / BLOCK;
+        let block = Step {
+            extent: blocks as usize,
+            dst: BLOCK as isize,
+            src: BLOCK as isize,
+        };
+        let whole: SmallVec<[(i64, Type); 16]> = chunks(BLOCK).collect();
+        self.nest(dst, src, &[block], UNROLLED, &mut |emit, dst, src| {
+            emit.copy(dst, src, &whole);
+        });
+        let rest = (blocks * BLOCK..run).step_by(16);
+        let rest: SmallVec<[(i64, Type); 16]> =
+            rest.map(|at| (at.min(run - 16), types::I8X16)).collect();
+        self.copy(dst, src, &rest);
+    }
+
+    /// Some chunks. All loads come before the stores they feed, eight at a time.
+    fn copy(&mut self, dst: At, src: At, all: &[(i64, Type)]) {
+        for group in all.chunks(UNROLLED as usize) {
             let loaded: SmallVec<[Value; 8]> = group
                 .iter()
                 .map(|(at, ty)| self.code.load(*ty, src.plus(*at)))
@@ -113,13 +126,19 @@ impl Emitter<'_, '_> {
         }
         let unroll = (UNROLLED / inner_cost.max(1)).clamp(1, extent);
         let trips = extent / unroll;
-        let starts = [self.code.pointer(dst), self.code.pointer(src)];
-        let frame = self.code.begin_loop(Trips::Known(trips), &starts);
-        let [d, s] = [frame.carried()[0], frame.carried()[1]];
-        let (at_dst, at_src) = (At { ptr: d, offset: 0 }, At { ptr: s, offset: 0 });
+        // What stays where it is need not be carried along.
+        let (moves, starts) = match by_src {
+            0 => (1, [self.code.pointer(dst), src.ptr]),
+            _ => (2, [self.code.pointer(dst), self.code.pointer(src)]),
+        };
+        let frame = self.code.begin_loop(Trips::Known(trips), &starts[..moves]);
+        let carried = frame.carried();
+        let start = |ptr| At { ptr, offset: 0 };
+        let at_dst = start(carried[0]);
+        let at_src = carried.get(1).map_or(src, |ptr| start(*ptr));
         repeat(self, at_dst, at_src, unroll, cell);
-        self.code
-            .end_loop(frame, &[by_dst, by_src].map(|by| by.wrapping_mul(unroll)));
+        let steps = [by_dst, by_src].map(|by| by.wrapping_mul(unroll));
+        self.code.end_loop(frame, &steps[..moves]);
         let done = trips * unroll;
         let (dst, src) = (
             dst.plus(by_dst.wrapping_mul(done)),

@@ -1,12 +1,10 @@
 //! Boxes of the same bits.
 
-use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
-use restride_moves::{ByteBox, Step};
-use smallvec::SmallVec;
-
-use super::copy::{chunks, loads};
+use super::copy::{STRAIGHT, chunk_type, chunks, loads};
 use super::{At, Emitter, impossible};
 use crate::error::JitError;
+use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
+use restride_moves::{ByteBox, Step};
 
 /// Stores of a straight line that is cheaper than a call.
 const SHORT: i64 = 16;
@@ -44,38 +42,48 @@ impl Emitter<'_, '_> {
         limit: i64,
     ) -> Result<(), JitError> {
         let shape = ByteBox::of_fill(dims, width as usize).map_err(impossible)?;
-        let run = shape.run as i64;
-        let stores = loads(run).saturating_mul(shape.runs() as i64);
-        if stores > limit {
+        let stores = loads(shape.run as i64).saturating_mul(shape.runs() as i64);
+        if stores > limit && self.room.is_none() {
             let (entry, params) = self.attachments.fill(dims, width, bits)?;
             self.code.call_leaf(entry, dst, dst, params);
             return Ok(());
         }
-        let pattern = repeated(bits, width);
-        let dst = dst.plus(shape.dst as i64);
-        let mut values: SmallVec<[(Type, Value); 2]> = SmallVec::new();
-        for (at, ty) in chunks(run) {
-            let value = match values.iter().find(|(known, _)| *known == ty) {
-                Some((_, value)) => *value,
-                None => {
-                    let value = self.pattern(ty, pattern);
-                    values.push((ty, value));
-                    value
-                }
-            };
-            self.store_all(value, dst.plus(at), &shape.steps);
-        }
+        self.fill_shape(dst, shape, repeated(bits, width));
         Ok(())
     }
 
-    fn store_all(&mut self, value: Value, dst: At, steps: &[Step]) {
-        match steps.split_first() {
-            None => self.code.store(value, dst),
-            Some((step, inner)) => {
-                for at in 0..step.extent as i64 {
-                    self.store_all(value, dst.plus(at * step.dst as i64), inner);
-                }
+    /// Writes sixteen bytes, again and again, to the destination of a box.
+    pub(super) fn fill_shape(&mut self, dst: At, shape: ByteBox, pattern: u128) {
+        let mut run = shape.run as i64;
+        // All chunks of a run are of one type.
+        let ty = chunk_type(run);
+        let value = self.pattern(ty, pattern);
+        let dst = dst.plus(shape.dst as i64);
+        let mut steps = shape.steps;
+        for step in &mut steps {
+            step.src = 0;
+        }
+        // A long run is many vectors, and perhaps one that overlaps the last of them.
+        let mut last = None;
+        if loads(run) > STRAIGHT {
+            last = (run % 16 > 0).then_some(run - 16);
+            steps.push(Step {
+                extent: (run / 16) as usize,
+                dst: 16,
+                src: 0,
+            });
+            run = 16;
+        }
+        self.nest(dst, dst, &steps, loads(run), &mut |emit, dst, _| {
+            for (at, _) in chunks(run) {
+                emit.code.store(value, dst.plus(at));
             }
+        });
+        if let Some(last) = last {
+            steps.pop();
+            self.nest(dst.plus(last), dst, &steps, 1, &mut |emit, dst, _| {
+                emit.code.store(value, dst);
+            });
         }
     }
 

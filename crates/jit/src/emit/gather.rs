@@ -1,11 +1,67 @@
 //! Rows named by an index tensor.
 
-use restride_loops::{Gather, Place};
-use restride_moves::{ByteBox, Inline};
+use restride_loops::{Form, Gather, Place};
+use restride_moves::{ByteBox, Inline, Step, Steps};
 use smallvec::SmallVec;
 
+use super::copy::STRAIGHT;
 use super::{At, Emitter, impossible};
 use crate::error::JitError;
+
+/// Rows in a straight line at most: of those that one load moves, and of others.
+const MOST_STRAIGHT: i64 = 6;
+const ROWS_AT_ONCE: usize = 2;
+
+/// Points of a row that take one look at their index, where these lie further apart than rows do.
+const POINTS: usize = 8;
+
+/// Dimensions around a loop of rows.
+struct Around {
+    steps: Steps,
+    /// Where they begin, in destination and source.
+    at: (isize, isize),
+}
+
+/// The dimensions of a row that are further apart in the destination than rows are, to go around the rows,
+/// and what of a row is left inside; twice where the innermost of them has points to spare.
+fn around_rows(row: &ByteBox, apart: i64) -> SmallVec<[(Around, ByteBox); 2]> {
+    let far = |step: &&Step| step.dst.unsigned_abs() as u64 > apart.unsigned_abs();
+    let count = row.steps.iter().take_while(far).count();
+    let (outer, inner) = row.steps.split_at(count);
+    let part = |steps: &[Step], at: (isize, isize), inner: &[Step]| {
+        let around = Around {
+            steps: steps.into(),
+            at,
+        };
+        let shape = ByteBox {
+            steps: inner.into(),
+            ..row.clone()
+        };
+        (around, shape)
+    };
+    let mut parts = SmallVec::new();
+    let Some((&last, outer)) = outer.split_last().filter(|_| row.run < POINTS * 4) else {
+        parts.push(part(&[], (0, 0), &row.steps));
+        return parts;
+    };
+    let (blocks, rest) = (last.extent / POINTS, last.extent % POINTS);
+    for (at, times, points) in [(0, blocks, POINTS), (blocks * POINTS, 1, rest)] {
+        if times == 0 || points == 0 {
+            continue;
+        }
+        let by = |n: usize, extent: usize| Step {
+            extent,
+            dst: last.dst * n as isize,
+            src: last.src * n as isize,
+        };
+        let start = by(at, 1);
+        let outer: Steps = outer.iter().copied().chain([by(POINTS, times)]).collect();
+        let points = Some(by(1, points)).filter(|step| step.extent > 1);
+        let inner: Steps = points.into_iter().chain(inner.iter().copied()).collect();
+        parts.push(part(&outer, (start.dst, start.src), &inner));
+    }
+    parts
+}
 
 impl Emitter<'_, '_> {
     /// All rows of a gather; zero bits if an index its addresses depend on is out of range.
@@ -40,25 +96,60 @@ impl Emitter<'_, '_> {
         let (dst, src) = (self.at(&g.dst)?, self.at(&g.src)?);
         let index = self.at(&g.index)?;
         let shape = ByteBox::of_move(&g.dims, width as usize).map_err(impossible)?;
-        match Inline::for_gather(&shape, g.extent, self.shuffles) {
-            Some(plan) => {
-                let index_step = self.index_bytes(&g.index, g.index_stride);
-                for row in 0..g.extent {
-                    let dst = dst.plus(row.wrapping_mul(g.dst_stride.wrapping_mul(width)));
-                    let index = index.plus(row.wrapping_mul(index_step));
-                    self.gather_row(g, dst, src, index, &shape, &plan)?;
+        let Some(room) = self.room else {
+            if let Some(plan) = Inline::for_gather(&shape, g.extent, self.shuffles) {
+                return self.each_row(g, dst, src, index, &shape, &plan);
+            }
+            let (entry, params) = self.attachments.gather(g, width)?;
+            let args = [dst, src, index].map(|at| self.code.pointer(at));
+            let params = self.code.address(params);
+            self.code
+                .call(entry, &[args[0], args[1], args[2], params], 0);
+            return Ok(());
+        };
+        let mut all = Ok(());
+        for (outer, inner) in around_rows(&shape, g.dst_stride.wrapping_mul(width)) {
+            let planner = self.attachments.planner();
+            let room = room / ROWS_AT_ONCE;
+            let plan = planner.self_contained(&inner, Form::Elements, self.shuffles, room);
+            let (dst, src) = (dst.plus(outer.at.0 as i64), src.plus(outer.at.1 as i64));
+            self.nest(dst, src, &outer.steps, STRAIGHT, &mut |emit, dst, src| {
+                let done = emit.each_row(g, dst, src, index, &inner, &plan);
+                if all.is_ok() {
+                    all = done;
                 }
-                Ok(())
-            }
-            None => {
-                let (entry, params) = self.attachments.gather(g, width)?;
-                let args = [dst, src, index].map(|at| self.code.pointer(at));
-                let params = self.code.address(params);
-                self.code
-                    .call(entry, &[args[0], args[1], args[2], params], 0);
-                Ok(())
-            }
+            });
         }
+        all
+    }
+
+    /// Row by row, by the code that one has.
+    fn each_row(
+        &mut self,
+        g: &Gather,
+        dst: At,
+        src: At,
+        index: At,
+        shape: &ByteBox,
+        plan: &Inline,
+    ) -> Result<(), JitError> {
+        let row = Step {
+            extent: usize::try_from(g.extent).unwrap_or_default(),
+            dst: g.dst_stride.wrapping_mul(self.width(&g.dst)) as isize,
+            src: self.index_bytes(&g.index, g.index_stride) as isize,
+        };
+        let cost = match shape.steps.is_empty() && shape.run <= 16 {
+            true => STRAIGHT / MOST_STRAIGHT,
+            false => STRAIGHT / ROWS_AT_ONCE as i64,
+        };
+        let mut all = Ok(());
+        self.nest(dst, index, &[row], cost, &mut |emit, dst, index| {
+            let done = emit.gather_row(g, dst, src, index, shape, plan);
+            if all.is_ok() {
+                all = done;
+            }
+        });
+        all
     }
 
     fn gather_row(
@@ -85,9 +176,14 @@ impl Emitter<'_, '_> {
         self.inline(dst, row, shape, plan);
         self.code.jump(done);
         self.code.enter_cold(zero);
-        let dims: SmallVec<[(i64, i64); 6]> =
-            g.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
-        self.fill_cold(dst, &dims, width)?;
+        match self.room {
+            Some(_) => self.fill_shape(dst, shape.clone(), 0),
+            None => {
+                let dims: SmallVec<[(i64, i64); 6]> =
+                    g.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
+                self.fill_cold(dst, &dims, width)?;
+            }
+        }
         self.code.jump(done);
         self.code.enter(done);
         Ok(())

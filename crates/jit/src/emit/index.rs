@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use restride_loops::{IndexType, Norm, Place, Stmt, Var};
+use restride_moves::Steps;
 
 use super::{At, Emitter};
 use crate::checks::{CheckBox, check_box};
@@ -134,6 +135,20 @@ impl Emitter<'_, '_> {
         let status = *self.checks;
         let at = self.at(index)?;
         let checked = CheckBox::new(dims, *norm);
+        if self.room.is_some() && checked.looks() > SHORT_CHECK {
+            let (fail, done) = self.code.refusal(status);
+            let steps: Steps = checked.rows().collect();
+            self.nest(at, at, &steps, 1, &mut |emit, at, _| {
+                let value = emit.wrapped(at, norm);
+                let below = emit
+                    .code
+                    .ins()
+                    .icmp_imm_s(IntCC::UnsignedLessThan, value, norm.limit);
+                emit.code.go_on_if(below, fail);
+            });
+            self.code.join(done);
+            return Ok(());
+        }
         let bad = if checked.looks() <= SHORT_CHECK {
             let mut any = None;
             for (_, offset) in checked.places() {

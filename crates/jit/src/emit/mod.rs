@@ -13,10 +13,10 @@ mod pointers;
 mod tiles;
 mod vectors;
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, StackSlot, Value, types};
 use restride_loops::{BufferId, Kernel, Move, Place, Role, Stmt, Var};
 use restride_moves::cells::Shuffles;
-use restride_moves::{BoxError, ByteBox};
+use restride_moves::{BoxError, ByteBox, STAGE};
 use smallvec::SmallVec;
 
 use crate::attach::Attachments;
@@ -52,6 +52,11 @@ pub(crate) struct Emitter<'a, 'f> {
     in_range: SmallVec<[(Var, Value); 4]>,
     /// What vectors can be put together.
     shuffles: Shuffles,
+    /// Where blocks are put together, if any are.
+    stage: Option<StackSlot>,
+    /// About how many instructions a statement may have, of code that does everything itself;
+    /// nothing if it may call leaves.
+    room: Option<usize>,
     /// The checks of this kernel met so far, which is the number of the last one.
     checks: &'a mut i64,
     /// The most instructions that the function may have.
@@ -64,6 +69,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         kernel: &'a Kernel,
         attachments: &'a mut Attachments,
         shuffles: Shuffles,
+        room: Option<usize>,
         checks: &'a mut i64,
         limit: usize,
     ) -> Self {
@@ -74,8 +80,20 @@ impl<'a, 'f> Emitter<'a, 'f> {
             pointers: Pointers::default(),
             in_range: SmallVec::new(),
             shuffles,
+            stage: None,
+            room,
             checks,
             limit,
+        }
+    }
+
+    /// Memory on the stack in which blocks are put together.
+    fn stage(&mut self) -> At {
+        let code = &mut self.code;
+        let slot = *self.stage.get_or_insert_with(|| code.stack(STAGE as u32));
+        At {
+            ptr: code.ins().stack_addr(types::I64, slot, 0),
+            offset: 0,
         }
     }
 
@@ -254,7 +272,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
     fn transfer(&mut self, dst: At, src: At, m: &Move, width: i64) -> Result<(), JitError> {
         let shape = ByteBox::of_move(&m.dims, width as usize).map_err(impossible)?;
         let planner = self.attachments.planner();
-        match planner.inline(&shape, m.form, self.shuffles) {
+        let plan = match self.room {
+            None => planner.inline(&shape, m.form, self.shuffles),
+            Some(room) => Some(planner.self_contained(&shape, m.form, self.shuffles, room)),
+        };
+        match plan {
             Some(plan) => {
                 self.inline(dst, src, &shape, &plan);
                 Ok(())

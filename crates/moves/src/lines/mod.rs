@@ -10,7 +10,7 @@ mod narrow;
 mod patterns;
 mod program;
 mod search;
-mod turns;
+pub(crate) mod turns;
 mod unit;
 mod wide;
 
@@ -77,16 +77,29 @@ impl Program {
             return Some((found.cost, Program::Wide(units)));
         }
         if features >= Features::Avx2 {
-            let found = cheapest(shape, limit, &known.narrow)?;
-            let (ops, start) = found.way.ops(&found.pattern);
-            let units = Units {
-                cut: found.cut,
-                ops,
-                start,
-                windows: found.way.windows,
-            };
-            return Some((found.cost, Program::Narrow(units)));
+            let (cost, units) = Program::narrow(shape, known, limit)?;
+            return Some((cost, Program::Narrow(units)));
         }
         None
+    }
+
+    /// The same of lines of 16 bytes.
+    pub(crate) fn narrow(
+        shape: &ByteBox,
+        known: &Known,
+        limit: usize,
+    ) -> Option<(usize, Units<NarrowOp, usize>)> {
+        if shape.run >= LONG_RUN || shape.steps.is_empty() {
+            return None;
+        }
+        let found = cheapest(shape, limit, &known.narrow)?;
+        let (ops, start) = found.way.ops(&found.pattern);
+        let units = Units {
+            cut: found.cut,
+            ops,
+            start,
+            windows: found.way.windows,
+        };
+        Some((found.cost, units))
     }
 }

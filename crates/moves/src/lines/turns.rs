@@ -14,7 +14,7 @@ const BYTES: usize = 1024;
 const MOST: usize = 4096;
 
 /// The cut with long rows in pieces, where neighbours share lines of the source.
-pub(super) fn take(mut cut: Cut) -> Cut {
+pub(crate) fn take(mut cut: Cut) -> Cut {
     let shares = |step: &Step| step.src != 0 && step.src.unsigned_abs() < LINE;
     let apart = cut.outer.iter().rposition(|step| !shares(step));
     let at = apart.map_or(0, |at| at + 1);

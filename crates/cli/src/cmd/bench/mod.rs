@@ -109,6 +109,9 @@ pub(crate) struct Args {
     /// Run the generic executor in place of machine code
     #[arg(long, conflicts_with = "reference")]
     generic: bool,
+    /// Run machine code that calls no precompiled moves
+    #[arg(long, conflicts_with_all = ["reference", "generic", "candidates"])]
+    self_contained: bool,
 }
 
 fn help() -> String {
@@ -159,10 +162,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn dispatch(args: &Args) -> Result<usize, Failure> {
-    let code = if args.generic {
-        Code::Generic
-    } else {
-        Code::Native
+    let code = match (args.generic, args.self_contained) {
+        (true, _) => Code::Generic,
+        (_, true) => Code::SelfContained,
+        _ => Code::Native,
     };
     if args.first {
         let input = args.file.as_deref().map(Input::open).transpose()?;

@@ -1,26 +1,36 @@
 //! The engine with machine code: once as it comes, and once for a machine with tiny caches, where
-//! small graphs have parallel loops and tiles as well, with the work shared out.
+//! small graphs have parallel loops and tiles as well, with the work shared out. And both of it again with
+//! code that calls nothing.
 
 use std::sync::LazyLock;
 
 use restride::{
-    Config, Engine, OffendingIndex, Output, ParallelFor, Program, RunError, Target, TensorMut,
-    TensorRef, ViewPolicy,
+    Code, Config, Engine, OffendingIndex, Output, ParallelFor, Program, RunError, Target,
+    TensorMut, TensorRef, ViewPolicy,
 };
 use restride_graph::TensorType;
 use restride_graph::oracle::Tensor;
 use restride_testkit::rungs::{BadIndex, Outcome, Rung, RungError, Subject};
 
+/// Machine code as it comes.
 pub(super) struct Native;
 
-static USUAL: LazyLock<Engine> = LazyLock::new(|| Engine::new(config()));
-static CRAMPED: LazyLock<Engine> = LazyLock::new(|| {
-    Engine::new(Config {
+/// Machine code that calls nothing.
+pub(super) struct SelfContained;
+
+static NATIVE: LazyLock<[Engine; 2]> = LazyLock::new(|| engines(Code::Native));
+static SELF_CONTAINED: LazyLock<[Engine; 2]> = LazyLock::new(|| engines(Code::SelfContained));
+
+/// For a usual machine, and for a cramped one.
+fn engines(code: Code) -> [Engine; 2] {
+    let cramped = Config {
+        code,
         target: Target::cramped(),
         views: ViewPolicy::Copy,
         ..config()
-    })
-});
+    };
+    [Config { code, ..config() }, cramped].map(Engine::new)
+}
 
 /// Programs are used once, so there is no need to keep many.
 fn config() -> Config {
@@ -37,12 +47,26 @@ impl Rung for Native {
     }
 
     fn run(&self, subject: &Subject<'_>) -> Outcome {
-        let usual = run(subject, &USUAL, &restride::Sequential)?;
-        match run(subject, &CRAMPED, &Backwards) {
-            Ok(shared) if shared == usual => Ok(usual),
-            Ok(_) => Err(broken("chunks for a cramped machine differ from the whole")),
-            Err(error) => Err(broken(format!("for a cramped machine only: {error}"))),
-        }
+        on_both(subject, &NATIVE)
+    }
+}
+
+impl Rung for SelfContained {
+    fn name(&self) -> &'static str {
+        "self-contained"
+    }
+
+    fn run(&self, subject: &Subject<'_>) -> Outcome {
+        on_both(subject, &SELF_CONTAINED)
+    }
+}
+
+fn on_both(subject: &Subject<'_>, [usual, cramped]: &[Engine; 2]) -> Outcome {
+    let usual = run(subject, usual, &restride::Sequential)?;
+    match run(subject, cramped, &Backwards) {
+        Ok(shared) if shared == usual => Ok(usual),
+        Ok(_) => Err(broken("chunks for a cramped machine differ from the whole")),
+        Err(error) => Err(broken(format!("for a cramped machine only: {error}"))),
     }
 }
 

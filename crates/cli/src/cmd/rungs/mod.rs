@@ -15,5 +15,6 @@ pub(super) fn rungs_help(what: &str) -> String {
 pub(super) fn all_rungs() -> Vec<&'static dyn Rung> {
     let mut all = rungs();
     all.push(&engine::Native);
+    all.push(&engine::SelfContained);
     all
 }

@@ -335,8 +335,8 @@ static void misuse_is_refused(void) {
   CHECK(fails(restride_engine_create(&config, &no_engine), RESTRIDE_INVALID_ARGUMENT, "config.size is 8"));
   CHECK(fails(restride_config_default(&config), RESTRIDE_INVALID_ARGUMENT, "config.size is 8"));
   config.size = sizeof config;
-  config.code = 3;
-  CHECK(fails(restride_engine_create(&config, &no_engine), RESTRIDE_INVALID_ARGUMENT, "config.code: 3"));
+  config.code = 4;
+  CHECK(fails(restride_engine_create(&config, &no_engine), RESTRIDE_INVALID_ARGUMENT, "config.code: 4"));
   config.code = 0;
   config.views = 99;
   CHECK(fails(restride_engine_create(&config, &no_engine), RESTRIDE_INVALID_ARGUMENT, "config.views: 99"));
