@@ -1,10 +1,11 @@
 //! All rungs agree on random graphs of the whole family; and the ladder can fail.
 
 use restride_graph::oracle::Tensor;
-use restride_graph::{Graph, Op};
-use restride_testkit::generate::{Kind, case};
+use restride_graph::{Graph, OPERATORS, Op};
+use restride_testkit::generate::{Kind, Random, case};
 use restride_testkit::ladder::{Options, check, climb, read};
 use restride_testkit::rungs::{Outcome, Rung, Subject, rungs};
+use restride_tests::structured::Genome;
 
 fn options(seed: u64, count: u64) -> Options {
     Options {
@@ -35,15 +36,31 @@ fn all_rungs_agree() {
 
 #[test]
 fn a_name_is_one_case_and_every_operator_is_drawn() {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = std::collections::BTreeMap::new();
     for number in 0..2_000 {
         let kind = Kind::of_number(number);
         let (one, other) = (case(5, number, kind, 8), case(5, number, kind, 8));
         assert!(one.graph == other.graph && one.buffers() == other.buffers());
-        let values = one.graph.values();
-        seen.extend(values.map(|value| one.graph.op(value).name()));
+        for value in one.graph.values() {
+            *seen.entry(one.graph.op(value).name()).or_insert(0) += 1;
+        }
     }
-    assert_eq!(seen.len(), 25, "{seen:?}");
+    for row in OPERATORS {
+        let times = seen.get(row.name).copied().unwrap_or(0);
+        assert!(times >= 10, "{}: {times}", row.name);
+    }
+}
+
+#[test]
+fn every_operator_is_drawn_by_the_search_for_costs() {
+    let mut random = Random::of_case(3, 0);
+    let texts = (0..4_000).filter_map(|_| Genome::random(&mut random).text(10_000));
+    let texts: String = texts.collect();
+    for row in OPERATORS {
+        let times = texts.matches(&format!("={} ", row.name)).count()
+            + texts.matches(&format!("= {} ", row.name)).count();
+        assert!(times >= 10, "{}: {times}", row.name);
+    }
 }
 
 /// Rolls come out unrolled.

@@ -2,11 +2,11 @@
 
 use restride_graph::{
     BroadcastMode, ChannelAxis, Constant, DepthOrder, ElementType, Graph, IndexRule, Ints, Op,
-    OutOfRange, PadMode, ReshapeDialect, SliceDialect, TensorType, ValueId,
+    OutOfRange, PadMode, ReshapeDialect, SliceDialect, StridedSliceDialect, TensorType, ValueId,
 };
 
 /// How many kinds of statements there are.
-pub(crate) const KINDS: u8 = 24;
+pub(crate) const KINDS: u8 = 26;
 
 /// The largest list that a statement may have.
 const LIST: usize = 1024;
@@ -304,6 +304,19 @@ impl Made {
                     .rev()
                     .find(|by| size % by == 0)?,
             },
+            23 => Op::StridedSlice {
+                x,
+                dialect: StridedSliceDialect::ALL[n[1] as usize % StridedSliceDialect::ALL.len()],
+                begin: all(&mut |k, s| if has(n[1], k) { small(n[2], s) - 1 } else { 0 }),
+                end: all(&mut |_, s| s),
+                strides: all(&mut |k, s| if has(n[0], k) { small(n[3], s) } else { 1 }),
+                begin_mask: 0,
+                end_mask: 0,
+                ellipsis_mask: 0,
+                new_axis_mask: 0,
+                shrink_axis_mask: i64::from(n[3] & n[1] & 0xff),
+            },
+            24 => Op::Identity { x },
             _ => Op::CenterCropPad {
                 x,
                 shape: all(&mut |k, s| {

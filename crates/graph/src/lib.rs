@@ -47,19 +47,9 @@
 //!
 //! # Operators
 //!
-//! | operator | from | what is spelled |
-//! |---|---|---|
-//! | `strided_slice` | TensorFlow, OpenVINO StridedSlice-1, MindSpore | begin, end, strides, five masks, a dialect |
-//! | `slice` | OpenVINO Slice-8, ONNX Slice | start, stop, step, axes; the words tell the dialect |
-//! | `gather`, `gather_elements`, `gather_nd` | all | axis, batch axes, what an index out of range does, whether negatives wrap |
-//! | `reshape` | plain, OpenVINO Reshape-1, ONNX, TensorFlow, MindSpore | a pattern; the dialect says what 0 and -1 mean |
-//! | `transpose`, `squeeze`, `unsqueeze`, `flatten`, `identity` | all | axes |
-//! | `broadcast`, `tile` | all | a shape and how it lines up; repeats |
-//! | `reverse`, `roll`, `reverse_sequence` | all | axes, shifts, lengths |
-//! | `concat`, `split` | all | an axis, lengths; every part of a split is a value |
-//! | `pad`, `center_crop_pad` | all | amounts (negative ones crop), a mode |
-//! | `depth_to_space`, `space_to_depth`, `shuffle_channels` | ONNX, OpenVINO, TensorFlow | block, order, where the channels are |
-//! | `constant` | | dense data |
+//! Each is a row of [one table](OPERATORS), of which this one is made.
+//!
+#![doc = include_str!("operators.md")]
 //!
 //! Where two frameworks disagree the graph says whose rule holds; there is no default that guesses.
 //! An index out of range gives zero bits (`zero`), is moved into the axis (`clamp`), or makes the
@@ -105,8 +95,9 @@ pub use element::{ElementType, UnknownElement};
 pub use error::{Count, GraphError, Place, Problem, Refusal};
 pub use graph::{Graph, MAX_VALUES, Output, ViewPolicy};
 pub use op::{
-    BroadcastMode, ChannelAxis, DepthOrder, IndexRule, Ints, Op, Operands, OutOfRange, PadMode,
-    ReshapeDialect, SliceDialect, StridedSliceDialect, StridedSliceSpec,
+    BroadcastMode, ChannelAxis, DepthOrder, IndexRule, Ints, Number, OPERATORS, Op, Operands,
+    Operator, OutOfRange, PadMode, ReshapeDialect, SliceDialect, StridedSliceDialect,
+    StridedSliceSpec,
 };
 pub use restride_text::{Diagnostics, Source};
 pub use sample::Sample;

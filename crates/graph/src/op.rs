@@ -1,12 +1,33 @@
-//! The operators, spelled as the frameworks spell them.
+//! The operators, spelled as the frameworks spell them: one table.
 //!
 //! No meaning is lost here: masks stay masks, negative indices stay negative, and where two
 //! frameworks disagree the operator carries a dialect or a policy that says whose rule holds.
 //! The canonicaliser is the only place where spelling goes away.
+//!
+//! A row has the operator's name, its operands, and its attributes with how each is spelled. The
+//! enum, both ways of the text form, and what visits operands or numbers are made of it. Four facts
+//! stand elsewhere, and no `match` on operators compiles without them: the type rule
+//! (`infer.rs`), the meaning (`oracle/eval.rs`), the canonical form and the generator.
 
+mod table;
+mod words;
+
+pub use table::{Number, Operator};
+pub(crate) use words::Spelled;
+pub use words::{
+    BroadcastMode, ChannelAxis, DepthOrder, IndexRule, OutOfRange, PadMode, ReshapeDialect,
+    SliceDialect, StridedSliceDialect,
+};
+
+use std::fmt;
 use std::sync::Arc;
 
+use crate::text::{
+    ByTheWords, Int, IntOrZero, Lengths, LinedUp, List, ListIf, Mask, Part, Rim, Rule, SliceList,
+    Spelling, Word, WordOr, Zeros,
+};
 use crate::{Constant, ValueId};
+use table::{Reads, operators};
 
 /// The values an operator reads.
 pub type Operands = smallvec::SmallVec<[ValueId; 4]>;
@@ -14,237 +35,134 @@ pub type Operands = smallvec::SmallVec<[ValueId; 4]>;
 /// A short list of integers as the user wrote them: begins, axes, patterns.
 pub type Ints = smallvec::SmallVec<[i64; 6]>;
 
-/// Whose `strided_slice` rules hold (they differ in the corners).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StridedSliceDialect {
-    /// TensorFlow's kernel.
-    TensorFlow,
-    /// OpenVINO StridedSlice-1: a backward begin clamps at 0, a shrink ignores its stride.
-    OpenVino,
-    /// MindSpore: stride 0 is an error anywhere, specs longer than the rank are refused.
-    MindSpore,
-}
-
-/// Whose `slice` rules hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SliceDialect {
-    /// OpenVINO Slice-8.
-    OpenVino,
-    /// ONNX Slice-13: the same rule, spelled `starts ends axes steps`.
-    Onnx,
-}
-
-/// Whose `reshape` rules hold for 0 and -1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReshapeDialect {
-    /// Explicit sizes only, no -1.
-    Plain,
-    /// OpenVINO Reshape-1; with `special_zero` a 0 copies the input's size.
-    OpenVino {
-        /// Whether 0 means "copy".
-        special_zero: bool,
-    },
-    /// ONNX Reshape-14; unless `allow_zero`, a 0 copies the input's size.
-    Onnx {
-        /// Whether 0 means an empty axis.
-        allow_zero: bool,
-    },
-    /// `tf.reshape`.
-    TensorFlow,
-    /// MindSpore `ops.reshape`.
-    MindSpore,
-}
-
-/// What a gather does with an index outside its axis. Never guessed: always spelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OutOfRange {
-    /// The element is zero bits (OpenVINO Gather-8).
-    Zero,
-    /// The index is clamped into the axis (XLA). On an empty axis the element is zero bits.
-    Clamp,
-    /// The run fails before anything is written (ONNX, TensorFlow).
-    Error,
-}
-
-/// How a gather reads its indices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct IndexRule {
-    /// What happens outside the axis.
-    pub out_of_range: OutOfRange,
-    /// Whether a negative index counts from the end (once) before the range test.
-    pub wrap: bool,
-}
-
-/// How `broadcast` lines its target up with its operand.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum BroadcastMode {
-    /// Right-aligned; every axis of the operand is 1 or the target's size.
-    Numpy,
-    /// Right-aligned both ways: where the target says 1, the operand's size stays (ONNX Expand).
-    Bidirectional,
-    /// `axes[k]` is the output axis of the operand's axis `k`.
-    Explicit(Ints),
-}
-
-/// What fills the rim of a `pad`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PadMode {
-    /// These bits (the low `width` bytes).
-    Constant(u128),
-    /// The nearest edge element.
-    Edge,
-    /// Mirrored without the edge.
-    Reflect,
-    /// Mirrored with the edge.
-    Symmetric,
-    /// Continued from the other side.
-    Wrap,
-}
-
-/// The order in which `depth_to_space` and `space_to_depth` see the depth axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DepthOrder {
-    /// Blocks first, then channels (ONNX DCR).
-    BlocksFirst,
-    /// Channels first, then blocks (ONNX CRD).
-    DepthFirst,
-}
-
-/// Where the channel axis of an image-like tensor stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ChannelAxis {
-    /// `[N, C, spatial..]`.
-    First,
-    /// `[N, spatial.., C]` (TensorFlow's NHWC).
-    Last,
-}
-
-/// One operator with its attributes. Operands come first in each variant.
-#[allow(missing_docs, reason = "the fields carry the frameworks' own names")]
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
-    /// A graph input; its type stands with its value.
-    Input,
-    /// A dense constant, such as an index table.
-    Constant(Constant),
+operators! {
     /// The operand itself.
-    Identity { x: ValueId },
+    Identity "identity" (x: ValueId) {}
+
     /// `strided_slice` with begin, end, strides and the five masks (bit i = position i).
-    StridedSlice {
-        x: ValueId,
-        dialect: StridedSliceDialect,
-        begin: Ints,
-        end: Ints,
-        strides: Ints,
-        begin_mask: i64,
-        end_mask: i64,
-        ellipsis_mask: i64,
-        new_axis_mask: i64,
-        shrink_axis_mask: i64,
-    },
+    StridedSlice "strided_slice" (x: ValueId) {
+        begin: Ints = List("begin"),
+        end: Ints = List("end"),
+        strides: Ints = List("strides"),
+        begin_mask: i64 = Mask("begin_mask"),
+        end_mask: i64 = Mask("end_mask"),
+        ellipsis_mask: i64 = Mask("ellipsis_mask"),
+        new_axis_mask: i64 = Mask("new_axis_mask"),
+        shrink_axis_mask: i64 = Mask("shrink_axis_mask"),
+        dialect: StridedSliceDialect = WordOr("dialect", StridedSliceDialect::TensorFlow),
+    }
+
     /// OpenVINO Slice-8 or ONNX Slice; without `axes` the first `start.len()` axes.
-    Slice {
-        x: ValueId,
-        dialect: SliceDialect,
-        start: Ints,
-        stop: Ints,
-        step: Ints,
-        axes: Option<Ints>,
-    },
+    Slice "slice" (x: ValueId) {
+        dialect: SliceDialect = ByTheWords,
+        start: Ints = SliceList(0),
+        stop: Ints = SliceList(1),
+        step: Ints = SliceList(2),
+        axes: Option<Ints> = ListIf("axes"),
+    }
+
     /// Rows of `x` along `axis`, named by `indices`, after `batch_dims` shared leading axes.
-    Gather {
-        x: ValueId,
-        indices: ValueId,
-        axis: i64,
-        batch_dims: i64,
-        rule: IndexRule,
-    },
+    Gather "gather" (x: ValueId, indices: ValueId) {
+        axis: i64 = Int("axis"),
+        batch_dims: i64 = IntOrZero("batch_dims"),
+        rule: IndexRule = Rule,
+    }
+
     /// `out[i] = x[i with i[axis] := indices[i]]`.
-    GatherElements {
-        x: ValueId,
-        indices: ValueId,
-        axis: i64,
-        rule: IndexRule,
-    },
+    GatherElements "gather_elements" (x: ValueId, indices: ValueId) {
+        axis: i64 = Int("axis"),
+        rule: IndexRule = Rule,
+    }
+
     /// The last axis of `indices` addresses the axes of `x` after `batch_dims`.
-    GatherNd {
-        x: ValueId,
-        indices: ValueId,
-        batch_dims: i64,
-        rule: IndexRule,
-    },
+    GatherNd "gather_nd" (x: ValueId, indices: ValueId) {
+        batch_dims: i64 = IntOrZero("batch_dims"),
+        rule: IndexRule = Rule,
+    }
+
     /// Same row-major order, new sizes.
-    Reshape {
-        x: ValueId,
-        dialect: ReshapeDialect,
-        pattern: Ints,
-    },
+    Reshape "reshape" (x: ValueId) {
+        pattern: Ints = List("shape"),
+        dialect: ReshapeDialect = Zeros,
+    }
+
     /// `out.shape[k] = x.shape[perm[k]]`; an empty `perm` reverses the axes.
-    Transpose { x: ValueId, perm: Ints },
+    Transpose "transpose" (x: ValueId) { perm: Ints = List("perm") }
+
     /// Drops axes of size 1: those named, or all when `axes` is absent.
-    Squeeze { x: ValueId, axes: Option<Ints> },
+    Squeeze "squeeze" (x: ValueId) { axes: Option<Ints> = ListIf("axes") }
+
     /// Inserts axes of size 1; `axes` count in the output's rank.
-    Unsqueeze { x: ValueId, axes: Ints },
+    Unsqueeze "unsqueeze" (x: ValueId) { axes: Ints = List("axes") }
+
     /// ONNX Flatten: `[product before axis, product from axis]`.
-    Flatten { x: ValueId, axis: i64 },
+    Flatten "flatten" (x: ValueId) { axis: i64 = Int("axis") }
+
     /// Repeats axes of size 1 up to `shape`.
-    Broadcast {
-        x: ValueId,
-        shape: Ints,
-        mode: BroadcastMode,
-    },
+    Broadcast "broadcast" (x: ValueId) {
+        shape: Ints = List("shape"),
+        mode: BroadcastMode = LinedUp,
+    }
+
     /// Turns whole axes round.
-    Reverse { x: ValueId, axes: Ints },
+    Reverse "reverse" (x: ValueId) { axes: Ints = List("axes") }
+
     /// `out[i] = x[(i - shift) mod d]`; repeated axes add up.
-    Roll { x: ValueId, shift: Ints, axes: Ints },
+    Roll "roll" (x: ValueId) { shift: Ints = List("shift"), axes: Ints = List("axes") }
+
     /// One part of a split: consecutive spans of `lengths` along `axis`; `part` says which.
     /// A length of -1 takes the rest. The text form groups the parts of one split.
-    Split {
-        x: ValueId,
-        axis: i64,
-        lengths: Arc<[i64]>,
-        part: u32,
-    },
+    Split "split" (x: ValueId) {
+        axis: i64 = Int("axis"),
+        lengths: Arc<[i64]> = Lengths,
+        part: u32 = Part,
+    }
+
     /// Operands side by side along `axis`.
-    Concat { parts: Operands, axis: i64 },
+    Concat "concat" (parts: Operands) { axis: i64 = Int("axis") }
+
     /// `out[i] = x[i mod d]` per axis; shape and repeats are padded with 1 on the left.
-    Tile { x: ValueId, repeats: Ints },
+    Tile "tile" (x: ValueId) { repeats: Ints = List("repeats") }
+
     /// Adds a rim; negative amounts crop.
-    Pad {
-        x: ValueId,
-        low: Ints,
-        high: Ints,
-        mode: PadMode,
-    },
+    Pad "pad" (x: ValueId) {
+        low: Ints = List("low"),
+        high: Ints = List("high"),
+        mode: PadMode = Rim,
+    }
+
     /// Moves blocks of depth into space.
-    DepthToSpace {
-        x: ValueId,
-        block: i64,
-        order: DepthOrder,
-        channels: ChannelAxis,
-    },
+    DepthToSpace "depth_to_space" (x: ValueId) {
+        block: i64 = Int("block"),
+        order: DepthOrder = Word::<DepthOrder>::new("order"),
+        channels: ChannelAxis = WordOr("channels", ChannelAxis::First),
+    }
+
     /// Moves blocks of space into depth.
-    SpaceToDepth {
-        x: ValueId,
-        block: i64,
-        order: DepthOrder,
-        channels: ChannelAxis,
-    },
+    SpaceToDepth "space_to_depth" (x: ValueId) {
+        block: i64 = Int("block"),
+        order: DepthOrder = Word::<DepthOrder>::new("order"),
+        channels: ChannelAxis = WordOr("channels", ChannelAxis::First),
+    }
+
     /// Splits `axis` into `groups`, swaps the two halves of it, joins it again.
-    ShuffleChannels { x: ValueId, axis: i64, groups: i64 },
+    ShuffleChannels "shuffle_channels" (x: ValueId) {
+        axis: i64 = Int("axis"),
+        groups: i64 = Int("groups"),
+    }
+
     /// ONNX CenterCropPad: each named axis is cropped or zero-padded about its centre.
-    CenterCropPad {
-        x: ValueId,
-        shape: Ints,
-        axes: Option<Ints>,
-    },
+    CenterCropPad "center_crop_pad" (x: ValueId) {
+        shape: Ints = List("shape"),
+        axes: Option<Ints> = ListIf("axes"),
+    }
+
     /// Per batch entry, turns round the first `lengths[b]` elements of `seq_axis`.
-    ReverseSequence {
-        x: ValueId,
-        lengths: Ints,
-        batch_axis: i64,
-        seq_axis: i64,
-    },
+    ReverseSequence "reverse_sequence" (x: ValueId) {
+        lengths: Ints = List("lengths"),
+        batch_axis: i64 = Int("batch_axis"),
+        seq_axis: i64 = Int("seq_axis"),
+    }
 }
 
 /// The attributes of a `strided_slice`, borrowed: what [`resolve::strided_slice`] works on.
@@ -272,113 +190,11 @@ pub struct StridedSliceSpec<'a> {
     pub shrink_axis_mask: i64,
 }
 
-impl PadMode {
-    /// The name in the text form.
-    pub const fn name(self) -> &'static str {
-        match self {
-            PadMode::Constant(_) => "constant",
-            PadMode::Edge => "edge",
-            PadMode::Reflect => "reflect",
-            PadMode::Symmetric => "symmetric",
-            PadMode::Wrap => "wrap",
-        }
-    }
-}
-
 impl Op {
-    /// The name of the operator in the text form.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Op::Input => "input",
-            Op::Constant(_) => "constant",
-            Op::Identity { .. } => "identity",
-            Op::StridedSlice { .. } => "strided_slice",
-            Op::Slice { .. } => "slice",
-            Op::Gather { .. } => "gather",
-            Op::GatherElements { .. } => "gather_elements",
-            Op::GatherNd { .. } => "gather_nd",
-            Op::Reshape { .. } => "reshape",
-            Op::Transpose { .. } => "transpose",
-            Op::Squeeze { .. } => "squeeze",
-            Op::Unsqueeze { .. } => "unsqueeze",
-            Op::Flatten { .. } => "flatten",
-            Op::Broadcast { .. } => "broadcast",
-            Op::Reverse { .. } => "reverse",
-            Op::Roll { .. } => "roll",
-            Op::Split { .. } => "split",
-            Op::Concat { .. } => "concat",
-            Op::Tile { .. } => "tile",
-            Op::Pad { .. } => "pad",
-            Op::DepthToSpace { .. } => "depth_to_space",
-            Op::SpaceToDepth { .. } => "space_to_depth",
-            Op::ShuffleChannels { .. } => "shuffle_channels",
-            Op::CenterCropPad { .. } => "center_crop_pad",
-            Op::ReverseSequence { .. } => "reverse_sequence",
-        }
-    }
-
-    /// The values it reads, in order.
-    pub fn operands(&self) -> Operands {
-        match self {
-            Op::Input | Op::Constant(_) => Operands::new(),
-            Op::Identity { x }
-            | Op::StridedSlice { x, .. }
-            | Op::Slice { x, .. }
-            | Op::Reshape { x, .. }
-            | Op::Transpose { x, .. }
-            | Op::Squeeze { x, .. }
-            | Op::Unsqueeze { x, .. }
-            | Op::Flatten { x, .. }
-            | Op::Broadcast { x, .. }
-            | Op::Reverse { x, .. }
-            | Op::Roll { x, .. }
-            | Op::Split { x, .. }
-            | Op::Tile { x, .. }
-            | Op::Pad { x, .. }
-            | Op::DepthToSpace { x, .. }
-            | Op::SpaceToDepth { x, .. }
-            | Op::ShuffleChannels { x, .. }
-            | Op::CenterCropPad { x, .. }
-            | Op::ReverseSequence { x, .. } => smallvec::smallvec![*x],
-            Op::Gather { x, indices, .. }
-            | Op::GatherElements { x, indices, .. }
-            | Op::GatherNd { x, indices, .. } => smallvec::smallvec![*x, *indices],
-            Op::Concat { parts, .. } => parts.clone(),
-        }
-    }
-
     /// The same operator of other values.
     #[must_use]
     pub fn map_operands(mut self, mut of: impl FnMut(ValueId) -> ValueId) -> Op {
-        match &mut self {
-            Op::Input | Op::Constant(_) => {}
-            Op::Identity { x }
-            | Op::StridedSlice { x, .. }
-            | Op::Slice { x, .. }
-            | Op::Reshape { x, .. }
-            | Op::Transpose { x, .. }
-            | Op::Squeeze { x, .. }
-            | Op::Unsqueeze { x, .. }
-            | Op::Flatten { x, .. }
-            | Op::Broadcast { x, .. }
-            | Op::Reverse { x, .. }
-            | Op::Roll { x, .. }
-            | Op::Split { x, .. }
-            | Op::Tile { x, .. }
-            | Op::Pad { x, .. }
-            | Op::DepthToSpace { x, .. }
-            | Op::SpaceToDepth { x, .. }
-            | Op::ShuffleChannels { x, .. }
-            | Op::CenterCropPad { x, .. }
-            | Op::ReverseSequence { x, .. } => *x = of(*x),
-            Op::Gather { x, indices, .. }
-            | Op::GatherElements { x, indices, .. }
-            | Op::GatherNd { x, indices, .. } => {
-                *x = of(*x);
-                *indices = of(*indices);
-            }
-            Op::Concat { parts, .. } => parts.iter_mut().for_each(|part| *part = of(*part)),
-        }
+        self.change_operands(|operand| *operand = of(*operand));
         self
     }
 

@@ -21,16 +21,16 @@ mod strided_slice;
 #[cfg(test)]
 mod python;
 
-pub use axes::{flatten, reverse, roll, squeeze, transpose, unsqueeze};
-pub use blocks::{Blocks, depth_to_space, shuffle_channels, space_to_depth};
-pub use broadcast::{Broadcast, Tile, broadcast, tile};
-pub use gather::{GatherAxes, GatherNdAxes, gather, gather_elements, gather_nd};
-pub use join::{MAX_PARTS, concat, equal_parts, split};
-pub use pad::{PadAxis, center_crop_pad, pad};
-pub use reshape::reshape;
-pub use sequence::{ReverseSequence, reverse_sequence};
-pub use slice::slice;
-pub use strided_slice::{AxisAction, strided_slice};
+pub use axes::*;
+pub use blocks::*;
+pub use broadcast::*;
+pub use gather::*;
+pub use join::*;
+pub use pad::*;
+pub use reshape::*;
+pub use sequence::*;
+pub use slice::*;
+pub use strided_slice::*;
 
 use smallvec::SmallVec;
 

@@ -45,16 +45,6 @@ pub fn slice(
     Ok(spans)
 }
 
-impl SliceDialect {
-    /// What the dialect calls the first index, the end and the step.
-    pub(crate) const fn words(self) -> [&'static str; 3] {
-        match self {
-            SliceDialect::OpenVino => ["start", "stop", "step"],
-            SliceDialect::Onnx => ["starts", "ends", "steps"],
-        }
-    }
-}
-
 /// A range with both ends clamped into the axis. A backward start clamps at 0, not before it: it
 /// reads index 0 even if it was far below.
 pub(super) fn clamped(start: i64, stop: i64, step: i64, size: i64) -> Span {

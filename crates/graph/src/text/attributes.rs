@@ -3,12 +3,27 @@
 use restride_text::{Cursor, Diagnostic, Span, Spanned, closest};
 use smallvec::SmallVec;
 
-use super::signature::{Kind, Signature};
 use crate::error::Place;
+use crate::op::Operator;
 use crate::{GraphError, Ints, MAX_VALUES};
 
+/// What stands after an attribute's name.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// An integer.
+    Int,
+    /// A list of integers.
+    Ints,
+    /// An unsigned bit pattern.
+    Bits,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Nothing: the name says it all.
+    Flag,
+}
+
 /// The attributes of one statement.
-pub(super) struct Attributes<'a> {
+pub(crate) struct Attributes<'a> {
     /// The operator's name and where it stands.
     pub(super) op: Spanned<&'a str>,
     /// Where the operands stand.
@@ -44,13 +59,18 @@ impl<'a> Attributes<'a> {
     pub(super) fn read(
         &mut self,
         cursor: &mut Cursor<'a>,
-        signature: &Signature,
+        row: &Operator,
     ) -> Result<(), Diagnostic> {
         while !cursor.at_name("return") && cursor.peek()?.kind == restride_text::TokenKind::Name {
             let word = cursor.name()?;
-            let mut known = signature.attributes.iter();
-            let Some(&(name, kind)) = known.find(|(name, _)| *name == word.text) else {
-                return Err(unknown_attribute(word, signature));
+            let mut known = None;
+            row.words(&mut |name, kind, _| {
+                if name == word.text {
+                    known = Some((name, kind));
+                }
+            });
+            let Some((name, kind)) = known else {
+                return Err(unknown_attribute(word, row));
             };
             if self.find(name).is_some() {
                 let message = format!("`{name}` is given twice");
@@ -74,16 +94,22 @@ impl<'a> Attributes<'a> {
     }
 
     /// Whether an attribute is given.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
 
-    fn missing(&self, name: &str) -> Diagnostic {
+    /// An operator that reads something, and got nothing.
+    pub(crate) fn without_operands(&self) -> Diagnostic {
+        Diagnostic::new(self.op.span, format!("{} reads nothing", self.op.text))
+    }
+
+    /// An attribute that must be there, and is not.
+    pub(crate) fn without(&self, name: &str) -> Diagnostic {
         Diagnostic::new(self.op.span, format!("{} needs `{name}`", self.op.text))
     }
 
     /// An integer, if given.
-    pub(super) fn int_if(&self, name: &str) -> Option<i64> {
+    pub(crate) fn int_if(&self, name: &str) -> Option<i64> {
         match self.find(name)?.value {
             Value::Int(value) => Some(value),
             Value::Ints(..) | Value::Bits(_) | Value::Word(_) | Value::Flag => None,
@@ -91,12 +117,12 @@ impl<'a> Attributes<'a> {
     }
 
     /// An integer that must be there.
-    pub(super) fn int(&self, name: &str) -> Result<i64, Diagnostic> {
-        self.int_if(name).ok_or_else(|| self.missing(name))
+    pub(crate) fn int(&self, name: &str) -> Result<i64, Diagnostic> {
+        self.int_if(name).ok_or_else(|| self.without(name))
     }
 
     /// A list, if given.
-    pub(super) fn ints_if(&self, name: &str) -> Option<Ints> {
+    pub(crate) fn ints_if(&self, name: &str) -> Option<Ints> {
         match &self.find(name)?.value {
             Value::Ints(items, _) => Some(items.clone()),
             Value::Int(_) | Value::Bits(_) | Value::Word(_) | Value::Flag => None,
@@ -104,12 +130,12 @@ impl<'a> Attributes<'a> {
     }
 
     /// A list that must be there.
-    pub(super) fn ints(&self, name: &str) -> Result<Ints, Diagnostic> {
-        self.ints_if(name).ok_or_else(|| self.missing(name))
+    pub(crate) fn ints(&self, name: &str) -> Result<Ints, Diagnostic> {
+        self.ints_if(name).ok_or_else(|| self.without(name))
     }
 
     /// A bit pattern, if given.
-    pub(super) fn bits_if(&self, name: &str) -> Option<u128> {
+    pub(crate) fn bits_if(&self, name: &str) -> Option<u128> {
         match self.find(name)?.value {
             Value::Bits(value) => Some(value),
             Value::Int(_) | Value::Ints(..) | Value::Word(_) | Value::Flag => None,
@@ -117,7 +143,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// A word, if given.
-    pub(super) fn word_if(&self, name: &str) -> Option<&'static str> {
+    pub(crate) fn word_if(&self, name: &str) -> Option<&'static str> {
         match self.find(name)?.value {
             Value::Word(word) => Some(word),
             Value::Int(_) | Value::Ints(..) | Value::Bits(_) | Value::Flag => None,
@@ -125,15 +151,15 @@ impl<'a> Attributes<'a> {
     }
 
     /// A word that must be there.
-    pub(super) fn word(&self, name: &str, words: &[&str]) -> Result<&'static str, Diagnostic> {
+    pub(crate) fn word(&self, name: &str, words: &[&str]) -> Result<&'static str, Diagnostic> {
         self.word_if(name).ok_or_else(|| {
             let words = words.join("`, `");
-            self.missing(name).help(format!("one of `{words}`"))
+            self.without(name).help(format!("one of `{words}`"))
         })
     }
 
     /// Refuses attributes that only make sense elsewhere.
-    pub(super) fn refuse(&self, names: &[&str], why: &str) -> Result<(), Diagnostic> {
+    pub(crate) fn refuse(&self, names: &[&str], why: &str) -> Result<(), Diagnostic> {
         match self
             .entries
             .iter()
@@ -148,7 +174,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// The place in the text that an error is about.
-    pub(super) fn locate(&self, error: &GraphError) -> Diagnostic {
+    pub(crate) fn locate(&self, error: &GraphError) -> Diagnostic {
         let span = match error.at {
             Place::Whole | Place::Result => None,
             Place::Operand(operand) => self.operands.get(operand).copied(),
@@ -191,13 +217,11 @@ fn read_value(cursor: &mut Cursor<'_>, kind: Kind) -> Result<Value, Diagnostic> 
     })
 }
 
-fn unknown_attribute(word: Spanned<&str>, signature: &Signature) -> Diagnostic {
-    let what = format!("attribute of {}", signature.name);
-    unknown(
-        &what,
-        word,
-        signature.attributes.iter().map(|(name, _)| *name),
-    )
+fn unknown_attribute(word: Spanned<&str>, row: &Operator) -> Diagnostic {
+    let mut names: Vec<&str> = Vec::new();
+    row.words(&mut |name, _, _| names.push(name));
+    let what = format!("attribute of {}", row.name);
+    unknown(&what, word, names.into_iter())
 }
 
 /// `slcie` is no operator; did you mean `slice`?

@@ -1,9 +1,8 @@
 //! The text form: [`Graph`](crate::Graph) prints itself, [`Graph::parse`](crate::Graph::parse)
-//! reads it back.
+//! reads it back. What a statement may say stands in the [table of operators](crate::OPERATORS).
 //!
-//! - `signature` lists what every operator's statement may say,
 //! - `attributes` reads a statement into a bag of spanned attributes,
-//! - `operator` makes the operator of a bag,
+//! - `spelling` makes the fields of an operator of a bag, and writes them,
 //! - `data` reads types, layouts and constants,
 //! - `scope` knows what labels stand for,
 //! - `parse` reads the function around the statements and recovers from errors,
@@ -12,11 +11,15 @@
 
 mod attributes;
 mod data;
-mod operator;
 mod parse;
 mod print;
 mod remarks;
 mod scope;
-mod signature;
+mod spelling;
 
+pub(crate) use attributes::{Attributes, Kind};
 pub(crate) use data::{Said, sample as read_sample};
+pub(crate) use spelling::{
+    ByTheWords, Int, IntOrZero, Lengths, LinedUp, List, ListIf, Mask, Part, Rim, Rule, SliceList,
+    Spelling, Word, WordOr, Words, Zeros,
+};

@@ -11,11 +11,10 @@ use smallvec::SmallVec;
 
 use super::attributes::{Attributes, unknown};
 use super::data::{self, Said};
-use super::operator::{operator, split_part};
 use super::scope::{Label, Scope, name_of};
-use super::signature::{Reads, SIGNATURES};
+use super::spelling::{Part, Spelling};
 use crate::{
-    ElementType, Graph, GraphError, MAX_VALUES, Op, Operands, Place, Problem, TensorType, ValueId,
+    ElementType, Graph, GraphError, MAX_VALUES, OPERATORS, Op, Operands, TensorType, ValueId,
     ViewPolicy, resolve,
 };
 
@@ -298,20 +297,16 @@ impl<'a> Parser<'a> {
         results: usize,
     ) -> Result<SmallVec<[Op; 1]>, Failure> {
         let op = attributes.op;
-        let Some(signature) = SIGNATURES.iter().find(|known| known.name == op.text) else {
-            let names = SIGNATURES
-                .iter()
-                .map(|known| known.name)
-                .chain(["constant"]);
+        let Some(row) = OPERATORS.iter().find(|row| row.name == op.text) else {
+            let names = OPERATORS.iter().map(|row| row.name).chain(["constant"]);
             return Err(unknown("operator", op, names).into());
         };
         let mut values = Labels::new();
         self.values(&mut values, MAX_VALUES)?;
         attributes.operands = values.iter().map(|value| value.span).collect();
-        attributes.read(&mut self.cursor, signature)?;
-        if let Reads::Exactly(expected) = signature.reads
-            && values.len() != expected
-        {
+        attributes.read(&mut self.cursor, row)?;
+        let expected = row.operands.len();
+        if values.len() != expected && !row.many {
             let message = format!(
                 "{} reads {expected} value(s), not {}",
                 op.text,
@@ -333,7 +328,7 @@ impl<'a> Parser<'a> {
         if let ("split", [x]) = (op.text, &operands[..]) {
             return self.split(attributes, *x, results);
         }
-        let op = operator(attributes, &operands).map_err(Failure::Meaning)?;
+        let op = (row.read)(attributes, &operands).map_err(Failure::Meaning)?;
         Ok(SmallVec::from_iter([op]))
     }
 
@@ -352,25 +347,20 @@ impl<'a> Parser<'a> {
                 .as_slice()
                 .into(),
         };
-        let parts = match attributes.int_if("part") {
-            Some(got) => {
-                let part = u32::try_from(got).ok().filter(|&part| part < u32::MAX);
-                let part = part.ok_or_else(|| {
-                    let problem = Problem::OutOfRange {
-                        got,
-                        low: 0,
-                        high: lengths.len() as i64 - 1,
-                    };
-                    let error = Place::Attribute("part").refuse(problem).of("split");
-                    Failure::Meaning(attributes.locate(&error))
-                })?;
+        let parts = match attributes.has("part") {
+            true => {
+                let part = Part.read(attributes).map_err(Failure::Meaning)?;
                 part..part + 1
             }
-            None => 0..u32::try_from(lengths.len().min(resolve::MAX_PARTS)).unwrap_or(0),
+            false => 0..u32::try_from(lengths.len().min(resolve::MAX_PARTS)).unwrap_or(0),
         };
-        Ok(parts
-            .map(|part| split_part(x, axis, &lengths, part))
-            .collect())
+        let part = |part| Op::Split {
+            x,
+            axis,
+            lengths: Arc::clone(&lengths),
+            part,
+        };
+        Ok(parts.map(part).collect())
     }
 
     fn define(

@@ -3,11 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::remarks::Remarks;
-use crate::types::write_list;
-use crate::{
-    BroadcastMode, ChannelAxis, Constant, DepthOrder, Graph, IndexRule, Op, OutOfRange, PadMode,
-    ReshapeDialect, StridedSliceDialect, StridedSliceSpec, ValueId,
-};
+use crate::{Constant, Graph, Op, ValueId};
 
 /// Inputs stand on one line up to this width, one a line beyond.
 const MAX_LINE: usize = 96;
@@ -166,19 +162,6 @@ fn split_group(graph: &Graph, id: ValueId) -> usize {
     }
 }
 
-fn list(f: &mut Formatter<'_>, name: &str, items: &[i64]) -> fmt::Result {
-    write!(f, " {name} ")?;
-    write_list(f, items)
-}
-
-fn mask(f: &mut Formatter<'_>, name: &str, value: i64) -> fmt::Result {
-    match value {
-        0 => Ok(()),
-        ..0 => write!(f, " {name} {value}"),
-        _ => write!(f, " {name} {value:#b}"),
-    }
-}
-
 fn write_op(f: &mut Formatter<'_>, graph: &Graph, id: ValueId, parts: usize) -> fmt::Result {
     let op = graph.op(id);
     f.write_str(op.name())?;
@@ -190,198 +173,12 @@ fn write_op(f: &mut Formatter<'_>, graph: &Graph, id: ValueId, parts: usize) -> 
             graph.label(operand)
         )?;
     }
-    if let Some(spec) = op.strided_slice_spec() {
-        return strided_slice(f, &spec);
-    }
+    op.write_attributes(f)?;
     match op {
-        Op::Input | Op::Identity { .. } | Op::StridedSlice { .. } => Ok(()),
         Op::Constant(value) => constant(f, value),
-        Op::Slice {
-            x: _,
-            dialect,
-            start,
-            stop,
-            step,
-            axes,
-        } => {
-            let [starts, stops, steps] = dialect.words();
-            list(f, starts, start)?;
-            list(f, stops, stop)?;
-            list(f, steps, step)?;
-            optional(f, "axes", axes.as_deref())
-        }
-        Op::Gather {
-            x: _,
-            indices: _,
-            axis,
-            batch_dims,
-            rule,
-        } => {
-            write!(f, " axis {axis}")?;
-            batch(f, *batch_dims)?;
-            index_rule(f, *rule)
-        }
-        Op::GatherElements {
-            x: _,
-            indices: _,
-            axis,
-            rule,
-        } => {
-            write!(f, " axis {axis}")?;
-            index_rule(f, *rule)
-        }
-        Op::GatherNd {
-            x: _,
-            indices: _,
-            batch_dims,
-            rule,
-        } => {
-            batch(f, *batch_dims)?;
-            index_rule(f, *rule)
-        }
-        Op::Reshape {
-            x: _,
-            dialect,
-            pattern,
-        } => {
-            list(f, "shape", pattern)?;
-            f.write_str(reshape_dialect(*dialect))
-        }
-        Op::Transpose { x: _, perm } => list(f, "perm", perm),
-        Op::Squeeze { x: _, axes } => optional(f, "axes", axes.as_deref()),
-        Op::Unsqueeze { x: _, axes } | Op::Reverse { x: _, axes } => list(f, "axes", axes),
-        Op::Flatten { x: _, axis } | Op::Concat { parts: _, axis } => write!(f, " axis {axis}"),
-        Op::Broadcast { x: _, shape, mode } => {
-            list(f, "shape", shape)?;
-            match mode {
-                BroadcastMode::Numpy => Ok(()),
-                BroadcastMode::Bidirectional => f.write_str(" mode bidirectional"),
-                BroadcastMode::Explicit(axes) => {
-                    f.write_str(" mode explicit")?;
-                    list(f, "axes", axes)
-                }
-            }
-        }
-        Op::Roll { x: _, shift, axes } => {
-            list(f, "shift", shift)?;
-            list(f, "axes", axes)
-        }
-        Op::Split {
-            x: _,
-            axis,
-            lengths,
-            part,
-        } => {
-            write!(f, " axis {axis}")?;
-            list(f, "lengths", lengths)?;
-            match parts == lengths.len() {
-                true => Ok(()),
-                false => write!(f, " part {part}"),
-            }
-        }
-        Op::Tile { x: _, repeats } => list(f, "repeats", repeats),
-        Op::Pad {
-            x: _,
-            low,
-            high,
-            mode,
-        } => {
-            list(f, "low", low)?;
-            list(f, "high", high)?;
-            match mode {
-                PadMode::Constant(bits) => write!(f, " constant {bits:#x}"),
-                PadMode::Edge | PadMode::Reflect | PadMode::Symmetric | PadMode::Wrap => {
-                    write!(f, " mode {}", mode.name())
-                }
-            }
-        }
-        Op::DepthToSpace {
-            x: _,
-            block,
-            order,
-            channels,
-        }
-        | Op::SpaceToDepth {
-            x: _,
-            block,
-            order,
-            channels,
-        } => {
-            let order = match order {
-                DepthOrder::BlocksFirst => "blocks_first",
-                DepthOrder::DepthFirst => "depth_first",
-            };
-            let channels = match channels {
-                ChannelAxis::First => "",
-                ChannelAxis::Last => " channels last",
-            };
-            write!(f, " block {block} order {order}{channels}")
-        }
-        Op::ShuffleChannels { x: _, axis, groups } => write!(f, " axis {axis} groups {groups}"),
-        Op::CenterCropPad { x: _, shape, axes } => {
-            list(f, "shape", shape)?;
-            optional(f, "axes", axes.as_deref())
-        }
-        Op::ReverseSequence {
-            x: _,
-            lengths,
-            batch_axis,
-            seq_axis,
-        } => {
-            list(f, "lengths", lengths)?;
-            write!(f, " batch_axis {batch_axis} seq_axis {seq_axis}")
-        }
+        Op::Split { lengths, part, .. } if parts != lengths.len() => write!(f, " part {part}"),
+        _ => Ok(()),
     }
-}
-
-fn optional(f: &mut Formatter<'_>, name: &str, items: Option<&[i64]>) -> fmt::Result {
-    items.map_or(Ok(()), |items| list(f, name, items))
-}
-
-fn batch(f: &mut Formatter<'_>, batch_dims: i64) -> fmt::Result {
-    match batch_dims {
-        0 => Ok(()),
-        _ => write!(f, " batch_dims {batch_dims}"),
-    }
-}
-
-fn strided_slice(f: &mut Formatter<'_>, spec: &StridedSliceSpec<'_>) -> fmt::Result {
-    list(f, "begin", spec.begin)?;
-    list(f, "end", spec.end)?;
-    list(f, "strides", spec.strides)?;
-    mask(f, "begin_mask", spec.begin_mask)?;
-    mask(f, "end_mask", spec.end_mask)?;
-    mask(f, "ellipsis_mask", spec.ellipsis_mask)?;
-    mask(f, "new_axis_mask", spec.new_axis_mask)?;
-    mask(f, "shrink_axis_mask", spec.shrink_axis_mask)?;
-    f.write_str(match spec.dialect {
-        StridedSliceDialect::TensorFlow => "",
-        StridedSliceDialect::OpenVino => " dialect openvino",
-        StridedSliceDialect::MindSpore => " dialect mindspore",
-    })
-}
-
-fn reshape_dialect(dialect: ReshapeDialect) -> &'static str {
-    match dialect {
-        ReshapeDialect::Plain => "",
-        ReshapeDialect::OpenVino {
-            special_zero: false,
-        } => " dialect openvino",
-        ReshapeDialect::OpenVino { special_zero: true } => " dialect openvino special_zero",
-        ReshapeDialect::Onnx { allow_zero: false } => " dialect onnx",
-        ReshapeDialect::Onnx { allow_zero: true } => " dialect onnx allow_zero",
-        ReshapeDialect::TensorFlow => " dialect tensorflow",
-        ReshapeDialect::MindSpore => " dialect mindspore",
-    }
-}
-
-fn index_rule(f: &mut Formatter<'_>, rule: IndexRule) -> fmt::Result {
-    f.write_str(match rule.out_of_range {
-        OutOfRange::Zero => " out_of_range zero",
-        OutOfRange::Clamp => " out_of_range clamp",
-        OutOfRange::Error => " out_of_range error",
-    })?;
-    f.write_str(if rule.wrap { " wrap" } else { "" })
 }
 
 fn constant(f: &mut Formatter<'_>, constant: &Constant) -> fmt::Result {

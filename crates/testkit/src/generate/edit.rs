@@ -6,35 +6,7 @@ use restride_graph::{Graph, GraphError, Op, ValueId};
 #[must_use]
 pub fn renamed(op: &Op, mut name: impl FnMut(ValueId) -> ValueId) -> Op {
     let mut op = op.clone();
-    match &mut op {
-        Op::Input | Op::Constant(_) => {}
-        Op::Identity { x }
-        | Op::StridedSlice { x, .. }
-        | Op::Slice { x, .. }
-        | Op::Reshape { x, .. }
-        | Op::Transpose { x, .. }
-        | Op::Squeeze { x, .. }
-        | Op::Unsqueeze { x, .. }
-        | Op::Flatten { x, .. }
-        | Op::Broadcast { x, .. }
-        | Op::Reverse { x, .. }
-        | Op::Roll { x, .. }
-        | Op::Split { x, .. }
-        | Op::Tile { x, .. }
-        | Op::Pad { x, .. }
-        | Op::DepthToSpace { x, .. }
-        | Op::SpaceToDepth { x, .. }
-        | Op::ShuffleChannels { x, .. }
-        | Op::CenterCropPad { x, .. }
-        | Op::ReverseSequence { x, .. } => *x = name(*x),
-        Op::Gather { x, indices, .. }
-        | Op::GatherElements { x, indices, .. }
-        | Op::GatherNd { x, indices, .. } => {
-            *x = name(*x);
-            *indices = name(*indices);
-        }
-        Op::Concat { parts, .. } => parts.iter_mut().for_each(|part| *part = name(*part)),
-    }
+    op.change_operands(|operand| *operand = name(*operand));
     op
 }
 

@@ -1,0 +1,34 @@
+//! The table of operators as its documentation shows it: `src/operators.md` is made of the rows.
+//! `BLESS=1` writes it.
+
+use std::path::Path;
+
+use restride_graph::OPERATORS;
+
+/// A cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+#[test]
+fn the_page_shows_the_table() {
+    let mut page = String::from("| statement | what it is |\n|---|---|\n");
+    for row in OPERATORS {
+        let summary: Vec<&str> = row.summary.lines().map(str::trim).collect();
+        let (form, summary) = (cell(&row.form()), cell(&summary.join(" ")));
+        page += &format!("| `{form}` | {} |\n", summary.trim());
+    }
+    page += "| `constant type [..]` | Dense data, such as a table of indices. |\n";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/operators.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    let shown = std::fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(shown, page, "BLESS=1 writes it");
+}
+
+#[test]
+fn every_name_is_there_once() {
+    let names: std::collections::BTreeSet<&str> = OPERATORS.iter().map(|row| row.name).collect();
+    assert_eq!(names.len(), OPERATORS.len());
+}
