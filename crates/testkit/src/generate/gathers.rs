@@ -22,6 +22,15 @@ fn rule(random: &mut Random) -> IndexRule {
 }
 
 impl Draw {
+    /// An operator that reads indices.
+    pub(super) fn indexed(&mut self, x: ValueId) -> Option<Op> {
+        match self.random.below(17) {
+            0..10 => self.gather(x),
+            10..13 => self.gather_elements(x),
+            _ => self.gather_nd(x),
+        }
+    }
+
     /// `gather` along some axis, with or without batch axes.
     pub(super) fn gather(&mut self, x: ValueId) -> Option<Op> {
         let shape = self.shape(x);
@@ -77,7 +86,7 @@ impl Draw {
         })
     }
 
-    pub(super) fn gather_elements(&mut self, x: ValueId) -> Option<Op> {
+    fn gather_elements(&mut self, x: ValueId) -> Option<Op> {
         let shape = self.shape(x);
         let random = &mut self.random;
         let axis = random.below(shape.len());
@@ -105,7 +114,7 @@ impl Draw {
         })
     }
 
-    pub(super) fn gather_nd(&mut self, x: ValueId) -> Option<Op> {
+    fn gather_nd(&mut self, x: ValueId) -> Option<Op> {
         let shape = self.shape(x);
         let random = &mut self.random;
         let batch = if random.percent(30) {

@@ -265,20 +265,14 @@ impl Draw {
     fn any_op(&mut self, x: ValueId) -> Option<Op> {
         let shape = self.shape(x);
         let element = self.graph.ty(x).element();
-        let small = shape.iter().product::<i64>() <= 400;
-        let random = &mut self.random;
-        match random.below(100) {
+        match self.random.below(100) {
             0..45 => self.view(x),
-            45..55 if !shape.is_empty() => self.gather(x),
-            55..58 if !shape.is_empty() => self.gather_elements(x),
-            58..62 if !shape.is_empty() => self.gather_nd(x),
+            45..62 if !shape.is_empty() => self.indexed(x),
             62..72 => self.concat(x),
-            72..80 if small => Some(rims::pad(random, x, &shape, element)),
-            80..83 if small => Some(rims::center_crop_pad(random, x, &shape)),
-            83..90 if !shape.is_empty() => Some(rims::roll(random, x, shape.len())),
-            90..95 if small => Some(rims::tile(random, x, shape.len())),
-            95..98 if shape.len() >= 2 => Some(rims::reverse_sequence(random, x, &shape)),
-            _ => self.view(x),
+            _ => match rims::any(&mut self.random, x, &shape, element) {
+                Some(op) => Some(op),
+                None => self.view(x),
+            },
         }
     }
 

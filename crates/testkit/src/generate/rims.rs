@@ -5,7 +5,26 @@ use restride_graph::{ElementType, Ints, Op, PadMode, ValueId};
 use super::Random;
 use super::views::some_axes;
 
-pub(super) fn pad(random: &mut Random, x: ValueId, shape: &[i64], element: ElementType) -> Op {
+/// One of these operators, if a value of this shape may have one.
+pub(super) fn any(
+    random: &mut Random,
+    x: ValueId,
+    shape: &[i64],
+    element: ElementType,
+) -> Option<Op> {
+    let rank = shape.len();
+    let small = shape.iter().product::<i64>() <= 400;
+    match random.below(28) {
+        0..8 if small => Some(pad(random, x, shape, element)),
+        8..11 if small => Some(center_crop_pad(random, x, shape)),
+        11..18 if rank > 0 => Some(roll(random, x, rank)),
+        18..23 if small => Some(tile(random, x, rank)),
+        23..26 if rank >= 2 => Some(reverse_sequence(random, x, shape)),
+        _ => None,
+    }
+}
+
+fn pad(random: &mut Random, x: ValueId, shape: &[i64], element: ElementType) -> Op {
     let bits = u128::from(random.bits()) << 64 | u128::from(random.bits());
     let mode = random.pick(&[
         PadMode::Constant(bits & element.bit_mask()),
@@ -54,7 +73,7 @@ pub(super) fn pad(random: &mut Random, x: ValueId, shape: &[i64], element: Eleme
     Op::Pad { x, low, high, mode }
 }
 
-pub(super) fn center_crop_pad(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
+fn center_crop_pad(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
     let near = |random: &mut Random, size: i64| (size + random.within(-3, 3)).max(0);
     if random.percent(40) {
         let shape = shape.iter().map(|&size| near(random, size)).collect();
@@ -73,7 +92,7 @@ pub(super) fn center_crop_pad(random: &mut Random, x: ValueId, shape: &[i64]) ->
     }
 }
 
-pub(super) fn roll(random: &mut Random, x: ValueId, rank: usize) -> Op {
+fn roll(random: &mut Random, x: ValueId, rank: usize) -> Op {
     let (_, mut axes) = some_axes(random, rank);
     if !axes.is_empty() && random.percent(15) {
         // Shifts of an axis named twice add up.
@@ -89,7 +108,7 @@ pub(super) fn roll(random: &mut Random, x: ValueId, rank: usize) -> Op {
     Op::Roll { x, shift, axes }
 }
 
-pub(super) fn tile(random: &mut Random, x: ValueId, rank: usize) -> Op {
+fn tile(random: &mut Random, x: ValueId, rank: usize) -> Op {
     let count = match random.below(10) {
         0 => random.below(rank + 1),
         1 => rank + usize::from(rank < 5),
@@ -106,7 +125,7 @@ pub(super) fn tile(random: &mut Random, x: ValueId, rank: usize) -> Op {
     Op::Tile { x, repeats }
 }
 
-pub(super) fn reverse_sequence(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
+fn reverse_sequence(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
     let axes = random.permutation(shape.len());
     let (batch, seq) = (axes[0], axes[1]);
     let lengths = (0..shape[batch])
