@@ -6,7 +6,7 @@ use restride_graph::{
 };
 
 /// How many kinds of statements there are.
-pub(crate) const KINDS: u8 = 26;
+pub(crate) const KINDS: u8 = 28;
 
 /// The largest list that a statement may have.
 const LIST: usize = 1024;
@@ -317,6 +317,27 @@ impl Made {
                 shrink_axis_mask: i64::from(n[3] & n[1] & 0xff),
             },
             24 => Op::Identity { x },
+            26 | 27 => {
+                let by = small(n[1], 64);
+                let is_cut = |k: usize| k > 0 && has(n[0], k);
+                let block = all(&mut |k, _| if is_cut(k) { by } else { 1 });
+                let begin = all(&mut |k, _| if is_cut(k) { small(n[2], by) - 1 } else { 0 });
+                if kind % KINDS == 26 {
+                    Op::SpaceToBatch {
+                        x,
+                        pads_end: all(&mut |k, s| (-s - begin[k]).rem_euclid(block[k])),
+                        pads_begin: begin,
+                        block,
+                    }
+                } else {
+                    Op::BatchToSpace {
+                        x,
+                        block,
+                        crops_end: all(&mut |_, _| 0),
+                        crops_begin: begin,
+                    }
+                }
+            }
             _ => Op::CenterCropPad {
                 x,
                 shape: all(&mut |k, s| {

@@ -152,6 +152,23 @@ fn rule(op: &Op, operands: &[&TensorType]) -> Result<(ElementType, Shape), Refus
             order,
             channels,
         } => of(resolve::space_to_depth(x, *block, *order, *channels)?.shape),
+        Op::SpaceToBatch {
+            x: _,
+            block,
+            pads_begin,
+            pads_end,
+        } => of(resolve::space_to_batch(x, block, pads_begin, pads_end)?
+            .1
+            .shape),
+        Op::BatchToSpace {
+            x: _,
+            block,
+            crops_begin,
+            crops_end,
+        } => {
+            let (_, kept) = resolve::batch_to_space(x, block, crops_begin, crops_end)?;
+            of(resolve::lengths(&kept))
+        }
         Op::ShuffleChannels { x: _, axis, groups } => {
             of(resolve::shuffle_channels(x, *axis, *groups)?.shape)
         }

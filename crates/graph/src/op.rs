@@ -145,6 +145,21 @@ operators! {
         channels: ChannelAxis = WordOr("channels", ChannelAxis::First),
     }
 
+    /// OpenVINO SpaceToBatch-2: a rim of zeros, then blocks of every axis but the first go into the
+    /// first. The first entry of each list is for that axis: 1, 0 and 0.
+    SpaceToBatch "space_to_batch" (x: ValueId) {
+        block: Ints = List("block"),
+        pads_begin: Ints = List("pads_begin"),
+        pads_end: Ints = List("pads_end"),
+    }
+
+    /// OpenVINO BatchToSpace-2: the inverse, with the rim cropped.
+    BatchToSpace "batch_to_space" (x: ValueId) {
+        block: Ints = List("block"),
+        crops_begin: Ints = List("crops_begin"),
+        crops_end: Ints = List("crops_end"),
+    }
+
     /// Splits `axis` into `groups`, swaps the two halves of it, joins it again.
     ShuffleChannels "shuffle_channels" (x: ValueId) {
         axis: i64 = Int("axis"),

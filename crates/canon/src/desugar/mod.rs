@@ -206,6 +206,28 @@ fn spell_out(
             let blocks = resolve::space_to_depth(x.shape(), *block, *order, *channels)?;
             block::desugar(engine, x, &blocks)
         }
+        Op::SpaceToBatch {
+            x,
+            block,
+            pads_begin,
+            pads_end,
+        } => {
+            let x = of(x)?;
+            let (rims, blocks) = resolve::space_to_batch(x.shape(), block, pads_begin, pads_end)?;
+            let padded = pad::desugar(engine, x, &rims, PadMode::Constant(0))?;
+            block::desugar(engine, &padded, &blocks)
+        }
+        Op::BatchToSpace {
+            x,
+            block,
+            crops_begin,
+            crops_end,
+        } => {
+            let x = of(x)?;
+            let (blocks, kept) = resolve::batch_to_space(x.shape(), block, crops_begin, crops_end)?;
+            let whole = block::desugar(engine, x, &blocks)?;
+            slice::desugar(engine, &whole, &kept)
+        }
         Op::ShuffleChannels { x, axis, groups } => {
             let x = of(x)?;
             let blocks = resolve::shuffle_channels(x.shape(), *axis, *groups)?;

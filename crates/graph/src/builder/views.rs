@@ -170,6 +170,53 @@ impl Graph {
         BlocksBuilder::new(self, x, block, false)
     }
 
+    /// Adds a rim of zeros, then moves blocks of every axis but the first into the first, as
+    /// OpenVINO does: an entry for each axis, of which the first is 1, 0 and 0. TensorFlow's
+    /// `space_to_batch_nd` has no entry for the first axis, and none for the last ones.
+    ///
+    /// ```
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
+    /// let mut g = Graph::new("dilated");
+    /// let x = g.input("x", ElementType::F32, [1, 7, 8, 3])?;
+    /// let y = g.space_to_batch(x, [1, 2, 2, 1], [0, 1, 0, 0], [0; 4])?;
+    /// assert_eq!(g.ty(y).shape(), [4, 4, 4, 3]);
+    /// let z = g.batch_to_space(y, [1, 2, 2, 1], [0, 1, 0, 0], [0; 4])?;
+    /// assert_eq!(g.ty(z), g.ty(x));
+    /// # Ok::<(), restride::GraphError>(())
+    /// ```
+    pub fn space_to_batch(
+        &mut self,
+        x: ValueId,
+        block: impl AsRef<[i64]>,
+        pads_begin: impl AsRef<[i64]>,
+        pads_end: impl AsRef<[i64]>,
+    ) -> Result<ValueId, GraphError> {
+        self.push(Op::SpaceToBatch {
+            x,
+            block: ints(block),
+            pads_begin: ints(pads_begin),
+            pads_end: ints(pads_end),
+        })
+    }
+
+    /// Moves blocks of the first axis into the others, and crops them: see
+    /// [`Graph::space_to_batch`].
+    pub fn batch_to_space(
+        &mut self,
+        x: ValueId,
+        block: impl AsRef<[i64]>,
+        crops_begin: impl AsRef<[i64]>,
+        crops_end: impl AsRef<[i64]>,
+    ) -> Result<ValueId, GraphError> {
+        self.push(Op::BatchToSpace {
+            x,
+            block: ints(block),
+            crops_begin: ints(crops_begin),
+            crops_end: ints(crops_end),
+        })
+    }
+
     /// Cuts an axis into groups, swaps groups and members, joins them again.
     ///
     /// ```

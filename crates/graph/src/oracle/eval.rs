@@ -161,6 +161,8 @@ pub fn eval_op(op: &Op, operands: &[&Tensor]) -> Result<Tensor, OpError> {
         | Op::Pad { .. }
         | Op::DepthToSpace { .. }
         | Op::SpaceToDepth { .. }
+        | Op::SpaceToBatch { .. }
+        | Op::BatchToSpace { .. }
         | Op::ShuffleChannels { .. }
         | Op::CenterCropPad { .. }
         | Op::ReverseSequence { .. } => unary(op, operands[0])?,
@@ -244,6 +246,18 @@ fn unary<'a>(op: &'a Op, operand: &Tensor) -> Result<Rule<'a>, OpError> {
             order,
             channels,
         } => blocks::space_to_depth(x, *block, *order, *channels),
+        Op::SpaceToBatch {
+            x: _,
+            block,
+            pads_begin,
+            pads_end,
+        } => blocks::space_to_batch(x, block, pads_begin, pads_end),
+        Op::BatchToSpace {
+            x: _,
+            block,
+            crops_begin,
+            crops_end,
+        } => blocks::batch_to_space(x, block, crops_begin, crops_end),
         Op::ShuffleChannels { x: _, axis, groups } => blocks::shuffle_channels(x, *axis, *groups),
         Op::CenterCropPad { x: _, shape, axes } => pads::center_crop_pad(x, shape, axes.as_deref()),
         Op::ReverseSequence {

@@ -1,8 +1,8 @@
 //! Operators that are a reshape, a transpose and a reshape.
 
-use super::{PerAxis, axis, check_rank, overflow, result_rank};
+use super::{PadAxis, PerAxis, Span, axis, check_length, check_rank, overflow, pad, result_rank};
 use crate::error::{Place, Problem, Refusal};
-use crate::{ChannelAxis, Count, DepthOrder, Shape};
+use crate::{ChannelAxis, Count, DepthOrder, PadMode, Shape};
 
 /// A rearrangement in three steps: cut the axes into `split`, permute by `perm`, join into `shape`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,6 +158,94 @@ pub fn shuffle_channels(shape: &[i64], axis: i64, groups: i64) -> Result<Blocks,
         perm,
         shape: Shape::from_slice(shape),
     })
+}
+
+/// How many batches a block makes of one, once the lists of a `space_to_batch` or its inverse are
+/// known to fit: an entry for each axis, blocks at least 1, rims at least 0, and nothing for axis 0.
+fn batches(rank: usize, block: &[i64], rims: [(&'static str, &[i64]); 2]) -> Result<i64, Refusal> {
+    check_rank(0, rank, Count::AtLeast(2))?;
+    for (name, list, low) in [
+        ("block", block, 1),
+        (rims[0].0, rims[0].1, 0),
+        (rims[1].0, rims[1].1, 0),
+    ] {
+        check_length(name, list.len(), Count::Exactly(rank))?;
+        for (position, &got) in list.iter().enumerate() {
+            let high = if position == 0 { low } else { i64::MAX };
+            if got < low || got > high {
+                let problem = Problem::OutOfRange { got, low, high };
+                return Err(Place::Entry(name, position).refuse(problem));
+            }
+        }
+    }
+    let mut volume = 1i64;
+    for &by in block {
+        volume = volume.checked_mul(by).ok_or_else(overflow)?;
+    }
+    result_rank(rank + block.iter().filter(|&&by| by > 1).count())?;
+    Ok(volume)
+}
+
+/// `space_to_batch`: the rim of every axis, then how what has it is rearranged.
+pub fn space_to_batch(
+    shape: &[i64],
+    block: &[i64],
+    pads_begin: &[i64],
+    pads_end: &[i64],
+) -> Result<(PerAxis<PadAxis>, Blocks), Refusal> {
+    let rims = [("pads_begin", pads_begin), ("pads_end", pads_end)];
+    let volume = batches(shape.len(), block, rims)?;
+    let padded = pad(shape, pads_begin, pads_end, PadMode::Constant(0))?;
+    let (mut split, mut out) = (Shape::new(), Shape::new());
+    let (mut outer, mut inner) = (PerAxis::new(), PerAxis::new());
+    for (axis, (pad, &by)) in padded.iter().zip(block).enumerate() {
+        let size = divide(pad.len, axis, by)?;
+        outer.push(split.len());
+        split.push(size);
+        if by > 1 {
+            inner.push(split.len());
+            split.push(by);
+        }
+        out.push(size);
+    }
+    out[0] = out[0].checked_mul(volume).ok_or_else(overflow)?;
+    let perm = inner.into_iter().chain(outer).collect();
+    let shape = out;
+    Ok((padded, Blocks { split, perm, shape }))
+}
+
+/// `batch_to_space`: how it is rearranged, then what is kept of every axis of that.
+pub fn batch_to_space(
+    shape: &[i64],
+    block: &[i64],
+    crops_begin: &[i64],
+    crops_end: &[i64],
+) -> Result<(Blocks, PerAxis<Span>), Refusal> {
+    let crops = [("crops_begin", crops_begin), ("crops_end", crops_end)];
+    let volume = batches(shape.len(), block, crops)?;
+    let mut split: Shape = block.iter().copied().filter(|&by| by > 1).collect();
+    let (mut outer, mut inner) = (split.len(), 0);
+    split.push(divide(shape[0], 0, volume)?);
+    split.extend_from_slice(&shape[1..]);
+    let (mut perm, mut joined, mut kept) = (PerAxis::new(), Shape::new(), PerAxis::new());
+    for (axis, &by) in block.iter().enumerate() {
+        let size = split[outer].checked_mul(by).ok_or_else(overflow)?;
+        perm.push(outer);
+        outer += 1;
+        if by > 1 {
+            perm.push(inner);
+            inner += 1;
+        }
+        joined.push(size);
+        let got = crops_begin[axis].unsigned_abs() as u128 + crops_end[axis].unsigned_abs() as u128;
+        if got > size.unsigned_abs() as u128 {
+            let problem = Problem::CroppedAway { got, axis, size };
+            return Err(Place::Entry("crops_end", axis).refuse(problem));
+        }
+        kept.push(Span::between(crops_begin[axis], size - crops_end[axis], 1));
+    }
+    let shape = joined;
+    Ok((Blocks { split, perm, shape }, kept))
 }
 
 #[cfg(test)]

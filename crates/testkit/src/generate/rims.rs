@@ -20,7 +20,56 @@ pub(super) fn any(
         11..18 if rank > 0 => Some(roll(random, x, rank)),
         18..23 if small => Some(tile(random, x, rank)),
         23..26 if rank >= 2 => Some(reverse_sequence(random, x, shape)),
+        26 if small && rank >= 2 => Some(space_to_batch(random, x, shape)),
+        27 if rank >= 2 => Some(batch_to_space(random, x, shape)),
         _ => None,
+    }
+}
+
+fn space_to_batch(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
+    let (mut block, mut pads_begin, mut pads_end) = (Ints::new(), Ints::new(), Ints::new());
+    for (axis, &size) in shape.iter().enumerate() {
+        let by = if axis == 0 {
+            1
+        } else {
+            random.pick(&[1, 2, 2, 3])
+        };
+        let low = if by == 1 { 0 } else { random.within(0, 2) };
+        block.push(by);
+        pads_begin.push(low);
+        // Up to a multiple, or to the next.
+        pads_end.push(-(size + low) % by + by * i64::from(by > 1 && (size + low) % by > 0));
+    }
+    Op::SpaceToBatch {
+        x,
+        block,
+        pads_begin,
+        pads_end,
+    }
+}
+
+fn batch_to_space(random: &mut Random, x: ValueId, shape: &[i64]) -> Op {
+    let (mut block, mut crops_begin, mut crops_end) = (Ints::new(), Ints::new(), Ints::new());
+    let mut batch = shape[0];
+    for (axis, &size) in shape.iter().enumerate() {
+        let by = if axis == 0 {
+            1
+        } else {
+            random.pick(&[1, 2, 3, 4])
+        };
+        let by = if batch % by == 0 { by } else { 1 };
+        batch /= by;
+        let most = if axis == 0 { 0 } else { (size * by).min(2) };
+        let low = random.within(0, most);
+        block.push(by);
+        crops_begin.push(low);
+        crops_end.push(random.within(0, most - low));
+    }
+    Op::BatchToSpace {
+        x,
+        block,
+        crops_begin,
+        crops_end,
     }
 }
 
