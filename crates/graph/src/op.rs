@@ -213,6 +213,14 @@ impl Op {
         self
     }
 
+    /// The operand that holds indices, if it reads any.
+    pub fn indices(&self) -> Option<ValueId> {
+        let row = OPERATORS.iter().find(|row| row.name == self.name())?;
+        let mut names = row.operands.iter();
+        let at = names.position(|name| ["indices", "starts"].contains(name))?;
+        self.operands().get(at).copied()
+    }
+
     /// The masks and vectors of a `strided_slice`; `None` for every other operator.
     pub fn strided_slice_spec(&self) -> Option<StridedSliceSpec<'_>> {
         let Op::StridedSlice {

@@ -73,6 +73,16 @@ pub enum Break {
         /// The axis.
         axis: usize,
     },
+    /// An axis has no runs of so many elements.
+    #[error("axis {axis} of extent {extent} has no windows of {size}")]
+    Window {
+        /// The axis.
+        axis: usize,
+        /// Its extent.
+        extent: i64,
+        /// The size asked for.
+        size: i64,
+    },
     /// The axis must own at most one digit.
     #[error("axis {axis} has {digits} digits")]
     Digits {

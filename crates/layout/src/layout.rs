@@ -180,6 +180,12 @@ impl Layout {
         self.view(&View::Slice(spans.into()))
     }
 
+    /// Post-condition: `r.at(.., place, within, ..) == self.at(.., place + within, ..)`. Breaks where
+    /// the axis has several digits.
+    pub fn windows(&self, axis: usize, size: i64) -> Result<Layout, Break> {
+        self.view(&View::Windows { axis, size })
+    }
+
     /// Post-condition: `r.at(row-major joined x) == self.at(x)`. Never breaks.
     pub fn collapse(&self, groups: &[usize]) -> Result<Layout, Break> {
         self.view(&View::Collapse {

@@ -3,13 +3,14 @@
 //! A layout over a dense source is shown as the one chain
 //!
 //! ```text
-//! collapse?  (expand? slice?)*  permute-and-reshape  broadcast?  collapse?
+//! collapse?  (expand? slice?)*  (windows slice?)*  permute-and-reshape  broadcast?  collapse?
 //! ```
 //!
 //! that this module chooses for it. The choice depends on the layout and the source's shape
 //! alone, and layouts have a unique normal form: so equal functions give equal chains.
 //!
-//! 1. The digits, sorted by stride, must be nested, as those of every view are. They are cut at
+//! 1. The digits, sorted by stride, must be nested, as those of every view but windows are. Those that
+//!    are not are joined until they are: see [`windows`](self::windows). They are cut at
 //!    the boundaries of the source's axes; where a boundary does not cut cleanly, the two axes
 //!    are collapsed into one [`Domain`].
 //! 2. A domain with one digit is a slice. One with more is expanded into rows, after a slice that
@@ -18,6 +19,7 @@
 
 mod plain;
 mod rows;
+mod windows;
 
 use crate::math::product;
 use crate::piece::axis::{Run, refined, span};
@@ -70,7 +72,9 @@ impl Layout {
         if let Some(chain) = plain::chain(piece, base, source, total) {
             return Ok(chain);
         }
-        let mut runs = nested(piece)?;
+        let Ok(mut runs) = nested(piece) else {
+            return self.windowed(piece, base, source);
+        };
         let mut chain = Chain::new();
         let (groups, mut domains) = domains(base, &mut runs, source, total)?;
         if groups.iter().any(|&g| g > 1) {
@@ -98,6 +102,12 @@ impl Layout {
         let legs: SmallVec<[Leg; 6]> = domains.iter().map(|d| d.leg(&runs)).collect();
         self.arrange(&legs, &mut chain);
         Ok(chain)
+    }
+
+    /// Whether digits of it overlap, as those of windows do.
+    pub fn overlaps(&self) -> bool {
+        self.piece()
+            .is_some_and(|piece| overlapping(&moving(piece)).is_some())
     }
 
     /// The digits and the least address, if all addresses are those of a source of `total`
@@ -224,9 +234,8 @@ impl Layout {
     }
 }
 
-/// The digits that move, if they are nested. All their addresses lie inside the source, so that
-/// strides have an absolute value and reaches a sum.
-fn nested(piece: &Piece) -> Result<Runs, Break> {
+/// The digits that move, by falling stride.
+fn moving(piece: &Piece) -> Runs {
     let mut runs = Runs::new();
     for (d, digit) in piece.digits().iter().enumerate() {
         let stride = piece.strides(d)[0];
@@ -239,15 +248,28 @@ fn nested(piece: &Piece) -> Result<Runs, Break> {
             });
         }
     }
-    runs.sort_unstable_by_key(|r| std::cmp::Reverse(r.coord));
-    let mut reach = 0;
-    for run in runs.iter().rev() {
-        if run.coord <= reach {
-            return Err(Break::NoChain);
-        }
-        reach += (run.extent - 1) * run.coord;
+    runs.sort_unstable_by_key(|r| (std::cmp::Reverse(r.coord), r.digit));
+    runs
+}
+
+/// The digits that move, if they are nested. All their addresses lie inside the source, so that
+/// strides have an absolute value and reaches a sum.
+fn nested(piece: &Piece) -> Result<Runs, Break> {
+    let runs = moving(piece);
+    match overlapping(&runs) {
+        None => Ok(runs),
+        Some(_) => Err(Break::NoChain),
     }
-    Ok(runs)
+}
+
+/// The innermost of these runs that steps less far than those inside it reach.
+fn overlapping(runs: &[Run]) -> Option<usize> {
+    let mut reach = 0;
+    runs.iter().rposition(|run| {
+        let overlaps = run.coord <= reach;
+        reach += (run.extent - 1) * run.coord;
+        overlaps
+    })
 }
 
 /// Collapses the legs so that `joined[k]` moving ones make axis `k` and the unit ones go.

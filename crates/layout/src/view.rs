@@ -72,6 +72,14 @@ pub enum View {
         /// The result's sizes.
         sizes: Sizes,
     },
+    /// All runs of neighbours along an axis: it becomes two, the place of a run's first element,
+    /// and the element within the run.
+    Windows {
+        /// The axis.
+        axis: usize,
+        /// How many elements a run has, from 1 to the extent of the axis.
+        size: i64,
+    },
 }
 
 /// By hand, for the derived one would copy element by element.
@@ -90,6 +98,7 @@ impl Clone for View {
             View::Broadcast { sizes } => View::Broadcast {
                 sizes: Sizes::from_slice(sizes),
             },
+            &View::Windows { axis, size } => View::Windows { axis, size },
         }
     }
 }
@@ -103,6 +112,7 @@ impl View {
             View::Collapse { .. } => "collapse",
             View::Expand { .. } => "expand",
             View::Broadcast { .. } => "broadcast",
+            View::Windows { .. } => "windows",
         }
     }
 
@@ -201,6 +211,22 @@ impl View {
                 }
                 product(sizes)?;
                 Ok(Sizes::from_slice(sizes))
+            }
+            &View::Windows { axis, size } => {
+                let Some(&extent) = shape.get(axis) else {
+                    return Err(Break::Rank {
+                        given: axis,
+                        expected: shape.len(),
+                    });
+                };
+                if size < 1 || size > extent {
+                    return Err(Break::Window { axis, extent, size });
+                }
+                let mut out = Sizes::from_slice(shape);
+                out[axis] = size;
+                out.insert(axis, extent - size + 1);
+                product(&out)?;
+                Ok(out)
             }
         }
     }

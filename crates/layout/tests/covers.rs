@@ -68,6 +68,8 @@ fn random_chains_of_views_and_concats() {
                         broken += 1;
                         break;
                     }
+                    // A run may go from one digit, or piece, to the next: then it is left out.
+                    Err(Break::Digits { .. }) if matches!(view, View::Windows { .. }) => continue,
                     Err(other) => panic!("{other} in {log:?}"),
                 }
                 table = table.view(&view);

@@ -114,6 +114,7 @@ fn chains_read_well() {
             restride_layout::View::Collapse { .. } => "collapse",
             restride_layout::View::Expand { .. } => "expand",
             restride_layout::View::Broadcast { .. } => "broadcast",
+            restride_layout::View::Windows { .. } => "windows",
         });
         names.collect::<Vec<_>>().join(" ")
     };

@@ -14,13 +14,13 @@ pub fn chain_of(layout: &Layout, source: &[i64], meter: &Meter) -> Result<Chain,
     meter.work(500 + 300 * (digits + source.len()) as u64);
     let direct = layout.reify(source);
     match direct {
-        Ok(chain) if fits(&chain) => Ok(chain),
+        Ok(chain) if fits(&chain, source.len()) => Ok(chain),
         Ok(_) | Err(_) if source.len() > 1 => {
             let groups = Axes::from_slice(&[source.len()]);
             let mut chain = Chain::new();
             chain.push(View::Collapse { groups });
             chain.extend(layout.reify(&[source.iter().product()])?);
-            match fits(&chain) {
+            match fits(&chain, source.len()) {
                 true => Ok(chain),
                 false => Err(Break::NoChain),
             }
@@ -51,11 +51,15 @@ pub(crate) fn composed(
     };
     let cuts = match step {
         View::Slice(_) | View::Expand { .. } => true,
-        View::Permute(_) | View::Collapse { .. } | View::Broadcast { .. } => false,
+        View::Permute(_)
+        | View::Collapse { .. }
+        | View::Broadcast { .. }
+        | View::Windows { .. } => false,
     };
     let several = |piece: &Piece| piece.axes().any(|axis| axis.digits.len() > 1);
     let many = !is_short(piece) || source.len().max(composed.shape().len()) > MAX_RANK;
-    if many || cuts && layout.piece().is_some_and(several) {
+    let windows = matches!(step, View::Windows { .. }) || cuts && layout.overlaps();
+    if many || windows || cuts && layout.piece().is_some_and(several) {
         chain_of(&composed, source, meter)?;
     }
     Ok(composed)
@@ -69,12 +73,14 @@ fn is_short(piece: &Piece) -> bool {
 }
 
 /// Whether no step has more axes than a value may have.
-fn fits(chain: &Chain) -> bool {
-    let axes = |step: &View| match step {
-        View::Slice(spans) => spans.len(),
-        View::Permute(perm) => perm.len(),
-        View::Collapse { groups } => groups.len(),
-        View::Expand { sizes, .. } | View::Broadcast { sizes } => sizes.len(),
-    };
-    chain.iter().all(|step| axes(step) <= MAX_AXES)
+fn fits(chain: &Chain, mut rank: usize) -> bool {
+    chain.iter().all(|step| {
+        rank = match step {
+            View::Slice(_) | View::Permute(_) => rank,
+            View::Collapse { groups } => groups.len(),
+            View::Expand { sizes, .. } | View::Broadcast { sizes } => sizes.len(),
+            View::Windows { .. } => rank + 1,
+        };
+        rank <= MAX_AXES
+    })
 }

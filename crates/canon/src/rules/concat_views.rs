@@ -91,7 +91,8 @@ impl Own {
                 | View::Permute(_)
                 | View::Collapse { .. }
                 | View::Expand { .. }
-                | View::Broadcast { .. },
+                | View::Broadcast { .. }
+                | View::Windows { .. },
                 _,
             ) => {}
         }
@@ -120,7 +121,7 @@ fn sink_step(step: &View, shape: &[i64], axis: usize, sizes: &[i64]) -> Option<S
             outermost.then(|| everywhere(group, sizes.len(), |_| Own::Same))
         }
         // Below the concat it would only make the parts larger.
-        View::Broadcast { .. } => None,
+        View::Broadcast { .. } | View::Windows { .. } => None,
     }
 }
 

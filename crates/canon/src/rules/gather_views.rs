@@ -66,7 +66,7 @@ fn absorbs(pending: &PendingGather, step: &View) -> bool {
         }
         View::Collapse { groups } => !groups.is_empty() && joins_alone(pending, groups),
         // Below the gather it would only make it larger.
-        View::Broadcast { .. } => false,
+        View::Broadcast { .. } | View::Windows { .. } => false,
     }
 }
 
@@ -135,7 +135,7 @@ fn take(engine: &mut Engine<'_>, pending: &mut PendingGather, step: &View) -> Re
         }
         View::Expand { groups, sizes } => expand(engine, pending, groups, sizes)?,
         View::Collapse { groups } => collapse(engine, pending, groups)?,
-        View::Broadcast { .. } => {}
+        View::Broadcast { .. } | View::Windows { .. } => {}
     }
     pending.shape = Shape::from_slice(&shape);
     Ok(())

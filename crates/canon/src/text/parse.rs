@@ -138,6 +138,14 @@ impl<'a> Parser<'a> {
                 let (x, sizes) = (self.operand()?, Sizes::new());
                 Spelled::View(x, View::Broadcast { sizes })
             }
+            "windows" => {
+                let x = self.operand()?;
+                self.cursor.expect_name("axis")?;
+                let axis = usize::from(self.axis()?);
+                self.cursor.expect_name("size")?;
+                let size = self.cursor.int()?.text;
+                Spelled::View(x, View::Windows { axis, size })
+            }
             "whole" => Spelled::Whole(self.operand()?),
             "gather" => Spelled::Gather(self.operand()?, self.coordinates()?),
             "concat" => {

@@ -85,6 +85,7 @@ fn write_view(f: &mut Formatter<'_>, view: &View, x: usize) -> Result {
             write_groups(f, groups)
         }
         View::Broadcast { .. } => Ok(()),
+        View::Windows { axis, size } => write!(f, " axis {axis} size {size}"),
     }
 }
 

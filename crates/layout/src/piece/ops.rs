@@ -16,6 +16,7 @@ impl Piece {
             View::Collapse { groups } => self.collapse(shape, groups).map(|p| smallvec![p]),
             View::Expand { groups, sizes } => self.expand(shape, groups, sizes),
             View::Broadcast { sizes } => self.broadcast(shape, sizes).map(|p| smallvec![p]),
+            &View::Windows { axis, size } => self.windows(shape, axis, size).map(|p| smallvec![p]),
         }
     }
 
@@ -28,6 +29,7 @@ impl Piece {
             View::Collapse { groups } => self.collapse(shape, groups).map(Some),
             View::Expand { groups, sizes } => self.plain_expand(shape, groups, sizes),
             View::Broadcast { sizes } => self.broadcast(shape, sizes).map(Some),
+            &View::Windows { axis, size } => self.windows(shape, axis, size).map(Some),
         }
     }
 
@@ -241,6 +243,35 @@ impl Piece {
             out.copy_axis(self, view, view.start);
             if shape[a] == 1 {
                 out.push_digit(sizes[a], 1, &still)?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Post-condition: `r.at(.., place, within, ..) == self.at(.., place + within, ..)`. Breaks where
+    /// a run would go from one digit of the axis to the next.
+    fn windows(&self, shape: &[i64], axis: usize, size: i64) -> Result<Piece, Break> {
+        let mut out = Piece::empty(&self.body.offset);
+        for (a, view) in self.axes().enumerate() {
+            let places = shape[a] - size + 1;
+            if a != axis {
+                out.copy_axis(self, view, view.start);
+            } else if size == 1 {
+                out.copy_axis(self, view, view.start);
+                out.push_axis(0);
+            } else if places == 1 {
+                out.push_axis(0);
+                out.copy_axis(self, view, view.start);
+            } else if self.is_plain(&self.body.axes[a], view.first, shape[a]) {
+                for extent in [places, size] {
+                    out.push_axis(0);
+                    out.push_digit(extent, 1, self.strides(view.first))?;
+                }
+            } else {
+                return Err(Break::Digits {
+                    axis,
+                    digits: view.digits.len(),
+                });
             }
         }
         Ok(out)

@@ -93,6 +93,17 @@ impl<T: Clone> Table<T> {
                     .collect();
                 self.get(&q)
             }),
+            &View::Windows { axis, size } => {
+                let mut shape = self.shape.clone();
+                shape[axis] = size;
+                shape.insert(axis, self.shape[axis] - size + 1);
+                Table::of(&shape, |p| {
+                    let mut q = p.to_vec();
+                    let place = q.remove(axis);
+                    q[axis] += place;
+                    self.get(&q)
+                })
+            }
         }
     }
 
@@ -208,7 +219,12 @@ fn random_span(rng: &mut Rng, n: i64) -> Span {
 /// A view step that fits the shape, of any kind.
 pub(crate) fn random_view(rng: &mut Rng, shape: &[i64]) -> View {
     let rank = shape.len();
-    match rng.range(0, 5) {
+    match rng.range(0, 6) {
+        6 if (1..4).contains(&rank) && !shape.contains(&0) => {
+            let axis = rng.range(0, rank as i64 - 1) as usize;
+            let size = rng.range(1, shape[axis]);
+            View::Windows { axis, size }
+        }
         0 | 1 if rank > 0 => View::Slice(shape.iter().map(|&n| random_span(rng, n)).collect()),
         2 if rank > 0 => View::Permute(
             rng.pick(&permutations(rank.min(5)))

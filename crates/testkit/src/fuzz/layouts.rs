@@ -105,6 +105,12 @@ impl Table {
                             .collect(),
                     )
                 }
+                &View::Windows { axis, .. } => {
+                    let mut source = point.clone();
+                    let place = source.remove(axis);
+                    source[axis] += place;
+                    Some(source)
+                }
                 // The same elements in the same order.
                 View::Collapse { .. } | View::Expand { .. } => None,
             };

@@ -1,6 +1,5 @@
 //! The definition itself.
 
-use restride_graph::Op;
 use restride_graph::oracle::{self, OpError, OracleError};
 
 use super::{BadIndex, Outcome, Rung, RungError, Subject};
@@ -23,12 +22,11 @@ impl Rung for Oracle {
                         ..
                     },
             } => {
-                let shape = match subject.graph().op(value) {
-                    Op::Gather { indices, .. }
-                    | Op::GatherElements { indices, .. }
-                    | Op::GatherNd { indices, .. } => subject.graph().ty(*indices).shape(),
-                    other => return RungError::Broken(format!("{} has no indices", other.name())),
+                let op = subject.graph().op(value);
+                let Some(indices) = op.indices() else {
+                    return RungError::Broken(format!("{} has no indices", op.name()));
                 };
+                let shape = subject.graph().ty(indices).shape();
                 let flat = (position.iter().zip(shape))
                     .fold(0u64, |at, (&i, &size)| at * size as u64 + i as u64);
                 RungError::OutOfRange(BadIndex {
