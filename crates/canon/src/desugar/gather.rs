@@ -37,7 +37,7 @@ pub(super) fn desugar(
                 value: indices.clone(),
                 outputs: outputs.clone(),
                 wrap: rule.wrap,
-                policy: policy(rule),
+                policy: policy(rule.out_of_range),
             }))
         } else if k < axis {
             PendingCoordinate::Output(k as u8)

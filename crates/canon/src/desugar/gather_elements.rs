@@ -29,7 +29,7 @@ pub(super) fn desugar(
                 value: indices.clone(),
                 outputs: (0..rank).collect(),
                 wrap: rule.wrap,
-                policy: policy(rule),
+                policy: policy(rule.out_of_range),
             }))
         } else {
             PendingCoordinate::Output(k)

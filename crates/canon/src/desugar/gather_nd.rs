@@ -44,7 +44,7 @@ pub(super) fn desugar(
             value,
             outputs: (0..last as u8).collect(),
             wrap: rule.wrap,
-            policy: policy(rule),
+            policy: policy(rule.out_of_range),
         })));
     }
     if depth == 0 {

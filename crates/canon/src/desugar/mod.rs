@@ -23,7 +23,7 @@ mod transpose;
 use crate::CanonError;
 use crate::engine::{Engine, Result, Value};
 use crate::ir::Policy;
-use restride_graph::{Graph, IndexRule, Op, OutOfRange, PadMode, ValueId, resolve};
+use restride_graph::{Graph, Op, OutOfRange, PadMode, ValueId, resolve};
 use smallvec::SmallVec;
 
 /// The value of an operand.
@@ -256,8 +256,8 @@ fn spell_out(
 }
 
 /// What a rule leaves to the gather once its obligation is stated.
-fn policy(rule: IndexRule) -> Policy {
-    match rule.out_of_range {
+fn policy(out_of_range: OutOfRange) -> Policy {
+    match out_of_range {
         OutOfRange::Zero | OutOfRange::Error => Policy::Zero,
         OutOfRange::Clamp => Policy::Clamp,
     }
