@@ -6,7 +6,7 @@ use restride_graph::{
 };
 
 /// How many kinds of statements there are.
-pub(crate) const KINDS: u8 = 28;
+pub(crate) const KINDS: u8 = 30;
 
 /// The largest list that a statement may have.
 const LIST: usize = 1024;
@@ -317,6 +317,22 @@ impl Made {
                 shrink_axis_mask: i64::from(n[3] & n[1] & 0xff),
             },
             24 => Op::Identity { x },
+            28 | 29 => {
+                let axes = axes(n[0] | 1, rank);
+                let limit = small(n[1], 64);
+                let sizes = axes
+                    .iter()
+                    .map(|&k| (shape[k as usize] - limit).max(0))
+                    .collect();
+                let starts = self.indices(&[axes.len() as i64], limit, n[3])?;
+                Op::DynamicSlice {
+                    x,
+                    starts,
+                    sizes,
+                    axes: Some(axes),
+                    out_of_range: Self::rule(n[2]).out_of_range,
+                }
+            }
             26 | 27 => {
                 let by = small(n[1], 64);
                 let is_cut = |k: usize| k > 0 && has(n[0], k);

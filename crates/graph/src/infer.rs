@@ -84,6 +84,17 @@ fn rule(op: &Op, operands: &[&TensorType]) -> Result<(ElementType, Shape), Refus
             let indices = index_shape(operands)?;
             of(resolve::gather_nd(x, indices, *batch_dims)?.shape)
         }
+        Op::DynamicSlice {
+            x: _,
+            starts: _,
+            sizes,
+            axes,
+            out_of_range: _,
+        } => {
+            let starts = index_shape(operands)?;
+            let placed = resolve::dynamic_slice(x, starts, sizes, axes.as_deref())?;
+            of(placed.iter().map(|axis| axis.size).collect())
+        }
         Op::Reshape {
             x: _,
             dialect,

@@ -80,6 +80,16 @@ operators! {
         rule: IndexRule = Rule,
     }
 
+    /// A region of `sizes` whose place is read when it runs: `out[i] = x[i + starts]`, an entry of
+    /// `starts` for each of `axes`, or of the first axes where they are absent. A start is an index
+    /// of the places where the region fits, `0..=d - size`. With `zero` a region that does not fit is
+    /// zero bits all over.
+    DynamicSlice "dynamic_slice" (x: ValueId, starts: ValueId) {
+        sizes: Ints = List("sizes"),
+        axes: Option<Ints> = ListIf("axes"),
+        out_of_range: OutOfRange = Word::<OutOfRange>::new("out_of_range"),
+    }
+
     /// Same row-major order, new sizes.
     Reshape "reshape" (x: ValueId) {
         pattern: Ints = List("shape"),

@@ -6,6 +6,7 @@
 mod block;
 mod broadcast;
 mod concat;
+mod dynamic;
 mod flip;
 mod gather;
 mod gather_elements;
@@ -126,6 +127,19 @@ fn spell_out(
             let (x, indices) = (of(x)?, of(indices)?);
             let axes = resolve::gather_nd(x.shape(), indices.shape(), *batch_dims)?;
             gather_nd::desugar(engine, x, indices, &axes, *rule, id)
+        }
+        Op::DynamicSlice {
+            x,
+            starts,
+            sizes,
+            axes,
+            out_of_range,
+        } => {
+            let (x, starts) = (of(x)?, of(starts)?);
+            let axes = axes.as_deref();
+            let placed = resolve::dynamic_slice(x.shape(), starts.shape(), sizes, axes)?;
+            let starts = dynamic::starts(engine, starts, &placed, *out_of_range, id)?;
+            dynamic::slice(engine, x, &placed, &starts)
         }
         Op::Reshape { x, .. }
         | Op::Squeeze { x, .. }

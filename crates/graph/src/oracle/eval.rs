@@ -145,6 +145,16 @@ pub fn eval_op(op: &Op, operands: &[&Tensor]) -> Result<Tensor, OpError> {
             batch_dims,
             rule,
         } => gathers::gather_nd(operands[0], operands[1], *batch_dims, *rule)?,
+        Op::DynamicSlice {
+            x: _,
+            starts: _,
+            sizes,
+            axes,
+            out_of_range,
+        } => {
+            let [x, starts] = [operands[0], operands[1]];
+            gathers::dynamic_slice(x, starts, sizes, axes.as_deref(), *out_of_range)?
+        }
         Op::Identity { .. }
         | Op::StridedSlice { .. }
         | Op::Slice { .. }
@@ -271,6 +281,9 @@ fn unary<'a>(op: &'a Op, operand: &Tensor) -> Result<Rule<'a>, OpError> {
         | Op::Concat { .. }
         | Op::Gather { .. }
         | Op::GatherElements { .. }
-        | Op::GatherNd { .. } => Err(refused(op.name(), "not an operator of one operand".into())),
+        | Op::GatherNd { .. }
+        | Op::DynamicSlice { .. } => {
+            Err(refused(op.name(), "not an operator of one operand".into()))
+        }
     }
 }

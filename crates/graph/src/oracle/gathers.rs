@@ -2,7 +2,7 @@
 
 use crate::{IndexRule, OutOfRange};
 
-use super::refusal::{OpError, axis, require};
+use super::refusal::{OpError, axes, axis, require};
 use super::tensor::Tensor;
 use super::walk::{Rule, each_index};
 
@@ -190,5 +190,81 @@ pub(super) fn gather_nd<'a>(
         }
         index.extend_from_slice(rest);
         Some(index)
+    }))
+}
+
+/// Where a region of `sizes` stands along every axis; nothing where it does not fit and the policy
+/// is `zero`.
+fn place(
+    op: &'static str,
+    shape: &[i64],
+    starts: &Tensor,
+    sizes: &[i64],
+    named: Option<&[i64]>,
+    out_of_range: OutOfRange,
+) -> Result<Option<Vec<i64>>, OpError> {
+    require_integers(op, starts)?;
+    let count = sizes.len();
+    require!(
+        op,
+        starts.shape() == [count as i64],
+        "{count} sizes, but starts of shape {:?}",
+        starts.shape()
+    );
+    require!(op, count <= shape.len(), "{count} sizes for {shape:?}");
+    let first: Vec<i64> = (0..count as i64).collect();
+    let named = axes(op, named.unwrap_or(&first), shape.len())?;
+    require!(op, named.len() == count, "{count} sizes for {named:?}");
+    let wrap = false;
+    let rule = IndexRule { out_of_range, wrap };
+    let mut at = Some(vec![0; shape.len()]);
+    for (k, (&axis, &size)) in named.iter().zip(sizes).enumerate() {
+        let d = shape[axis];
+        require!(
+            op,
+            0 <= size && size <= d,
+            "{size} elements of axis {axis} of size {d}"
+        );
+        require!(op, d - size < i64::MAX, "axis {axis} is too long");
+        let position = vec![k as i64];
+        let (value, limit) = (starts.integer(&position), d - size + 1);
+        match (resolve(rule, value, limit), out_of_range) {
+            (Some(start), _) => at.iter_mut().for_each(|at| at[axis] = start),
+            (None, OutOfRange::Error) => {
+                return Err(OpError::OutOfRange {
+                    op,
+                    position,
+                    value,
+                    axis,
+                    low: 0,
+                    limit,
+                });
+            }
+            (None, OutOfRange::Zero | OutOfRange::Clamp) => at = None,
+        }
+    }
+    Ok(at)
+}
+
+/// `out[i] = x[i + start]`.
+pub(super) fn dynamic_slice<'a>(
+    x: &Tensor,
+    starts: &Tensor,
+    sizes: &[i64],
+    named: Option<&[i64]>,
+    out_of_range: OutOfRange,
+) -> Result<Rule<'a>, OpError> {
+    let op = "dynamic_slice";
+    let at = place(op, x.shape(), starts, sizes, named, out_of_range)?;
+    let mut shape = x.shape().to_vec();
+    let first: Vec<i64> = (0..sizes.len() as i64).collect();
+    let named = axes(op, named.unwrap_or(&first), shape.len())?;
+    named
+        .iter()
+        .zip(sizes)
+        .for_each(|(&axis, &size)| shape[axis] = size);
+    Ok(Rule::from_x_or(shape, 0, move |out| {
+        let at = at.as_ref()?;
+        Some(out.iter().zip(at).map(|(i, start)| i + start).collect())
     }))
 }

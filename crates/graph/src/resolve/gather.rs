@@ -1,6 +1,6 @@
 //! The gather family: which axes the indices address, and the shape of the result.
 
-use super::{check_rank, result_rank};
+use super::{PerAxis, check_length, check_rank, distinct_axes, result_rank};
 use crate::error::{Place, Problem, Refusal};
 use crate::{Count, Shape};
 
@@ -52,6 +52,74 @@ pub fn gather(
         axis,
         batch_dims: batch,
     })
+}
+
+/// What is taken of an axis, at a place that is known when it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlacedAxis {
+    /// How many elements are taken.
+    pub size: i64,
+    /// At how many places there are so many; at least 1.
+    pub places: i64,
+    /// Which entry of the starts says where; none where all of the axis is taken.
+    pub start: Option<usize>,
+}
+
+/// `dynamic_slice`: what is taken of every axis.
+pub fn dynamic_slice(
+    data: &[i64],
+    starts: &[i64],
+    sizes: &[i64],
+    axes: Option<&[i64]>,
+) -> Result<PerAxis<PlacedAxis>, Refusal> {
+    check_length("sizes", sizes.len(), Count::AtMost(data.len()))?;
+    check_rank(1, starts.len(), Count::Exactly(1))?;
+    let (got, expected) = (starts[0], sizes.len() as i64);
+    if got != expected {
+        let axis = 0;
+        return Err(Place::Operand(1).refuse(Problem::Size {
+            axis,
+            got,
+            expected,
+        }));
+    }
+    let axes = match axes {
+        Some(axes) => {
+            check_length("axes", axes.len(), Count::Exactly(sizes.len()))?;
+            distinct_axes("axes", axes, data.len())?
+        }
+        None => (0..sizes.len()).collect(),
+    };
+    let whole = |&size: &i64| PlacedAxis {
+        size,
+        places: 1,
+        start: None,
+    };
+    let mut placed: PerAxis<PlacedAxis> = data.iter().map(whole).collect();
+    for (position, (&axis, &got)) in axes.iter().zip(sizes).enumerate() {
+        let size = data[axis];
+        if got < 0 || got > size {
+            let (low, high) = (0, size);
+            return Err(
+                Place::Entry("sizes", position).refuse(Problem::OutsideAxis {
+                    got,
+                    axis,
+                    size,
+                    low,
+                    high,
+                }),
+            );
+        }
+        placed[axis] = PlacedAxis {
+            size: got,
+            places: size
+                .checked_sub(got)
+                .and_then(|n| n.checked_add(1))
+                .ok_or_else(super::overflow)?,
+            start: Some(position),
+        };
+    }
+    Ok(placed)
 }
 
 /// `gather_elements`: the axis; the result has the shape of the indices.

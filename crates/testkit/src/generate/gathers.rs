@@ -24,7 +24,8 @@ fn rule(random: &mut Random) -> IndexRule {
 impl Draw {
     /// An operator that reads indices.
     pub(super) fn indexed(&mut self, x: ValueId) -> Option<Op> {
-        match self.random.below(17) {
+        match self.random.below(20) {
+            17.. => self.dynamic_slice(x),
             0..10 => self.gather(x),
             10..13 => self.gather_elements(x),
             _ => self.gather_nd(x),
@@ -83,6 +84,56 @@ impl Draw {
             axis,
             batch_dims,
             rule,
+        })
+    }
+
+    /// A region along some axes, and starts that suit it.
+    fn dynamic_slice(&mut self, x: ValueId) -> Option<Op> {
+        let shape = self.shape(x);
+        let random = &mut self.random;
+        let axes: Vec<usize> = match random.percent(40) {
+            true => (0..1 + random.below(shape.len())).collect(),
+            false => {
+                let count = random.below(shape.len() + 1);
+                random
+                    .permutation(shape.len())
+                    .into_iter()
+                    .take(count)
+                    .collect()
+            }
+        };
+        let sizes: Vec<i64> = axes
+            .iter()
+            .map(|&axis| match random.below(12) {
+                0 => 0,
+                1 => shape[axis],
+                _ => random.within(shape[axis].min(1), shape[axis]),
+            })
+            .collect();
+        let limits: Vec<i64> = axes
+            .iter()
+            .zip(&sizes)
+            .map(|(&axis, size)| shape[axis] - size + 1)
+            .collect();
+        let rule = IndexRule {
+            wrap: false,
+            ..rule(random)
+        };
+        let count = axes.len() as i64;
+        let starts = self.indices(&Wanted {
+            shape: &[count],
+            limits: &limits,
+            rule,
+        })?;
+        let spelled = |&axis: &usize| self.random.spelled_axis(axis, shape.len());
+        let first = axes.iter().copied().eq(0..axes.len());
+        let axes = axes.iter().map(spelled).collect();
+        Some(Op::DynamicSlice {
+            x,
+            starts,
+            sizes: sizes.into_iter().collect(),
+            axes: (!first || self.random.flip()).then_some(axes),
+            out_of_range: rule.out_of_range,
         })
     }
 
