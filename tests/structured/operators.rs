@@ -6,7 +6,7 @@ use restride_graph::{
 };
 
 /// How many kinds of statements there are.
-pub(crate) const KINDS: u8 = 30;
+pub(crate) const KINDS: u8 = 32;
 
 /// The largest list that a statement may have.
 const LIST: usize = 1024;
@@ -317,7 +317,7 @@ impl Made {
                 shrink_axis_mask: i64::from(n[3] & n[1] & 0xff),
             },
             24 => Op::Identity { x },
-            28 | 29 => {
+            28..32 => {
                 let axes = axes(n[0] | 1, rank);
                 let limit = small(n[1], 64);
                 let sizes = axes
@@ -325,6 +325,31 @@ impl Made {
                     .map(|&k| (shape[k as usize] - limit).max(0))
                     .collect();
                 let starts = self.indices(&[axes.len() as i64], limit, n[3])?;
+                if kind % KINDS >= 30 {
+                    let sizes: Ints = sizes;
+                    let mut region = shape.clone();
+                    axes.iter()
+                        .zip(&sizes)
+                        .for_each(|(&k, &size)| region[k as usize] = size);
+                    let ty = TensorType::dense(self.graph.ty(x).element(), region).ok()?;
+                    let suits = |&&value: &&ValueId| *self.graph.ty(value) == ty;
+                    let known = self.values.iter().find(suits).copied();
+                    let update = match known {
+                        Some(update) => update,
+                        None => {
+                            self.length += 40;
+                            let name = format!("u{}", self.graph.len());
+                            self.graph.typed_input(&name, ty.clone()).ok()?
+                        }
+                    };
+                    return self.push(Op::DynamicUpdateSlice {
+                        x,
+                        update,
+                        starts,
+                        axes: Some(axes),
+                        out_of_range: Self::rule(n[2]).out_of_range,
+                    });
+                }
                 Op::DynamicSlice {
                     x,
                     starts,

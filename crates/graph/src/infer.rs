@@ -61,7 +61,7 @@ fn rule(op: &Op, operands: &[&TensorType]) -> Result<(ElementType, Shape), Refus
             batch_dims,
             rule: _,
         } => {
-            let indices = index_shape(operands)?;
+            let indices = index_shape(operands, 1)?;
             let axes = resolve::gather(x, indices, *axis, *batch_dims)?;
             of(axes.shape(x, indices))
         }
@@ -71,7 +71,7 @@ fn rule(op: &Op, operands: &[&TensorType]) -> Result<(ElementType, Shape), Refus
             axis,
             rule: _,
         } => {
-            let indices = index_shape(operands)?;
+            let indices = index_shape(operands, 1)?;
             resolve::gather_elements(x, indices, *axis)?;
             of(Shape::from_slice(indices))
         }
@@ -81,7 +81,7 @@ fn rule(op: &Op, operands: &[&TensorType]) -> Result<(ElementType, Shape), Refus
             batch_dims,
             rule: _,
         } => {
-            let indices = index_shape(operands)?;
+            let indices = index_shape(operands, 1)?;
             of(resolve::gather_nd(x, indices, *batch_dims)?.shape)
         }
         Op::DynamicSlice {
@@ -91,9 +91,22 @@ fn rule(op: &Op, operands: &[&TensorType]) -> Result<(ElementType, Shape), Refus
             axes,
             out_of_range: _,
         } => {
-            let starts = index_shape(operands)?;
+            let starts = index_shape(operands, 1)?;
             let placed = resolve::dynamic_slice(x, starts, sizes, axes.as_deref())?;
             of(placed.iter().map(|axis| axis.size).collect())
+        }
+        Op::DynamicUpdateSlice {
+            x: _,
+            update: _,
+            starts: _,
+            axes,
+            out_of_range: _,
+        } => {
+            same_element(&operands[..operands.len().min(2)])?;
+            let update = operands.get(1).map_or(&[][..], |ty| ty.shape());
+            let starts = index_shape(operands, 2)?;
+            resolve::dynamic_update_slice(x, update, starts, axes.as_deref())?;
+            of(Shape::from_slice(x))
         }
         Op::Reshape {
             x: _,
@@ -220,11 +233,11 @@ fn kept(shape: &[i64], dropped: &[bool]) -> Shape {
         .collect()
 }
 
-/// The shape of the second operand, which must hold integers.
-fn index_shape<'a>(operands: &[&'a TensorType]) -> Result<&'a [i64], Refusal> {
-    match operands.get(1) {
+/// The shape of an operand that must hold integers.
+fn index_shape<'a>(operands: &[&'a TensorType], at: usize) -> Result<&'a [i64], Refusal> {
+    match operands.get(at) {
         Some(ty) if ty.element().is_index() => Ok(ty.shape()),
-        Some(ty) => Err(Place::Operand(1).refuse(Problem::NotAnIndex { got: ty.element() })),
+        Some(ty) => Err(Place::Operand(at).refuse(Problem::NotAnIndex { got: ty.element() })),
         None => Ok(&[]),
     }
 }

@@ -90,6 +90,13 @@ operators! {
         out_of_range: OutOfRange = Word::<OutOfRange>::new("out_of_range"),
     }
 
+    /// `x` with a region replaced by `update`, at a place as [`Op::DynamicSlice`] has it. With `zero`
+    /// a region that does not fit replaces nothing.
+    DynamicUpdateSlice "dynamic_update_slice" (x: ValueId, update: ValueId, starts: ValueId) {
+        axes: Option<Ints> = ListIf("axes"),
+        out_of_range: OutOfRange = Word::<OutOfRange>::new("out_of_range"),
+    }
+
     /// Same row-major order, new sizes.
     Reshape "reshape" (x: ValueId) {
         pattern: Ints = List("shape"),

@@ -141,6 +141,19 @@ fn spell_out(
             let starts = dynamic::starts(engine, starts, &placed, *out_of_range, id)?;
             dynamic::slice(engine, x, &placed, &starts)
         }
+        Op::DynamicUpdateSlice {
+            x,
+            update,
+            starts,
+            axes,
+            out_of_range,
+        } => {
+            let (x, update, starts) = (of(x)?, of(update)?, of(starts)?);
+            let (axes, at) = (axes.as_deref(), starts.shape());
+            let placed = resolve::dynamic_update_slice(x.shape(), update.shape(), at, axes)?;
+            let starts = dynamic::starts(engine, starts, &placed, *out_of_range, id)?;
+            dynamic::update(engine, x, update, &placed, &starts)
+        }
         Op::Reshape { x, .. }
         | Op::Squeeze { x, .. }
         | Op::Unsqueeze { x, .. }

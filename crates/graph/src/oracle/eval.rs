@@ -155,6 +155,16 @@ pub fn eval_op(op: &Op, operands: &[&Tensor]) -> Result<Tensor, OpError> {
             let [x, starts] = [operands[0], operands[1]];
             gathers::dynamic_slice(x, starts, sizes, axes.as_deref(), *out_of_range)?
         }
+        Op::DynamicUpdateSlice {
+            x: _,
+            update: _,
+            starts: _,
+            axes,
+            out_of_range,
+        } => {
+            let [x, update, starts] = [operands[0], operands[1], operands[2]];
+            gathers::dynamic_update_slice(x, update, starts, axes.as_deref(), *out_of_range)?
+        }
         Op::Identity { .. }
         | Op::StridedSlice { .. }
         | Op::Slice { .. }
@@ -282,7 +292,8 @@ fn unary<'a>(op: &'a Op, operand: &Tensor) -> Result<Rule<'a>, OpError> {
         | Op::Gather { .. }
         | Op::GatherElements { .. }
         | Op::GatherNd { .. }
-        | Op::DynamicSlice { .. } => {
+        | Op::DynamicSlice { .. }
+        | Op::DynamicUpdateSlice { .. } => {
             Err(refused(op.name(), "not an operator of one operand".into()))
         }
     }

@@ -4,7 +4,7 @@ use crate::{IndexRule, OutOfRange};
 
 use super::refusal::{OpError, axes, axis, require};
 use super::tensor::Tensor;
-use super::walk::{Rule, each_index};
+use super::walk::{Rule, Source, each_index};
 
 /// What an index means on an axis of size `limit`; `None` is "zero bits".
 ///
@@ -267,4 +267,44 @@ pub(super) fn dynamic_slice<'a>(
         let at = at.as_ref()?;
         Some(out.iter().zip(at).map(|(i, start)| i + start).collect())
     }))
+}
+
+/// `out[i] = update[i - start]` where there is such an element, and `x[i]` elsewhere.
+pub(super) fn dynamic_update_slice<'a>(
+    x: &'a Tensor,
+    update: &'a Tensor,
+    starts: &Tensor,
+    named: Option<&[i64]>,
+    out_of_range: OutOfRange,
+) -> Result<Rule<'a>, OpError> {
+    let op = "dynamic_update_slice";
+    let (xs, us) = (x.shape(), update.shape());
+    require!(
+        op,
+        x.element() == update.element() && xs.len() == us.len(),
+        "{} {xs:?} is updated by {} {us:?}",
+        x.element(),
+        update.element()
+    );
+    require!(op, starts.rank() == 1, "starts of rank {}", starts.rank());
+    let first: Vec<i64> = (0..starts.shape()[0].min(33)).collect();
+    let axes = axes(op, named.unwrap_or(&first), xs.len())?;
+    for axis in (0..xs.len()).filter(|axis| !axes.contains(axis)) {
+        require!(op, us[axis] == xs[axis], "axis {axis} has no start");
+    }
+    let sizes: Vec<i64> = axes.iter().map(|&axis| us[axis]).collect();
+    let at = place(op, xs, starts, &sizes, named, out_of_range)?;
+    Ok(Rule {
+        shape: xs.to_vec(),
+        source: Box::new(move |out| {
+            let index = at
+                .as_ref()
+                .map(|at| -> Vec<i64> { out.iter().zip(at).map(|(i, start)| i - start).collect() });
+            let inside = |index: &Vec<i64>| index.iter().zip(us).all(|(i, n)| (0..*n).contains(i));
+            match index.filter(inside) {
+                Some(index) => Source::Element(1, index),
+                None => Source::Element(0, out.to_vec()),
+            }
+        }),
+    })
 }

@@ -72,54 +72,86 @@ pub fn dynamic_slice(
     sizes: &[i64],
     axes: Option<&[i64]>,
 ) -> Result<PerAxis<PlacedAxis>, Refusal> {
-    check_length("sizes", sizes.len(), Count::AtMost(data.len()))?;
-    check_rank(1, starts.len(), Count::Exactly(1))?;
-    let (got, expected) = (starts[0], sizes.len() as i64);
+    let axes = started(1, data.len(), starts, axes)?;
+    check_length("sizes", sizes.len(), Count::Exactly(axes.len()))?;
+    for (position, (&axis, &got)) in axes.iter().zip(sizes).enumerate() {
+        let (low, high, size) = (0, data[axis], data[axis]);
+        if got < low || got > high {
+            let problem = Problem::OutsideAxis {
+                got,
+                axis,
+                size,
+                low,
+                high,
+            };
+            return Err(Place::Entry("sizes", position).refuse(problem));
+        }
+    }
+    let mut taken = Shape::from_slice(data);
+    axes.iter()
+        .zip(sizes)
+        .for_each(|(&axis, &size)| taken[axis] = size);
+    placed(data, &taken, &axes)
+}
+
+/// `dynamic_update_slice`: what is replaced of every axis.
+pub fn dynamic_update_slice(
+    data: &[i64],
+    update: &[i64],
+    starts: &[i64],
+    axes: Option<&[i64]>,
+) -> Result<PerAxis<PlacedAxis>, Refusal> {
+    check_rank(1, update.len(), Count::Exactly(data.len()))?;
+    let axes = started(2, data.len(), starts, axes)?;
+    for (axis, (&got, &limit)) in update.iter().zip(data).enumerate() {
+        let problem = match axes.contains(&axis) {
+            true if got > limit => Problem::SizeAbove { axis, got, limit },
+            false if got != limit => Problem::Size {
+                axis,
+                got,
+                expected: limit,
+            },
+            true | false => continue,
+        };
+        return Err(Place::Operand(1).refuse(problem));
+    }
+    placed(data, update, &axes)
+}
+
+/// The axes that have a start each, which operand `at` holds.
+fn started(
+    at: usize,
+    rank: usize,
+    starts: &[i64],
+    axes: Option<&[i64]>,
+) -> Result<PerAxis<usize>, Refusal> {
+    check_rank(at, starts.len(), Count::Exactly(1))?;
+    let axes = match axes {
+        Some(axes) => distinct_axes("axes", axes, rank)?,
+        None => (0..usize::try_from(starts[0]).unwrap_or(rank).min(rank)).collect(),
+    };
+    let (axis, got, expected) = (0, starts[0], axes.len() as i64);
     if got != expected {
-        let axis = 0;
-        return Err(Place::Operand(1).refuse(Problem::Size {
+        return Err(Place::Operand(at).refuse(Problem::Size {
             axis,
             got,
             expected,
         }));
     }
-    let axes = match axes {
-        Some(axes) => {
-            check_length("axes", axes.len(), Count::Exactly(sizes.len()))?;
-            distinct_axes("axes", axes, data.len())?
-        }
-        None => (0..sizes.len()).collect(),
+    Ok(axes)
+}
+
+fn placed(data: &[i64], taken: &[i64], axes: &[usize]) -> Result<PerAxis<PlacedAxis>, Refusal> {
+    let axis = |(axis, (&size, &whole)): (usize, (&i64, &i64))| {
+        let places = (whole - size).checked_add(1).ok_or_else(super::overflow)?;
+        let start = axes.iter().position(|&named| named == axis);
+        Ok(PlacedAxis {
+            size,
+            places,
+            start,
+        })
     };
-    let whole = |&size: &i64| PlacedAxis {
-        size,
-        places: 1,
-        start: None,
-    };
-    let mut placed: PerAxis<PlacedAxis> = data.iter().map(whole).collect();
-    for (position, (&axis, &got)) in axes.iter().zip(sizes).enumerate() {
-        let size = data[axis];
-        if got < 0 || got > size {
-            let (low, high) = (0, size);
-            return Err(
-                Place::Entry("sizes", position).refuse(Problem::OutsideAxis {
-                    got,
-                    axis,
-                    size,
-                    low,
-                    high,
-                }),
-            );
-        }
-        placed[axis] = PlacedAxis {
-            size: got,
-            places: size
-                .checked_sub(got)
-                .and_then(|n| n.checked_add(1))
-                .ok_or_else(super::overflow)?,
-            start: Some(position),
-        };
-    }
-    Ok(placed)
+    taken.iter().zip(data).enumerate().map(axis).collect()
 }
 
 /// `gather_elements`: the axis; the result has the shape of the indices.

@@ -25,7 +25,7 @@ impl Draw {
     /// An operator that reads indices.
     pub(super) fn indexed(&mut self, x: ValueId) -> Option<Op> {
         match self.random.below(20) {
-            17.. => self.dynamic_slice(x),
+            17.. => self.placed(x),
             0..10 => self.gather(x),
             10..13 => self.gather_elements(x),
             _ => self.gather_nd(x),
@@ -87,8 +87,8 @@ impl Draw {
         })
     }
 
-    /// A region along some axes, and starts that suit it.
-    fn dynamic_slice(&mut self, x: ValueId) -> Option<Op> {
+    /// A region along some axes, and starts that suit it: taken or replaced.
+    fn placed(&mut self, x: ValueId) -> Option<Op> {
         let shape = self.shape(x);
         let random = &mut self.random;
         let axes: Vec<usize> = match random.percent(40) {
@@ -127,12 +127,37 @@ impl Draw {
         })?;
         let spelled = |&axis: &usize| self.random.spelled_axis(axis, shape.len());
         let first = axes.iter().copied().eq(0..axes.len());
+        let named = axes.clone();
         let axes = axes.iter().map(spelled).collect();
+        let axes = (!first || self.random.flip()).then_some(axes);
+        let small = shape.iter().product::<i64>() <= 200;
+        if small && self.random.percent(40) {
+            let mut region = shape.clone();
+            named
+                .iter()
+                .zip(&sizes)
+                .for_each(|(&axis, &size)| region[axis] = size);
+            let element = self.graph.ty(x).element();
+            let ty = TensorType::dense(element, region).ok()?;
+            let like = |known: &&Known| *self.graph.ty(known.value) == ty;
+            let known = self.pool.iter().find(like).map(|known| known.value);
+            let update = match known {
+                Some(value) => value,
+                None => self.input("u", ty, Recipe::Labels(self.recipes.len() as u32))?,
+            };
+            return Some(Op::DynamicUpdateSlice {
+                x,
+                update,
+                starts,
+                axes,
+                out_of_range: rule.out_of_range,
+            });
+        }
         Some(Op::DynamicSlice {
             x,
             starts,
             sizes: sizes.into_iter().collect(),
-            axes: (!first || self.random.flip()).then_some(axes),
+            axes,
             out_of_range: rule.out_of_range,
         })
     }

@@ -191,6 +191,7 @@ impl Draw {
         let operands = op.operands();
         let data = match op {
             Op::Concat { .. } => operands.as_slice(),
+            Op::DynamicUpdateSlice { .. } => operands.get(..2)?,
             _ => operands.get(..1)?,
         };
         let first = of(data.first()?)?;
