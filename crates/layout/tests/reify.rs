@@ -109,12 +109,12 @@ fn chains_read_well() {
         let layout = f(Layout::dense(source).expect("small"));
         let chain = layout.reify(source).expect("a chain");
         let names = chain.iter().map(|v| match v {
-            restride_layout::View::Slice(_) => "slice",
-            restride_layout::View::Permute(_) => "permute",
-            restride_layout::View::Collapse { .. } => "collapse",
-            restride_layout::View::Expand { .. } => "expand",
-            restride_layout::View::Broadcast { .. } => "broadcast",
-            restride_layout::View::Windows { .. } => "windows",
+            View::Slice(_) => "slice",
+            View::Permute(_) => "permute",
+            View::Collapse { .. } => "collapse",
+            View::Expand { .. } => "expand",
+            View::Broadcast { .. } => "broadcast",
+            View::Windows { .. } => "windows",
         });
         names.collect::<Vec<_>>().join(" ")
     };
@@ -153,8 +153,11 @@ fn chains_read_well() {
 
 #[test]
 fn what_no_view_gives_has_no_chain() {
-    let windows = Layout::strided(&[3, 2], &[0], &[1, 1]).expect("small");
+    // Runs of three from three places take five.
+    let windows = Layout::strided(&[3, 3], &[0], &[1, 1]).expect("small");
     assert!(windows.reify(&[4]).is_err());
+    let chain = windows.reify(&[5]).expect("windows");
+    assert_eq!(chain, [View::Windows { axis: 0, size: 3 }]);
     let outside = Layout::strided(&[3], &[4], &[1]).expect("small");
     assert!(outside.reify(&[5]).is_err());
     assert!(outside.reify(&[0]).is_err());
