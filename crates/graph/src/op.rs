@@ -238,6 +238,21 @@ impl Op {
         self.operands().get(at).copied()
     }
 
+    /// The axis of an operand of this rank that a column of its indices chooses along.
+    pub fn indexed_axis(&self, rank: usize, column: usize) -> Option<usize> {
+        let axis = match self {
+            Op::Gather { axis, .. } | Op::GatherElements { axis, .. } => *axis,
+            Op::GatherNd { batch_dims, .. } => batch_dims.checked_add_unsigned(column as u64)?,
+            Op::DynamicSlice { axes, .. } | Op::DynamicUpdateSlice { axes, .. } => match axes {
+                Some(axes) => *axes.get(column)?,
+                None => column as i64,
+            },
+            _ => return None,
+        };
+        let from_start = if axis < 0 { axis + rank as i64 } else { axis };
+        usize::try_from(from_start).ok()
+    }
+
     /// The masks and vectors of a `strided_slice`; `None` for every other operator.
     pub fn strided_slice_spec(&self) -> Option<StridedSliceSpec<'_>> {
         let Op::StridedSlice {

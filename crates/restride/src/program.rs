@@ -11,7 +11,7 @@ use crate::scratch::{Region, Scratch};
 use crate::{
     Argument, CompileError, Engine, OutputBuffer, ParallelFor, RunError, TensorMut, TensorRef,
 };
-use restride_graph::{ElementType, Graph, Op, Strided, TensorType, ValueId};
+use restride_graph::{ElementType, Graph, Strided, TensorType, ValueId};
 use restride_loops::{Role, Verified};
 use restride_lower::{Decision, LowerError, Traffic, plan};
 use smallvec::SmallVec;
@@ -96,15 +96,8 @@ impl Checked {
         let node = graph.values().nth(check.op as usize)?;
         let op = graph.op(node);
         let column = check.column as usize;
-        let axis = match op {
-            Op::Gather { x, axis, .. } | Op::GatherElements { x, axis, .. } => {
-                let rank = graph.ty(*x).rank();
-                usize::try_from(if *axis < 0 { axis + rank as i64 } else { *axis }).ok()?
-            }
-            Op::GatherNd { batch_dims, .. } => usize::try_from(*batch_dims).ok()? + column,
-            // What has an index for each axis has them in order.
-            _ => column,
-        };
+        let rank = graph.ty(*op.operands().first()?).rank();
+        let axis = op.indexed_axis(rank, column)?;
         let op = format!("{} {}", op.name(), graph.label(node)).into();
         Some(Self { node, op, axis })
     }

@@ -11,6 +11,7 @@
 //!         | "collapse" value "[" group, ... "]"     -- axes of the operand
 //!         | "expand" value "[" group, ... "]"       -- axes of the result
 //!         | "broadcast" value                       -- axes of size 1 up to the type's shape
+//!         | "windows" value "axis" integer "size" integer   -- places of a run, then its elements
 //!         | "whole" value                           -- the same; views of it begin anew
 //!         | "gather" value "[" coordinate, ... "]"  -- one coordinate per axis of the operand
 //!         | "concat" "[" value, ... "]" "axis" integer

@@ -8,7 +8,7 @@ use restride_text::{Cursor, Diagnostic, closest};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-const OPS: [&str; 11] = [
+const OPS: [&str; 12] = [
     "input",
     "constant",
     "slice",
@@ -16,6 +16,7 @@ const OPS: [&str; 11] = [
     "collapse",
     "expand",
     "broadcast",
+    "windows",
     "whole",
     "gather",
     "concat",

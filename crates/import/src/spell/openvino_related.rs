@@ -23,6 +23,8 @@ pub(super) fn operator(name: &str) -> Option<Operator> {
         "Pad" => pad,
         "DepthToSpace" => depth_to_space,
         "SpaceToDepth" => space_to_depth,
+        "SpaceToBatch" => space_to_batch,
+        "BatchToSpace" => batch_to_space,
         "ShuffleChannels" => shuffle_channels,
         "ReverseSequence" => reverse_sequence,
         _ => return None,
@@ -202,6 +204,28 @@ fn space_to_depth(call: &mut Call<'_>) -> Result<(), SpellError> {
         block: call.attr_int("block_size", Some(1))?,
         order: depth_order(call)?,
         channels: ChannelAxis::First,
+    };
+    call.result(op)
+}
+
+fn space_to_batch(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "block_shape", "pads_begin", "pads_end"])?;
+    let op = Op::SpaceToBatch {
+        x: call.operand("data")?,
+        block: call.ints("block_shape", Form::Vector, ANY)?,
+        pads_begin: call.ints("pads_begin", Form::Vector, ANY)?,
+        pads_end: call.ints("pads_end", Form::Vector, ANY)?,
+    };
+    call.result(op)
+}
+
+fn batch_to_space(call: &mut Call<'_>) -> Result<(), SpellError> {
+    call.slots(&["data", "block_shape", "crops_begin", "crops_end"])?;
+    let op = Op::BatchToSpace {
+        x: call.operand("data")?,
+        block: call.ints("block_shape", Form::Vector, ANY)?,
+        crops_begin: call.ints("crops_begin", Form::Vector, ANY)?,
+        crops_end: call.ints("crops_end", Form::Vector, ANY)?,
     };
     call.result(op)
 }

@@ -296,6 +296,19 @@ impl<'g> Composer<'g> {
         id: NodeId,
         reason: impl FnOnce() -> String,
     ) -> Result<(), Break> {
+        // Windows have far more elements than what they show, which is written in their place.
+        if let Node::View { x, layout } = self.graph.node(id)
+            && layout.overlaps()
+            && self
+                .composed(*x)
+                .is_some_and(|of| of.dense_body().is_none())
+        {
+            self.materialise(*x, reason)?;
+            if let Some(reads) = self.value(*x)?.dense_body().cloned() {
+                self.values[id.index()] = Some(Cover::of_layout(layout, reads));
+            }
+            return Ok(());
+        }
         let ty = self.graph.ty(id);
         let in_order = self.in_order(id)?.clone();
         self.spend(&in_order);

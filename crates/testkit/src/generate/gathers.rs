@@ -143,7 +143,7 @@ impl Draw {
             let known = self.pool.iter().find(like).map(|known| known.value);
             let update = match known {
                 Some(value) => value,
-                None => self.input("u", ty, Recipe::Labels(self.recipes.len() as u32))?,
+                None => self.input("u", ty, Sample::Labels(self.samples.len() as u32))?,
             };
             return Some(Op::DynamicUpdateSlice {
                 x,
