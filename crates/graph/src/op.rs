@@ -23,11 +23,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::text::{
-    ByTheWords, Int, IntOrZero, Lengths, LinedUp, List, ListIf, Mask, Part, Rim, Rule, SliceList,
-    Spelling, Word, WordOr, Zeros,
+    BY_THE_WORDS, LENGTHS, LINED_UP, PART, RIM, RULE, ZEROS, int, int_or_zero, ints, ints_if, mask,
+    slice_ints, word, word_or_first,
 };
 use crate::{Constant, ValueId};
-use table::{Reads, operators};
+use table::{Reads, of, operators};
 
 /// The values an operator reads.
 pub type Operands = smallvec::SmallVec<[ValueId; 4]>;
@@ -41,43 +41,43 @@ operators! {
 
     /// `strided_slice` with begin, end, strides and the five masks (bit i = position i).
     StridedSlice "strided_slice" (x: ValueId) {
-        begin: Ints = List("begin"),
-        end: Ints = List("end"),
-        strides: Ints = List("strides"),
-        begin_mask: i64 = Mask("begin_mask"),
-        end_mask: i64 = Mask("end_mask"),
-        ellipsis_mask: i64 = Mask("ellipsis_mask"),
-        new_axis_mask: i64 = Mask("new_axis_mask"),
-        shrink_axis_mask: i64 = Mask("shrink_axis_mask"),
-        dialect: StridedSliceDialect = WordOr("dialect", StridedSliceDialect::TensorFlow),
+        begin: Ints = ints("begin"),
+        end: Ints = ints("end"),
+        strides: Ints = ints("strides"),
+        begin_mask: i64 = mask("begin_mask"),
+        end_mask: i64 = mask("end_mask"),
+        ellipsis_mask: i64 = mask("ellipsis_mask"),
+        new_axis_mask: i64 = mask("new_axis_mask"),
+        shrink_axis_mask: i64 = mask("shrink_axis_mask"),
+        dialect: StridedSliceDialect = word_or_first("dialect"),
     }
 
     /// OpenVINO Slice-8 or ONNX Slice; without `axes` the first `start.len()` axes.
     Slice "slice" (x: ValueId) {
-        dialect: SliceDialect = ByTheWords,
-        start: Ints = SliceList(0),
-        stop: Ints = SliceList(1),
-        step: Ints = SliceList(2),
-        axes: Option<Ints> = ListIf("axes"),
+        dialect: SliceDialect = BY_THE_WORDS,
+        start: Ints = slice_ints("start"),
+        stop: Ints = slice_ints("stop"),
+        step: Ints = slice_ints("step"),
+        axes: Option<Ints> = ints_if("axes"),
     }
 
     /// Rows of `x` along `axis`, named by `indices`, after `batch_dims` shared leading axes.
     Gather "gather" (x: ValueId, indices: ValueId) {
-        axis: i64 = Int("axis"),
-        batch_dims: i64 = IntOrZero("batch_dims"),
-        rule: IndexRule = Rule,
+        axis: i64 = int("axis"),
+        batch_dims: i64 = int_or_zero("batch_dims"),
+        rule: IndexRule = RULE,
     }
 
     /// `out[i] = x[i with i[axis] := indices[i]]`.
     GatherElements "gather_elements" (x: ValueId, indices: ValueId) {
-        axis: i64 = Int("axis"),
-        rule: IndexRule = Rule,
+        axis: i64 = int("axis"),
+        rule: IndexRule = RULE,
     }
 
     /// The last axis of `indices` addresses the axes of `x` after `batch_dims`.
     GatherNd "gather_nd" (x: ValueId, indices: ValueId) {
-        batch_dims: i64 = IntOrZero("batch_dims"),
-        rule: IndexRule = Rule,
+        batch_dims: i64 = int_or_zero("batch_dims"),
+        rule: IndexRule = RULE,
     }
 
     /// A region of `sizes` whose place is read when it runs: `out[i] = x[i + starts]`, an entry of
@@ -85,115 +85,115 @@ operators! {
     /// of the places where the region fits, `0..=d - size`. With `zero` a region that does not fit is
     /// zero bits all over.
     DynamicSlice "dynamic_slice" (x: ValueId, starts: ValueId) {
-        sizes: Ints = List("sizes"),
-        axes: Option<Ints> = ListIf("axes"),
-        out_of_range: OutOfRange = Word::<OutOfRange>::new("out_of_range"),
+        sizes: Ints = ints("sizes"),
+        axes: Option<Ints> = ints_if("axes"),
+        out_of_range: OutOfRange = word("out_of_range"),
     }
 
     /// `x` with a region replaced by `update`, at a place as [`Op::DynamicSlice`] has it. With `zero`
     /// a region that does not fit replaces nothing.
     DynamicUpdateSlice "dynamic_update_slice" (x: ValueId, update: ValueId, starts: ValueId) {
-        axes: Option<Ints> = ListIf("axes"),
-        out_of_range: OutOfRange = Word::<OutOfRange>::new("out_of_range"),
+        axes: Option<Ints> = ints_if("axes"),
+        out_of_range: OutOfRange = word("out_of_range"),
     }
 
     /// Same row-major order, new sizes.
     Reshape "reshape" (x: ValueId) {
-        pattern: Ints = List("shape"),
-        dialect: ReshapeDialect = Zeros,
+        pattern: Ints = ints("shape"),
+        dialect: ReshapeDialect = ZEROS,
     }
 
     /// `out.shape[k] = x.shape[perm[k]]`; an empty `perm` reverses the axes.
-    Transpose "transpose" (x: ValueId) { perm: Ints = List("perm") }
+    Transpose "transpose" (x: ValueId) { perm: Ints = ints("perm") }
 
     /// Drops axes of size 1: those named, or all when `axes` is absent.
-    Squeeze "squeeze" (x: ValueId) { axes: Option<Ints> = ListIf("axes") }
+    Squeeze "squeeze" (x: ValueId) { axes: Option<Ints> = ints_if("axes") }
 
     /// Inserts axes of size 1; `axes` count in the output's rank.
-    Unsqueeze "unsqueeze" (x: ValueId) { axes: Ints = List("axes") }
+    Unsqueeze "unsqueeze" (x: ValueId) { axes: Ints = ints("axes") }
 
     /// ONNX Flatten: `[product before axis, product from axis]`.
-    Flatten "flatten" (x: ValueId) { axis: i64 = Int("axis") }
+    Flatten "flatten" (x: ValueId) { axis: i64 = int("axis") }
 
     /// Repeats axes of size 1 up to `shape`.
     Broadcast "broadcast" (x: ValueId) {
-        shape: Ints = List("shape"),
-        mode: BroadcastMode = LinedUp,
+        shape: Ints = ints("shape"),
+        mode: BroadcastMode = LINED_UP,
     }
 
     /// Turns whole axes round.
-    Reverse "reverse" (x: ValueId) { axes: Ints = List("axes") }
+    Reverse "reverse" (x: ValueId) { axes: Ints = ints("axes") }
 
     /// `out[i] = x[(i - shift) mod d]`; repeated axes add up.
-    Roll "roll" (x: ValueId) { shift: Ints = List("shift"), axes: Ints = List("axes") }
+    Roll "roll" (x: ValueId) { shift: Ints = ints("shift"), axes: Ints = ints("axes") }
 
     /// One part of a split: consecutive spans of `lengths` along `axis`; `part` says which.
     /// A length of -1 takes the rest. The text form groups the parts of one split.
     Split "split" (x: ValueId) {
-        axis: i64 = Int("axis"),
-        lengths: Arc<[i64]> = Lengths,
-        part: u32 = Part,
+        axis: i64 = int("axis"),
+        lengths: Arc<[i64]> = LENGTHS,
+        part: u32 = PART,
     }
 
     /// Operands side by side along `axis`.
-    Concat "concat" (parts: Operands) { axis: i64 = Int("axis") }
+    Concat "concat" (parts: Operands) { axis: i64 = int("axis") }
 
     /// `out[i] = x[i mod d]` per axis; shape and repeats are padded with 1 on the left.
-    Tile "tile" (x: ValueId) { repeats: Ints = List("repeats") }
+    Tile "tile" (x: ValueId) { repeats: Ints = ints("repeats") }
 
     /// Adds a rim; negative amounts crop.
     Pad "pad" (x: ValueId) {
-        low: Ints = List("low"),
-        high: Ints = List("high"),
-        mode: PadMode = Rim,
+        low: Ints = ints("low"),
+        high: Ints = ints("high"),
+        mode: PadMode = RIM,
     }
 
     /// Moves blocks of depth into space.
     DepthToSpace "depth_to_space" (x: ValueId) {
-        block: i64 = Int("block"),
-        order: DepthOrder = Word::<DepthOrder>::new("order"),
-        channels: ChannelAxis = WordOr("channels", ChannelAxis::First),
+        block: i64 = int("block"),
+        order: DepthOrder = word("order"),
+        channels: ChannelAxis = word_or_first("channels"),
     }
 
     /// Moves blocks of space into depth.
     SpaceToDepth "space_to_depth" (x: ValueId) {
-        block: i64 = Int("block"),
-        order: DepthOrder = Word::<DepthOrder>::new("order"),
-        channels: ChannelAxis = WordOr("channels", ChannelAxis::First),
+        block: i64 = int("block"),
+        order: DepthOrder = word("order"),
+        channels: ChannelAxis = word_or_first("channels"),
     }
 
     /// OpenVINO SpaceToBatch-2: a rim of zeros, then blocks of every axis but the first go into the
     /// first. The first entry of each list is for that axis: 1, 0 and 0.
     SpaceToBatch "space_to_batch" (x: ValueId) {
-        block: Ints = List("block"),
-        pads_begin: Ints = List("pads_begin"),
-        pads_end: Ints = List("pads_end"),
+        block: Ints = ints("block"),
+        pads_begin: Ints = ints("pads_begin"),
+        pads_end: Ints = ints("pads_end"),
     }
 
     /// OpenVINO BatchToSpace-2: the inverse, with the rim cropped.
     BatchToSpace "batch_to_space" (x: ValueId) {
-        block: Ints = List("block"),
-        crops_begin: Ints = List("crops_begin"),
-        crops_end: Ints = List("crops_end"),
+        block: Ints = ints("block"),
+        crops_begin: Ints = ints("crops_begin"),
+        crops_end: Ints = ints("crops_end"),
     }
 
     /// Splits `axis` into `groups`, swaps the two halves of it, joins it again.
     ShuffleChannels "shuffle_channels" (x: ValueId) {
-        axis: i64 = Int("axis"),
-        groups: i64 = Int("groups"),
+        axis: i64 = int("axis"),
+        groups: i64 = int("groups"),
     }
 
     /// ONNX CenterCropPad: each named axis is cropped or zero-padded about its centre.
     CenterCropPad "center_crop_pad" (x: ValueId) {
-        shape: Ints = List("shape"),
-        axes: Option<Ints> = ListIf("axes"),
+        shape: Ints = ints("shape"),
+        axes: Option<Ints> = ints_if("axes"),
     }
 
     /// Per batch entry, turns round the first `lengths[b]` elements of `seq_axis`.
     ReverseSequence "reverse_sequence" (x: ValueId) {
-        lengths: Ints = List("lengths"),
-        batch_axis: i64 = Int("batch_axis"),
-        seq_axis: i64 = Int("seq_axis"),
+        lengths: Ints = ints("lengths"),
+        batch_axis: i64 = int("batch_axis"),
+        seq_axis: i64 = int("seq_axis"),
     }
 }
 

@@ -6,7 +6,7 @@ use restride_text::Diagnostic;
 
 use super::{Ints, Operands};
 use crate::ValueId;
-use crate::text::{Attributes, Kind, Words};
+use crate::text::{Attributes, Kind, Spelling, Words};
 
 /// A row of the table of operators: what a statement of it may say.
 pub struct Operator {
@@ -124,6 +124,11 @@ impl Reads for Operands {
     }
 }
 
+/// How a field of this type is spelled.
+pub(super) const fn of<T>(spelling: Spelling<T>) -> Spelling<T> {
+    spelling
+}
+
 /// Rows are `Variant "name" (operand: type, ..) { field: type = how it is spelled, .. }`.
 macro_rules! operators {
     ($(
@@ -149,12 +154,12 @@ macro_rules! operators {
             summary: concat!($($doc, "\n"),+),
             operands: &[$(stringify!($operand)),+],
             many: $(<$reads as Reads>::MANY)||+,
-            attributes: &[$(&$spelling),*],
+            attributes: &[$(&of::<$ty>($spelling)),*],
             #[allow(unused_variables, reason = "some have no attributes")]
             read: |attributes, mut operands| Ok(Op::$variant {
                 $($operand: Reads::take(&mut operands)
                     .ok_or_else(|| attributes.without_operands())?,)+
-                $($field: $spelling.read(attributes)?,)*
+                $($field: of::<$ty>($spelling).read(attributes)?,)*
             }),
         }),+];
 
@@ -195,7 +200,7 @@ macro_rules! operators {
                 match self {
                     Op::Input | Op::Constant(_) => {}
                     $(Op::$variant { $($field,)* .. } => {
-                        $($spelling.change($field, &mut see);)*
+                        $(of::<$ty>($spelling).change($field, &mut see);)*
                     })+
                 }
             }
@@ -205,7 +210,7 @@ macro_rules! operators {
                 match self {
                     Op::Input | Op::Constant(_) => {}
                     $(Op::$variant { $($field,)* .. } => {
-                        $($spelling.write($field, self, f)?;)*
+                        $(of::<$ty>($spelling).write($field, self, f)?;)*
                     })+
                 }
                 Ok(())

@@ -20,6 +20,6 @@ mod spelling;
 pub(crate) use attributes::{Attributes, Kind};
 pub(crate) use data::{Said, sample as read_sample};
 pub(crate) use spelling::{
-    ByTheWords, Int, IntOrZero, Lengths, LinedUp, List, ListIf, Mask, Part, Rim, Rule, SliceList,
-    Spelling, Word, WordOr, Words, Zeros,
+    BY_THE_WORDS, LENGTHS, LINED_UP, PART, RIM, RULE, Spelling, Words, ZEROS, int, int_or_zero,
+    ints, ints_if, mask, slice_ints, word, word_or_first,
 };

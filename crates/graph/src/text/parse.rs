@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::attributes::{Attributes, unknown};
 use super::data::{self, Said};
 use super::scope::{Label, Scope, name_of};
-use super::spelling::{Part, Spelling};
+use super::spelling::PART;
 use crate::{
     ElementType, Graph, GraphError, MAX_VALUES, OPERATORS, Op, Operands, TensorType, ValueId,
     ViewPolicy, resolve,
@@ -349,7 +349,7 @@ impl<'a> Parser<'a> {
         };
         let parts = match attributes.has("part") {
             true => {
-                let part = Part.read(attributes).map_err(Failure::Meaning)?;
+                let part = PART.read(attributes).map_err(Failure::Meaning)?;
                 part..part + 1
             }
             false => 0..u32::try_from(lengths.len().min(resolve::MAX_PARTS)).unwrap_or(0),

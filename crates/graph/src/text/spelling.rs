@@ -1,7 +1,6 @@
 //! How attributes are spelled: each kind of them once, with its reader and its writer.
 
 use std::fmt::{self, Formatter};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use restride_text::Diagnostic;
@@ -14,218 +13,157 @@ use crate::{
     BroadcastMode, IndexRule, Ints, Op, OutOfRange, PadMode, ReshapeDialect, SliceDialect,
 };
 
-/// Which words a spelling takes.
-pub(crate) trait Words: Sync {
-    /// Calls `see` with each name, what stands after it, and whether it must be there.
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool));
-}
+/// Is told each name, what stands after it, and whether it must be there.
+type SeeWord<'a> = &'a mut dyn FnMut(&'static str, Kind, bool);
+type SeeNumber<'a> = &'a mut dyn FnMut(Number<'_>);
+type Name = &'static str;
 
-/// How a field of an operator is spelled.
-pub(crate) trait Spelling: Words {
-    type Value;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<Self::Value, Diagnostic>;
-
+/// How a field of an operator is spelled. The functions are given the name.
+pub(crate) struct Spelling<T> {
+    name: Name,
+    words: fn(Name, SeeWord<'_>),
+    read: fn(Name, &Attributes<'_>) -> Result<T, Diagnostic>,
     /// Writes it, after a space; nothing where nothing need be said.
-    fn write(&self, value: &Self::Value, of: &Op, f: &mut Formatter<'_>) -> fmt::Result;
-
+    write: fn(Name, &T, &Op, &mut Formatter<'_>) -> fmt::Result,
     /// Shows the numbers in it.
-    fn change(&self, value: &mut Self::Value, see: &mut dyn FnMut(Number<'_>));
+    change: fn(&mut T, SeeNumber<'_>),
 }
+
+/// Which words a spelling takes, whatever the field.
+pub(crate) trait Words: Sync {
+    fn words(&self, see: SeeWord<'_>);
+}
+
+impl<T> Words for Spelling<T> {
+    fn words(&self, see: SeeWord<'_>) {
+        (self.words)(self.name, see);
+    }
+}
+
+impl<T> Spelling<T> {
+    pub(crate) fn read(&self, from: &Attributes<'_>) -> Result<T, Diagnostic> {
+        (self.read)(self.name, from)
+    }
+
+    pub(crate) fn write(&self, value: &T, of: &Op, f: &mut Formatter<'_>) -> fmt::Result {
+        (self.write)(self.name, value, of, f)
+    }
+
+    pub(crate) fn change(&self, value: &mut T, see: SeeNumber<'_>) {
+        (self.change)(value, see);
+    }
+}
+
+fn list(f: &mut Formatter<'_>, name: &str, items: &[i64]) -> fmt::Result {
+    write!(f, " {name} ")?;
+    write_list(f, items)
+}
+
+fn one(value: &mut i64, see: SeeNumber<'_>) {
+    see(Number::One(value));
+}
+
+fn many(value: &mut Ints, see: SeeNumber<'_>) {
+    see(Number::List(value));
+}
+
+fn none<T>(_: &mut T, _: SeeNumber<'_>) {}
 
 /// A number.
-pub(crate) struct Int(pub(crate) &'static str);
-
-impl Words for Int {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see(self.0, Kind::Int, true);
-    }
-}
-
-impl Spelling for Int {
-    type Value = i64;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<i64, Diagnostic> {
-        from.int(self.0)
-    }
-
-    fn write(&self, value: &i64, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, " {} {value}", self.0)
-    }
-
-    fn change(&self, value: &mut i64, see: &mut dyn FnMut(Number<'_>)) {
-        see(Number::One(value));
+pub(crate) const fn int(name: Name) -> Spelling<i64> {
+    Spelling {
+        name,
+        words: |name, see| see(name, Kind::Int, true),
+        read: |name, from| from.int(name),
+        write: |name, value, _, f| write!(f, " {name} {value}"),
+        change: one,
     }
 }
 
 /// A number that is 0 if it is left out.
-pub(crate) struct IntOrZero(pub(crate) &'static str);
-
-impl Words for IntOrZero {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see(self.0, Kind::Int, false);
-    }
-}
-
-impl Spelling for IntOrZero {
-    type Value = i64;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<i64, Diagnostic> {
-        Ok(from.int_if(self.0).unwrap_or(0))
-    }
-
-    fn write(&self, value: &i64, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        match value {
+pub(crate) const fn int_or_zero(name: Name) -> Spelling<i64> {
+    Spelling {
+        name,
+        words: |name, see| see(name, Kind::Int, false),
+        read: |name, from| Ok(from.int_if(name).unwrap_or(0)),
+        write: |name, value, _, f| match value {
             0 => Ok(()),
-            _ => write!(f, " {} {value}", self.0),
-        }
-    }
-
-    fn change(&self, value: &mut i64, see: &mut dyn FnMut(Number<'_>)) {
-        see(Number::One(value));
+            _ => write!(f, " {name} {value}"),
+        },
+        change: one,
     }
 }
 
 /// Bits, one for each position; none if it is left out.
-pub(crate) struct Mask(pub(crate) &'static str);
-
-impl Words for Mask {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see(self.0, Kind::Int, false);
-    }
-}
-
-impl Spelling for Mask {
-    type Value = i64;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<i64, Diagnostic> {
-        Ok(from.int_if(self.0).unwrap_or(0))
-    }
-
-    fn write(&self, value: &i64, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        match value {
+pub(crate) const fn mask(name: Name) -> Spelling<i64> {
+    Spelling {
+        write: |name, value, _, f| match value {
             0 => Ok(()),
-            ..0 => write!(f, " {} {value}", self.0),
-            _ => write!(f, " {} {value:#b}", self.0),
-        }
-    }
-
-    fn change(&self, value: &mut i64, see: &mut dyn FnMut(Number<'_>)) {
-        see(Number::One(value));
+            ..0 => write!(f, " {name} {value}"),
+            _ => write!(f, " {name} {value:#b}"),
+        },
+        ..int_or_zero(name)
     }
 }
 
 /// A list.
-pub(crate) struct List(pub(crate) &'static str);
-
-impl Words for List {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see(self.0, Kind::Ints, true);
-    }
-}
-
-impl Spelling for List {
-    type Value = Ints;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<Ints, Diagnostic> {
-        from.ints(self.0)
-    }
-
-    fn write(&self, value: &Ints, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        list(f, self.0, value)
-    }
-
-    fn change(&self, value: &mut Ints, see: &mut dyn FnMut(Number<'_>)) {
-        see(Number::List(value));
+pub(crate) const fn ints(name: Name) -> Spelling<Ints> {
+    Spelling {
+        name,
+        words: |name, see| see(name, Kind::Ints, true),
+        read: |name, from| from.ints(name),
+        write: |name, value, _, f| list(f, name, value),
+        change: many,
     }
 }
 
 /// A list, or nothing.
-pub(crate) struct ListIf(pub(crate) &'static str);
-
-impl Words for ListIf {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see(self.0, Kind::Ints, false);
-    }
-}
-
-impl Spelling for ListIf {
-    type Value = Option<Ints>;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<Option<Ints>, Diagnostic> {
-        Ok(from.ints_if(self.0))
-    }
-
-    fn write(&self, value: &Option<Ints>, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        value.iter().try_for_each(|items| list(f, self.0, items))
-    }
-
-    fn change(&self, value: &mut Option<Ints>, see: &mut dyn FnMut(Number<'_>)) {
-        match value {
+pub(crate) const fn ints_if(name: Name) -> Spelling<Option<Ints>> {
+    Spelling {
+        name,
+        words: |name, see| see(name, Kind::Ints, false),
+        read: |name, from| Ok(from.ints_if(name)),
+        write: |name, value, _, f| value.iter().try_for_each(|items| list(f, name, items)),
+        change: |value, see| match value {
             Some(items) => see(Number::List(items)),
             None => {
                 let mut items = Ints::new();
                 see(Number::List(&mut items));
                 *value = Some(items).filter(|items| !items.is_empty());
             }
-        }
+        },
     }
 }
 
 /// A word.
-pub(crate) struct Word<T>(pub(crate) &'static str, PhantomData<fn() -> T>);
-
-impl<T> Word<T> {
-    pub(crate) const fn new(name: &'static str) -> Word<T> {
-        Word(name, PhantomData)
+pub(crate) const fn word<T: Spelled>(name: Name) -> Spelling<T> {
+    Spelling {
+        name,
+        words: |name, see| see(name, Kind::Word(T::WORDS), true),
+        read: |name, from| {
+            let word = from.word(name, T::WORDS)?;
+            of_word(word).ok_or_else(|| from.without(name))
+        },
+        write: |name, value, _, f| write!(f, " {name} {}", word_of(*value)),
+        change: none,
     }
 }
 
-impl<T: Spelled> Words for Word<T> {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see(self.0, Kind::Word(T::WORDS), true);
-    }
-}
-
-impl<T: Spelled> Spelling for Word<T> {
-    type Value = T;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<T, Diagnostic> {
-        let word = from.word(self.0, T::WORDS)?;
-        of_word(word).ok_or_else(|| from.without(self.0))
-    }
-
-    fn write(&self, value: &T, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, " {} {}", self.0, word_of(*value))
-    }
-
-    fn change(&self, _: &mut T, _: &mut dyn FnMut(Number<'_>)) {}
-}
-
-/// A word that is this one if it is left out.
-pub(crate) struct WordOr<T>(pub(crate) &'static str, pub(crate) T);
-
-impl<T: Spelled + Sync> Words for WordOr<T> {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see(self.0, Kind::Word(T::WORDS), false);
-    }
-}
-
-impl<T: Spelled + Sync> Spelling for WordOr<T> {
-    type Value = T;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<T, Diagnostic> {
-        Ok(from.word_if(self.0).and_then(of_word).unwrap_or(self.1))
-    }
-
-    fn write(&self, value: &T, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        match *value == self.1 {
+/// A word that is the first there is if it is left out.
+pub(crate) const fn word_or_first<T: Spelled>(name: Name) -> Spelling<T> {
+    Spelling {
+        name,
+        words: |name, see| see(name, Kind::Word(T::WORDS), false),
+        read: |name, from| {
+            let word = from.word_if(name).and_then(of_word);
+            Ok(word.unwrap_or(T::ALL[0].1))
+        },
+        write: |name, value, _, f| match *value == T::ALL[0].1 {
             true => Ok(()),
-            false => write!(f, " {} {}", self.0, word_of(*value)),
-        }
+            false => write!(f, " {name} {}", word_of(*value)),
+        },
+        change: none,
     }
-
-    fn change(&self, _: &mut T, _: &mut dyn FnMut(Number<'_>)) {}
 }
 
 fn of_word<T: Spelled>(word: &str) -> Option<T> {
@@ -239,52 +177,33 @@ fn word_of<T: Spelled>(value: T) -> &'static str {
         .map_or("", |(word, _)| word)
 }
 
-fn list(f: &mut Formatter<'_>, name: &str, items: &[i64]) -> fmt::Result {
-    write!(f, " {name} ")?;
-    write_list(f, items)
-}
+const POLICY: Spelling<OutOfRange> = word("out_of_range");
 
 /// What an index out of range does, and whether negative ones count from the end.
-pub(crate) struct Rule;
-
-const POLICY: Word<OutOfRange> = Word::new("out_of_range");
-
-impl Words for Rule {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
+pub(crate) const RULE: Spelling<IndexRule> = Spelling {
+    name: "wrap",
+    words: |name, see| {
         POLICY.words(see);
-        see("wrap", Kind::Flag, false);
-    }
-}
-
-impl Spelling for Rule {
-    type Value = IndexRule;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<IndexRule, Diagnostic> {
+        see(name, Kind::Flag, false);
+    },
+    read: |name, from| {
         Ok(IndexRule {
             out_of_range: POLICY.read(from)?,
-            wrap: from.has("wrap"),
+            wrap: from.has(name),
         })
-    }
-
-    fn write(&self, value: &IndexRule, of: &Op, f: &mut Formatter<'_>) -> fmt::Result {
+    },
+    write: |_, value, of, f| {
         POLICY.write(&value.out_of_range, of, f)?;
         f.write_str(if value.wrap { " wrap" } else { "" })
-    }
-
-    fn change(&self, _: &mut IndexRule, _: &mut dyn FnMut(Number<'_>)) {}
-}
+    },
+    change: none,
+};
 
 /// The dialect of a `slice`, which its other words tell.
-pub(crate) struct ByTheWords;
-
-impl Words for ByTheWords {
-    fn words(&self, _: &mut dyn FnMut(&'static str, Kind, bool)) {}
-}
-
-impl Spelling for ByTheWords {
-    type Value = SliceDialect;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<SliceDialect, Diagnostic> {
+pub(crate) const BY_THE_WORDS: Spelling<SliceDialect> = Spelling {
+    name: "slice",
+    words: |_, _| {},
+    read: |_, from| {
         let (dialect, others) = match from.has(SliceDialect::Onnx.words()[0]) {
             true => (SliceDialect::Onnx, SliceDialect::OpenVino),
             false => (SliceDialect::OpenVino, SliceDialect::Onnx),
@@ -292,74 +211,65 @@ impl Spelling for ByTheWords {
         let [start, ..] = dialect.words();
         from.refuse(&others.words(), &format!("beside `{start}`"))?;
         Ok(dialect)
-    }
+    },
+    write: |_, _, _, _| Ok(()),
+    change: none,
+};
 
-    fn write(&self, _: &SliceDialect, _: &Op, _: &mut Formatter<'_>) -> fmt::Result {
-        Ok(())
-    }
-
-    fn change(&self, _: &mut SliceDialect, _: &mut dyn FnMut(Number<'_>)) {}
-}
-
-/// The n-th list of a `slice`, called by the word of its dialect. ONNX may leave out the steps.
-pub(crate) struct SliceList(pub(crate) usize);
-
-impl Words for SliceList {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see(SliceDialect::OpenVino.words()[self.0], Kind::Ints, false);
-        see(SliceDialect::Onnx.words()[self.0], Kind::Ints, false);
-    }
-}
-
-impl Spelling for SliceList {
-    type Value = Ints;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<Ints, Diagnostic> {
-        let dialect = ByTheWords.read(from)?;
-        let words = dialect.words();
-        let word = words[self.0];
-        match (dialect, from.ints_if(word)) {
-            (_, Some(items)) => Ok(items),
-            (SliceDialect::Onnx, None) if word == words[2] => {
-                Ok(Ints::from_elem(1, from.ints(words[0])?.len()))
+/// A list of a `slice`: by OpenVINO's word, or ONNX's where that is the dialect. ONNX may leave out
+/// the steps.
+pub(crate) const fn slice_ints(name: Name) -> Spelling<Ints> {
+    Spelling {
+        name,
+        words: |name, see| {
+            see(name, Kind::Ints, false);
+            see(slice_word(SliceDialect::Onnx, name), Kind::Ints, false);
+        },
+        read: |name, from| {
+            let dialect = BY_THE_WORDS.read(from)?;
+            let word = slice_word(dialect, name);
+            match from.ints_if(word) {
+                Some(items) => Ok(items),
+                None if (dialect, name) == (SliceDialect::Onnx, "step") => {
+                    let count = from.ints(slice_word(dialect, "start"))?.len();
+                    Ok(Ints::from_elem(1, count))
+                }
+                None => from.ints(word),
             }
-            (SliceDialect::Onnx | SliceDialect::OpenVino, None) => from.ints(word),
-        }
-    }
-
-    fn write(&self, value: &Ints, of: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        let dialect = match of {
-            Op::Slice { dialect, .. } => *dialect,
-            _ => SliceDialect::OpenVino,
-        };
-        list(f, dialect.words()[self.0], value)
-    }
-
-    fn change(&self, value: &mut Ints, see: &mut dyn FnMut(Number<'_>)) {
-        see(Number::List(value));
+        },
+        write: |name, value, of, f| {
+            let dialect = match of {
+                Op::Slice { dialect, .. } => *dialect,
+                _ => SliceDialect::OpenVino,
+            };
+            list(f, slice_word(dialect, name), value)
+        },
+        change: many,
     }
 }
+
+/// What a dialect calls what OpenVINO calls by this name.
+fn slice_word(dialect: SliceDialect, name: Name) -> Name {
+    let words = SliceDialect::OpenVino.words().into_iter();
+    let mut both = words.zip(dialect.words());
+    both.find(|(own, _)| *own == name)
+        .map_or(name, |(_, word)| word)
+}
+
+const ZERO_FLAGS: [Name; 2] = ["special_zero", "allow_zero"];
 
 /// The dialect of a `reshape`, with the flag that says what 0 means in it.
-pub(crate) struct Zeros;
-
-const ZERO_FLAGS: [&str; 2] = ["special_zero", "allow_zero"];
-
-impl Words for Zeros {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
+pub(crate) const ZEROS: Spelling<ReshapeDialect> = Spelling {
+    name: "dialect",
+    words: |name, see| {
         const WORDS: &[&str] = &["plain", "openvino", "onnx", "tensorflow", "mindspore"];
-        see("dialect", Kind::Word(WORDS), false);
+        see(name, Kind::Word(WORDS), false);
         for flag in ZERO_FLAGS {
             see(flag, Kind::Flag, false);
         }
-    }
-}
-
-impl Spelling for Zeros {
-    type Value = ReshapeDialect;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<ReshapeDialect, Diagnostic> {
-        let word = from.word_if("dialect").unwrap_or("plain");
+    },
+    read: |name, from| {
+        let word = from.word_if(name).unwrap_or("plain");
         let given = ZERO_FLAGS.into_iter().find(|flag| from.has(flag));
         let all = ReshapeDialect::ALL.iter();
         for own in all.clone().filter(|own| own.words().0 != word) {
@@ -368,161 +278,107 @@ impl Spelling for Zeros {
             }
         }
         let mut fits = all.filter(|own| own.words() == (word, given));
-        fits.next().copied().ok_or_else(|| from.without("dialect"))
-    }
-
-    fn write(&self, value: &ReshapeDialect, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        match value.words() {
-            ("plain", _) => Ok(()),
-            (word, None) => write!(f, " dialect {word}"),
-            (word, Some(flag)) => write!(f, " dialect {word} {flag}"),
-        }
-    }
-
-    fn change(&self, _: &mut ReshapeDialect, _: &mut dyn FnMut(Number<'_>)) {}
-}
+        fits.next().copied().ok_or_else(|| from.without(name))
+    },
+    write: |name, value, _, f| match value.words() {
+        ("plain", _) => Ok(()),
+        (word, None) => write!(f, " {name} {word}"),
+        (word, Some(flag)) => write!(f, " {name} {word} {flag}"),
+    },
+    change: none,
+};
 
 /// How a `broadcast` is lined up.
-pub(crate) struct LinedUp;
-
-impl Words for LinedUp {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see("mode", Kind::Word(BroadcastMode::WORDS), false);
+pub(crate) const LINED_UP: Spelling<BroadcastMode> = Spelling {
+    name: "mode",
+    words: |name, see| {
+        see(name, Kind::Word(BroadcastMode::WORDS), false);
         see("axes", Kind::Ints, false);
-    }
-}
-
-impl Spelling for LinedUp {
-    type Value = BroadcastMode;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<BroadcastMode, Diagnostic> {
-        let explicit = BroadcastMode::Explicit(Ints::new()).word();
-        match from.word_if("mode") {
-            Some(word) if word == explicit => Ok(BroadcastMode::Explicit(from.ints("axes")?)),
-            word => {
-                from.refuse(&["axes"], "without `mode explicit`")?;
-                let both = BroadcastMode::Bidirectional;
-                Ok(match word {
-                    Some(word) if word == both.word() => both,
-                    Some(_) | None => BroadcastMode::Numpy,
-                })
-            }
+    },
+    read: |name, from| {
+        let word = from.word_if(name).unwrap_or(BroadcastMode::Numpy.word());
+        if word == BroadcastMode::Explicit(Ints::new()).word() {
+            return Ok(BroadcastMode::Explicit(from.ints("axes")?));
         }
-    }
-
-    fn write(&self, value: &BroadcastMode, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        match value {
-            BroadcastMode::Numpy => Ok(()),
-            BroadcastMode::Bidirectional => write!(f, " mode {}", value.word()),
-            BroadcastMode::Explicit(axes) => {
-                write!(f, " mode {}", value.word())?;
-                list(f, "axes", axes)
-            }
+        from.refuse(&["axes"], "without `mode explicit`")?;
+        Ok(match word == BroadcastMode::Bidirectional.word() {
+            true => BroadcastMode::Bidirectional,
+            false => BroadcastMode::Numpy,
+        })
+    },
+    write: |name, value, _, f| match value {
+        BroadcastMode::Numpy => Ok(()),
+        BroadcastMode::Bidirectional => write!(f, " {name} {}", value.word()),
+        BroadcastMode::Explicit(axes) => {
+            write!(f, " {name} {}", value.word())?;
+            list(f, "axes", axes)
         }
-    }
-
-    fn change(&self, value: &mut BroadcastMode, see: &mut dyn FnMut(Number<'_>)) {
+    },
+    change: |value, see| {
         if let BroadcastMode::Explicit(axes) = value {
             see(Number::List(axes));
         }
-    }
-}
+    },
+};
 
 /// What fills a rim: bits, or a mode.
-pub(crate) struct Rim;
-
-impl Words for Rim {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
+pub(crate) const RIM: Spelling<PadMode> = Spelling {
+    name: "mode",
+    words: |name, see| {
         see("constant", Kind::Bits, false);
-        see("mode", Kind::Word(PadMode::WORDS), false);
-    }
-}
-
-impl Spelling for Rim {
-    type Value = PadMode;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<PadMode, Diagnostic> {
-        let Some(word) = from.word_if("mode") else {
+        see(name, Kind::Word(PadMode::WORDS), false);
+    },
+    read: |name, from| {
+        let Some(word) = from.word_if(name) else {
             return Ok(PadMode::Constant(from.bits_if("constant").unwrap_or(0)));
         };
         from.refuse(&["constant"], "beside `mode`")?;
         let mut all = PadMode::MODES.iter();
         let mode = all.find(|mode| mode.name() == word).copied();
-        mode.ok_or_else(|| from.without("mode"))
-    }
-
-    fn write(&self, value: &PadMode, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        match value {
-            PadMode::Constant(bits) => write!(f, " constant {bits:#x}"),
-            mode => write!(f, " mode {}", mode.name()),
-        }
-    }
-
-    fn change(&self, value: &mut PadMode, see: &mut dyn FnMut(Number<'_>)) {
+        mode.ok_or_else(|| from.without(name))
+    },
+    write: |name, value, _, f| match value {
+        PadMode::Constant(bits) => write!(f, " constant {bits:#x}"),
+        mode => write!(f, " {name} {}", mode.name()),
+    },
+    change: |value, see| {
         if let PadMode::Constant(bits) = value {
             see(Number::Bits(bits));
         }
-    }
-}
+    },
+};
 
 /// The lengths of the parts of a `split`; left out, they are equal.
-pub(crate) struct Lengths;
-
-impl Words for Lengths {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see("lengths", Kind::Ints, false);
-    }
-}
-
-impl Spelling for Lengths {
-    type Value = Arc<[i64]>;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<Arc<[i64]>, Diagnostic> {
-        Ok(from.ints("lengths")?.as_slice().into())
-    }
-
-    fn write(&self, value: &Arc<[i64]>, _: &Op, f: &mut Formatter<'_>) -> fmt::Result {
-        list(f, "lengths", value)
-    }
-
-    fn change(&self, value: &mut Arc<[i64]>, see: &mut dyn FnMut(Number<'_>)) {
+pub(crate) const LENGTHS: Spelling<Arc<[i64]>> = Spelling {
+    name: "lengths",
+    words: |name, see| see(name, Kind::Ints, false),
+    read: |name, from| Ok(from.ints(name)?.as_slice().into()),
+    write: |name, value, _, f| list(f, name, value),
+    change: |value, see| {
         let mut lengths = Ints::from_slice(value);
         see(Number::List(&mut lengths));
         *value = lengths.as_slice().into();
-    }
-}
+    },
+};
 
 /// Which part of a `split`; all of them where it is left out. It is written by who knows that.
-pub(crate) struct Part;
-
-impl Words for Part {
-    fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
-        see("part", Kind::Int, false);
-    }
-}
-
-impl Spelling for Part {
-    type Value = u32;
-
-    fn read(&self, from: &Attributes<'_>) -> Result<u32, Diagnostic> {
-        let got = from.int("part")?;
+pub(crate) const PART: Spelling<u32> = Spelling {
+    name: "part",
+    words: |name, see| see(name, Kind::Int, false),
+    read: |name, from| {
+        let got = from.int(name)?;
         let part = u32::try_from(got).ok().filter(|&part| part < u32::MAX);
         part.ok_or_else(|| {
-            let high = from
-                .ints_if("lengths")
-                .map_or(0, |lengths| lengths.len() as i64 - 1);
+            let lengths = from.ints_if("lengths");
+            let high = lengths.map_or(0, |lengths| lengths.len() as i64 - 1);
             let problem = Problem::OutOfRange { got, low: 0, high };
-            from.locate(&Place::Attribute("part").refuse(problem).of("split"))
+            from.locate(&Place::Attribute(name).refuse(problem).of("split"))
         })
-    }
-
-    fn write(&self, _: &u32, _: &Op, _: &mut Formatter<'_>) -> fmt::Result {
-        Ok(())
-    }
-
-    fn change(&self, value: &mut u32, see: &mut dyn FnMut(Number<'_>)) {
+    },
+    write: |_, _, _, _| Ok(()),
+    change: |value, see| {
         let mut part = i64::from(*value);
         see(Number::One(&mut part));
         *value = part as u32;
-    }
-}
+    },
+};
