@@ -50,13 +50,23 @@ impl Far {
     fn replace(dims: &mut Dims, run: usize, side: fn(&mut Step) -> &mut isize) -> Far {
         let mut order: SmallVec<[usize; 8]> = (0..dims.len()).collect();
         order.sort_unstable_by_key(|at| side(&mut dims[*at]).unsigned_abs());
+        let before = dims.clone();
         let (mut far, mut low, mut high) = (Far::default(), 0, run as isize);
+        let mut reach = high;
         for at in order {
             let steps = dims[at].extent as isize - 1;
             let stride = side(&mut dims[at]);
             let least = (high - low + APART + LINE as isize - 1) / LINE as isize * LINE as isize;
-            if stride.unsigned_abs() >= least.unsigned_abs() + LINE {
-                let size = stride.abs();
+            let size = stride.saturating_abs();
+            let apart = stride.unsigned_abs() >= least.unsigned_abs() + LINE;
+            if !far.is_empty() && (!apart || size < reach) {
+                // A larger one that stays would be taken for copies of one that does not, and of two
+                // that meet, what is shared would not be.
+                *dims = before;
+                return Far::default();
+            }
+            reach = reach.saturating_add(size.saturating_mul(steps));
+            if apart {
                 let by = least + size % LINE as isize;
                 far.0.push(Replaced {
                     stride: size,
@@ -263,7 +273,23 @@ mod tests {
                 });
                 dims.to_vec()
             });
-        all.flat_map(|dims| {
+        // Some that are large, and others that are larger but not by much, or as large.
+        let between = [(64, 97), (36, 36), (50, 60), (64, 64)].map(|(near, wide)| {
+            let dims = [(2, 1, near), (3, 2, wide)];
+            let step = |(extent, dst, src)| Step { extent, dst, src };
+            dims.map(step).to_vec()
+        });
+        let between = between.into_iter().flat_map(|dims| {
+            [4, 8].map(|run| {
+                let scaled = dims.iter().map(|step| Step {
+                    extent: step.extent,
+                    dst: step.dst * run as isize,
+                    src: step.src * run as isize,
+                });
+                (run, scaled.collect())
+            })
+        });
+        let all = all.flat_map(|dims| {
             [1, 2, 4].map(|run| {
                 let scaled = dims.iter().map(|step| Step {
                     extent: step.extent,
@@ -272,7 +298,8 @@ mod tests {
                 });
                 (run, scaled.collect())
             })
-        })
+        });
+        all.chain(between)
     }
 
     fn agrees<W: Way>(same: impl Fn(&[W::Op], &[W::Op]) -> bool) {
