@@ -290,18 +290,16 @@ impl<'g> Composer<'g> {
         }
     }
 
-    /// Writes a value to a temporary; from now on it is read from there.
-    pub(super) fn materialise(
+    /// As [`materialise`](Self::materialise), or else what it shows windows of, which has far fewer
+    /// elements.
+    pub(super) fn settle(
         &mut self,
         id: NodeId,
         reason: impl FnOnce() -> String,
     ) -> Result<(), Break> {
-        // Windows have far more elements than what they show, which is written in their place.
         if let Node::View { x, layout } = self.graph.node(id)
             && layout.overlaps()
-            && self
-                .composed(*x)
-                .is_some_and(|of| of.dense_body().is_none())
+            && (self.composed(*x)).is_some_and(|of| of.dense_body().is_none())
         {
             self.materialise(*x, reason)?;
             if let Some(reads) = self.value(*x)?.dense_body().cloned() {
@@ -309,6 +307,15 @@ impl<'g> Composer<'g> {
             }
             return Ok(());
         }
+        self.materialise(id, reason)
+    }
+
+    /// Writes a value to a temporary; from now on it is read from there.
+    pub(super) fn materialise(
+        &mut self,
+        id: NodeId,
+        reason: impl FnOnce() -> String,
+    ) -> Result<(), Break> {
         let ty = self.graph.ty(id);
         let in_order = self.in_order(id)?.clone();
         self.spend(&in_order);

@@ -87,7 +87,7 @@ impl Composer<'_> {
             let mut settled = false;
             for node in [blame.node].into_iter().chain(indices).chain([gather.data]) {
                 if self.can_settle(node)? {
-                    self.materialise(node, || format!("a gather of it: {}", blame.reason))?;
+                    self.settle(node, || format!("a gather of it: {}", blame.reason))?;
                     settled = true;
                     break;
                 }
@@ -103,7 +103,7 @@ impl Composer<'_> {
                         Reason::ThroughIndex | Reason::Indices(_) => Break::NoChain,
                     });
                 }
-                self.materialise(blame.node, || format!("a gather of it: {}", blame.reason))?;
+                self.settle(blame.node, || format!("a gather of it: {}", blame.reason))?;
             }
         }
     }
