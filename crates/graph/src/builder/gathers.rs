@@ -1,5 +1,6 @@
 //! The gather family. What an index out of range does is a parameter of each: it is never guessed.
 
+use super::ints;
 use crate::{Graph, GraphError, IndexRule, Op, OutOfRange, ValueId};
 
 impl IndexRule {
@@ -103,6 +104,65 @@ impl Graph {
             rule,
             batch_dims: 0,
         }
+    }
+
+    /// A region of `sizes` whose place is read when it runs: a start for each of `axes`.
+    ///
+    /// ```
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, OutOfRange};
+    /// let mut g = Graph::new("window");
+    /// let x = g.input("x", ElementType::F32, [1, 4096, 64])?;
+    /// let at = g.input("at", ElementType::I64, [1])?;
+    /// let y = g.dynamic_slice(x, at, [128], [1], OutOfRange::Clamp)?;
+    /// assert_eq!(g.ty(y).shape(), [1, 128, 64]);
+    /// # Ok::<(), restride::GraphError>(())
+    /// ```
+    pub fn dynamic_slice(
+        &mut self,
+        x: ValueId,
+        starts: ValueId,
+        sizes: impl AsRef<[i64]>,
+        axes: impl AsRef<[i64]>,
+        out_of_range: OutOfRange,
+    ) -> Result<ValueId, GraphError> {
+        self.push(Op::DynamicSlice {
+            x,
+            starts,
+            sizes: ints(sizes),
+            axes: Some(ints(axes)),
+            out_of_range,
+        })
+    }
+
+    /// `x` with a region replaced, at a place that is read when it runs.
+    ///
+    /// ```
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph, OutOfRange};
+    /// let mut g = Graph::new("append");
+    /// let x = g.input("x", ElementType::F32, [1, 4096, 64])?;
+    /// let new = g.input("new", ElementType::F32, [1, 1, 64])?;
+    /// let at = g.input("at", ElementType::I64, [1])?;
+    /// let y = g.dynamic_update_slice(x, new, at, [1], OutOfRange::Clamp)?;
+    /// assert_eq!(g.ty(y), g.ty(x));
+    /// # Ok::<(), restride::GraphError>(())
+    /// ```
+    pub fn dynamic_update_slice(
+        &mut self,
+        x: ValueId,
+        update: ValueId,
+        starts: ValueId,
+        axes: impl AsRef<[i64]>,
+        out_of_range: OutOfRange,
+    ) -> Result<ValueId, GraphError> {
+        self.push(Op::DynamicUpdateSlice {
+            x,
+            update,
+            starts,
+            axes: Some(ints(axes)),
+            out_of_range,
+        })
     }
 }
 
