@@ -10,8 +10,9 @@ use restride_testkit::generate::{Kind, case};
 const CASES: u64 = 20_000;
 
 /// Cases that may become dearer: a slice that moves below a gather reads less, but where the data
-/// needs a temporary, two slices of one gather may need two.
-const DEARER: usize = 15;
+/// needs a temporary, two slices of one gather may need two. The choice that a `dynamic_update_slice`
+/// is has many such gathers.
+const DEARER: usize = 30;
 
 /// Stages of a plan, and the bytes that they write and read.
 #[derive(Debug, Default, PartialEq, Eq)]
