@@ -60,7 +60,9 @@ impl Build<'_> {
                 .arg(libraries.join("librestride_capi.a"))
                 .args(SYSTEM);
         } else {
+            // Looked for there before anywhere that the environment says: an older one may be about.
             command
+                .arg("-Wl,--disable-new-dtags")
                 .arg("-L")
                 .arg(&libraries)
                 .arg("-lrestride_capi")
