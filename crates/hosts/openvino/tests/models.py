@@ -96,7 +96,7 @@ def said_of(apart):
 def main():
     said = argparse.ArgumentParser()
     said.add_argument("restride")
-    said.add_argument("library")
+    said.add_argument("operator")
     said.add_argument("folder", type=Path)
     said.add_argument("--page", type=Path)
     said.add_argument("--only", default="")
@@ -105,7 +105,7 @@ def main():
     said.add_argument("--answers", action="store_true", help="no times")
     said = said.parse_args()
     core = ov.Core()
-    core.add_extension(said.library)
+    core.add_extension(said.operator)
     rows, wrong = [], 0
     more = ["--all"] if said.all else []
     made = said.folder / "ir"

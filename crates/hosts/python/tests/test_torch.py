@@ -7,6 +7,7 @@ from conftest import same
 import restride
 
 torch = pytest.importorskip("torch")
+from torch import library  # noqa: E402
 rt = pytest.importorskip("restride.torch")
 
 X = torch.arange(2 * 6 * 8 * 3, dtype=torch.float64).reshape(2, 6, 8, 3)
@@ -59,7 +60,7 @@ def test_operators_are_what_torch_asks_of_them():
         (ops.roll, (x, [1, 2], [1, 2])),
         (ops.cat, ([x, x], 1)),
     ]:
-        torch.library.opcheck(op.default, args)
+        library.opcheck(op.default, args)
 
 
 @pytest.mark.parametrize("name", "bool uint8 int16 uint32 float16 bfloat16 float8_e4m3fn complex64".split())

@@ -15,7 +15,7 @@ torch.Size([1200, 768])
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, library
 
 from . import _restride
 
@@ -61,7 +61,7 @@ def _axes(axis):
 
 
 def _op(function):
-    return torch.library.custom_op(f"restride::{function.__name__[1:]}", mutates_args=(), device_types="cpu")(function)
+    return library.custom_op(f"restride::{function.__name__[1:]}", mutates_args=(), device_types="cpu")(function)
 
 
 def _new(x, shape):
