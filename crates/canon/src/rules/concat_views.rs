@@ -16,6 +16,7 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 /// Moves the leading views of a chain below its concat.
+#[inline(never)] // For a frame of its own: `below` is called from within itself.
 pub(crate) fn sink(engine: &mut Engine<'_>, value: &Value, base: BaseId) -> Result<Option<Value>> {
     let chain = engine.chain(value)?;
     let Base::Concat { parts, axis } = engine.base(base) else {
