@@ -33,6 +33,29 @@ pub(crate) fn ending(body: impl FnOnce()) -> (Ending, String) {
     (ending, said)
 }
 
+/// Whether this is the process of this test alone. If it is not, the test is run in one of its own and
+/// must pass there: a process that forks while another of its threads holds a lock has a child that waits
+/// for it for ever.
+pub(crate) fn alone() -> bool {
+    const ALONE: &str = "RESTRIDE_TEST_ALONE";
+    let thread = std::thread::current();
+    // Tests that run one after the other run on the main thread.
+    let name = thread.name().filter(|name| *name != "main");
+    let Some(name) = name.filter(|_| std::env::var_os(ALONE).is_none()) else {
+        return true;
+    };
+    let test = std::env::current_exe().expect("the path of this test");
+    let ran = std::process::Command::new(test)
+        .args([name, "--exact", "--nocapture", "--test-threads=1"])
+        .envs([(ALONE, "1"), ("RUST_BACKTRACE", "0")])
+        .output()
+        .expect("a process");
+    let said = [ran.stdout, ran.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    assert!(ran.status.success(), "{}", said.concat());
+    assert!(said[0].contains("1 passed"), "{}", said[0]);
+    false
+}
+
 /// What the child says goes to `stderr` if there is one; a pipe holds the few lines it is.
 fn fork(body: impl FnOnce(), stderr: Option<&OwnedFd>) -> Ending {
     // SAFETY: the child only runs `body` and leaves without unwinding into the parent's frames.

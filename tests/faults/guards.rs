@@ -30,6 +30,9 @@ extern "C" fn tell(signal: i32) {
 
 #[test]
 fn random_graphs_stay_inside_of_their_buffers() {
+    if !crate::children::alone() {
+        return;
+    }
     // SAFETY: the handler only writes and goes back to the default.
     unsafe { libc::signal(libc::SIGSEGV, tell as *const () as libc::sighandler_t) };
     let engine = |code, target| {
@@ -121,6 +124,9 @@ fn random_graphs_stay_inside_of_their_buffers() {
 /// The pages do what the test above relies on.
 #[test]
 fn one_byte_outside_ends_a_process() {
+    if !crate::children::alone() {
+        return;
+    }
     for (against, offset) in [(Against::Back(0), 40isize), (Against::Front(0), -1)] {
         let ended_well = crate::children::child(move || {
             let buffer = Guarded::new(&[1; 40], against, true);

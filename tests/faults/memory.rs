@@ -39,6 +39,9 @@ fn works(engine: &Engine) -> bool {
 
 #[test]
 fn memory_that_must_not_become_executable() {
+    if !crate::children::alone() {
+        return;
+    }
     let worked = child(|| {
         if !refuse_exec_gain() {
             return;
@@ -53,6 +56,9 @@ fn memory_that_must_not_become_executable() {
 
 #[test]
 fn a_sandbox_without_memory_files() {
+    if !crate::children::alone() {
+        return;
+    }
     let worked = child(|| {
         forbid(libc::SYS_memfd_create, libc::EPERM);
         assert!(!works(&engine(Memory::Arena, Code::Native)));
@@ -75,6 +81,9 @@ fn a_sandbox_without_memory_files() {
 /// child ends. What is refused decides what runs, and never whether it is right.
 #[test]
 fn a_sandbox_without_some_system_call() {
+    if !crate::children::alone() {
+        return;
+    }
     let ends = [libc::SYS_exit_group, libc::SYS_write];
     let mut native = 0;
     for call in (0..470).filter(|call| !ends.contains(call)) {
@@ -104,6 +113,9 @@ fn a_sandbox_without_some_system_call() {
 /// A limit on the size of files does not end the process, as writing a longer one would.
 #[test]
 fn files_of_limited_size() {
+    if !crate::children::alone() {
+        return;
+    }
     for most in [0, 1, 4095, 4096, 1 << 20] {
         let worked = child(move || {
             limit(libc::RLIMIT_FSIZE, most);
@@ -120,6 +132,9 @@ fn files_of_limited_size() {
 
 #[test]
 fn no_file_can_be_opened() {
+    if !crate::children::alone() {
+        return;
+    }
     let worked = child(|| {
         limit(libc::RLIMIT_NOFILE, 3);
         assert!(!works(&engine(Memory::Arena, Code::Native)));
@@ -131,6 +146,9 @@ fn no_file_can_be_opened() {
 
 #[test]
 fn no_thread_can_be_started() {
+    if !crate::children::alone() {
+        return;
+    }
     let worked = child(|| {
         forbid(libc::SYS_clone, libc::EPERM);
         forbid(libc::SYS_clone3, libc::EPERM);
@@ -145,6 +163,9 @@ fn no_thread_can_be_started() {
 /// Memory runs out for the arena and for scratch, at one amount of it after the other.
 #[test]
 fn an_address_space_that_is_full() {
+    if !crate::children::alone() {
+        return;
+    }
     // An intermediate result of 64 MiB.
     let text = "func @f(%x: u8[16], %i: i64[2]) {
         %a = broadcast %x shape [4194304, 16]
@@ -180,6 +201,9 @@ fn an_address_space_that_is_full() {
 /// other test maps anything where it was.
 #[test]
 fn freed_code_is_unmapped() {
+    if !crate::children::alone() {
+        return;
+    }
     assert!(child(free_and_look));
 }
 

@@ -45,6 +45,9 @@ fn is_right(program: &Program) {
 /// Whatever mapping is refused, the program is made and is right; code comes with the memory.
 #[test]
 fn every_mapping() {
+    if !crate::children::alone() {
+        return;
+    }
     let node = node();
     for memory in [Memory::Auto, Memory::Arena, Memory::Module] {
         let life = |n| {
@@ -112,6 +115,9 @@ fn every_allocation(
 
 #[test]
 fn every_allocation_of_a_call() {
+    if !crate::children::alone() {
+        return;
+    }
     let of = |count: usize, text: &dyn Fn(usize) -> String| {
         (0..count).map(text).collect::<Vec<_>>().join(", ")
     };
@@ -169,6 +175,9 @@ impl ParallelFor for Shares {
 /// process in an orderly way or does not matter. It never hangs, faults, or gives a wrong answer.
 #[test]
 fn every_allocation_of_a_compile() {
+    if !crate::children::alone() {
+        return;
+    }
     for code in [Code::Native, Code::Generic] {
         let life = |n| {
             let engine = engine(Memory::Auto, code);
@@ -202,6 +211,9 @@ fn every_allocation_of_a_compile() {
 /// No compile asks for memory by the size of the tensors.
 #[test]
 fn a_compile_asks_for_little() {
+    if !crate::children::alone() {
+        return;
+    }
     let text = "func @f(%x: u8[1099511627776, 6], %i: i64[1099511627776]) {
         %a = transpose %x perm [1, 0]
         %b = reverse %a axes [1]

@@ -128,6 +128,9 @@ const THREAD: usize = 16 << 10;
 /// process of its own: where a stack is too small after all, it ends.
 #[test]
 fn threads_with_little_stack() {
+    if !crate::children::alone() {
+        return;
+    }
     let optimised = !cfg!(debug_assertions);
     assert!(!optimised || COMPILE_STACK + THREAD <= 64 << 10);
     assert!(!optimised || CODE_STACK + THREAD <= 128 << 10);
@@ -163,6 +166,9 @@ fn threads_with_little_stack() {
 /// A shape that was seen on a small stack gets its machine code from a thread that has more.
 #[test]
 fn a_small_stack_is_not_remembered() {
+    if !crate::children::alone() {
+        return;
+    }
     let engine = Engine::new(Config {
         native_after_calls: Some(0),
         views: ViewPolicy::Copy,
@@ -194,6 +200,9 @@ fn a_small_stack_is_not_remembered() {
 /// Where the system does not say how much there is, nothing is refused.
 #[test]
 fn a_stack_that_is_not_known() {
+    if !crate::children::alone() {
+        return;
+    }
     let turned = "func @staged(%x: f32[1024, 1024]) { %y = transpose %x perm [1, 0] return %y }";
     let graph = graph(turned).expect("a graph");
     for call in [
@@ -283,6 +292,9 @@ impl Most {
 /// What is said of the stack is what is taken, with some to spare.
 #[test]
 fn what_is_taken_of_the_stack() {
+    if !crate::children::alone() {
+        return;
+    }
     let thread = std::thread::Builder::new().stack_size(2 * DEPTH);
     let measure = || {
         let mut most = Most::default();

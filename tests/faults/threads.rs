@@ -41,6 +41,9 @@ fn small_cache(code: Code) -> Engine {
 /// inherits.
 #[test]
 fn fork_while_others_compile() {
+    if !crate::children::alone() {
+        return;
+    }
     let busy = small_cache(Code::Native);
     let text = "func @f(%x: u8[4], %i: i64[5]) {
         %j = roll %i shift [1] axes [0]
@@ -91,6 +94,9 @@ fn fork_while_others_compile() {
 /// Every row that comes out is a row of the data or zero bits, whatever the indices are meanwhile.
 #[test]
 fn indices_that_change_during_a_gather() {
+    if !crate::children::alone() {
+        return;
+    }
     const VALUES: [i64; 7] = [3, -1, 49, 50, i64::MAX, i64::MIN, 7];
     const COUNT: usize = 64;
     let data: Vec<u8> = (1..=50u8).flat_map(|row| [row; 12]).collect();
@@ -143,6 +149,9 @@ fn indices_that_change_during_a_gather() {
 /// Kernels run on while the cache forgets them and their engines are dropped.
 #[test]
 fn eviction_while_kernels_run_and_engines_come_and_go() {
+    if !crate::children::alone() {
+        return;
+    }
     for code in [Code::Native, Code::Generic, Code::Background] {
         let shared = small_cache(code);
         std::thread::scope(|scope| {
@@ -174,6 +183,9 @@ fn eviction_while_kernels_run_and_engines_come_and_go() {
 /// A caller's loop that calls back into the engine on the same thread.
 #[test]
 fn an_engine_is_used_inside_of_its_own_run() {
+    if !crate::children::alone() {
+        return;
+    }
     struct Nested<'a>(&'a Engine, &'a Template);
     impl restride::ParallelFor for Nested<'_> {
         fn width(&self) -> usize {

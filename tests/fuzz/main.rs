@@ -59,10 +59,10 @@ const fn kilobytes(most: u64, asked: u64) -> Bounds {
 }
 
 /// What a compile may take with the default budget.
-const COMPILE: Bounds = kilobytes(64_000, 250_000);
+const COMPILE: Bounds = kilobytes(64_000, 300_000);
 
 /// The checker follows 8 MB of buffers and knows of each byte where it is from.
-const CHECKED: Bounds = kilobytes(128_000, 250_000);
+const CHECKED: Bounds = kilobytes(128_000, 300_000);
 
 /// Runs a body and says what it takes, or what is wrong.
 fn run((_, body): Body, bounds: Bounds, data: &[u8]) -> Result<Memory, String> {

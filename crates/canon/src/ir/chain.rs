@@ -44,7 +44,7 @@ pub(crate) fn composed(
 ) -> Result<Layout, Break> {
     let mut made = 1;
     let composed = layout.view_by_pieces(step, &mut made);
-    meter.work(450 * made as u64);
+    meter.work(550 * made as u64);
     let composed = composed?;
     let Some(piece) = composed.piece() else {
         return Ok(composed);
