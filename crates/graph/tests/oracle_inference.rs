@@ -241,17 +241,7 @@ fn random_op(draw: &mut Draw, bench: &mut Bench, kind: u64) -> Op {
             }
         }
         6 | 7 => {
-            let dialect = draw.of(&[
-                ReshapeDialect::Plain,
-                ReshapeDialect::OpenVino {
-                    special_zero: false,
-                },
-                ReshapeDialect::OpenVino { special_zero: true },
-                ReshapeDialect::Onnx { allow_zero: false },
-                ReshapeDialect::Onnx { allow_zero: true },
-                ReshapeDialect::TensorFlow,
-                ReshapeDialect::MindSpore,
-            ]);
+            let dialect = draw.of(ReshapeDialect::ALL);
             // A few true sizes, the rest as one number or as -1, zeros here and there.
             let keep = draw.int(0, r as i64) as usize;
             let mut pattern = Ints::from_slice(&sizes[..keep]);

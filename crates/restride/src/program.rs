@@ -92,8 +92,8 @@ struct Checked {
 }
 
 impl Checked {
-    fn of(graph: &Graph, check: &plan::IndexCheck) -> Option<Self> {
-        let node = graph.values().nth(check.op as usize)?;
+    fn of(graph: &Graph, values: &[ValueId], check: &plan::IndexCheck) -> Option<Self> {
+        let node = *values.get(check.op as usize)?;
         let op = graph.op(node);
         let column = check.column as usize;
         let rank = graph.ty(*op.operands().first()?).rank();
@@ -192,7 +192,12 @@ impl Meta {
         let parameters = stages.kernel.buffers.iter().map(parameter);
         let parameters = parameters.collect::<Result<_, LowerError>>()?;
         let checks = stages.plan.checks.iter();
-        let checked = checks.map(|check| Checked::of(graph, check).ok_or(LowerError::Dangling));
+        let values: Vec<ValueId> = match stages.plan.checks.is_empty() {
+            true => Vec::new(),
+            false => graph.values().collect(),
+        };
+        let checked =
+            checks.map(|check| Checked::of(graph, &values, check).ok_or(LowerError::Dangling));
         let checked = checked.collect::<Result<_, LowerError>>()?;
         let computed = computed
             .iter()

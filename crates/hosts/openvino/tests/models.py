@@ -11,10 +11,8 @@ medians of many of them, and of their quotients.
 import argparse
 import json
 import re
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +21,7 @@ import openvino as ov
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "import" / "tests"))
 from compare import feed, options  # noqa: E402
-from real import MODELS, fetch  # noqa: E402
+from real import MODELS, fetch, publish, timed  # noqa: E402
 
 BEGIN, END = "<!-- measured by crates/hosts/openvino/tests/models.py -->", "<!-- end of what is measured -->"
 
@@ -61,26 +59,6 @@ def distance(one, other):
     if all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(one, other)):
         return None
     return max(float(np.max(np.abs(a.astype("f8") - b.astype("f8")), initial=0)) for a, b in zip(one, other))
-
-
-def timed(requests, given, budget):
-    """Milliseconds of each, and the quotient of the first and each: medians of turns."""
-    runs = [lambda r=r: r.infer(given) for r in requests]
-    for once in runs * 3:
-        once()
-    begin = time.perf_counter()
-    runs[0]()
-    times = max(1, int(0.02 / max(time.perf_counter() - begin, 1e-6)))
-    turns = [[] for _ in runs]
-    stop = time.perf_counter() + budget
-    while time.perf_counter() < stop or len(turns[0]) < 5:
-        for at, once in enumerate(runs):
-            before = time.process_time()
-            for _ in range(times):
-                once()
-            turns[at].append((time.process_time() - before) * 1000 / times)
-    quotients = [statistics.median(a / b for a, b in zip(turns[0], turn)) for turn in turns]
-    return [statistics.median(turn) for turn in turns], quotients
 
 
 HEAD = [
@@ -151,16 +129,12 @@ def main():
         if not said.answers:
             for threads in (1, 2):
                 requests = [compiled(core, file, threads).create_infer_request() for file in (old, new)]
-                times, quotients = timed(requests, given, said.seconds)
+                times, quotients = timed([lambda r=r: r.infer(given) for r in requests], said.seconds)
                 cells += [f"{times[0]:.3g}", f"{quotients[1]:.2f}"]
         rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
         print(rows[-1], file=sys.stderr, flush=True)
     text = "\n".join([*HEAD, *rows])
-    if said.page:
-        page = said.page.read_text()
-        said.page.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n\n{text}\n\n{END}", page, flags=re.S))
-    else:
-        print(text)
+    publish(said.page, (BEGIN, END), text)
     return bool(wrong)
 
 

@@ -15,7 +15,6 @@ import re
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ import onnxruntime
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "import" / "tests"))
 from compare import TYPES, feed, options  # noqa: E402
-from real import MODELS, fetch, publish  # noqa: E402
+from real import MODELS, fetch, publish, timed  # noqa: E402
 
 LEVELS = onnxruntime.GraphOptimizationLevel
 BEGIN, END = "<!-- measured by crates/hosts/ort/tests/models.py -->", "<!-- end of what is measured -->"
@@ -70,26 +69,6 @@ def inputs_of(restride, model, words):
 
 def equal(one, other):
     return all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(one, other))
-
-
-def timed(sessions, given, budget):
-    """Milliseconds of each session, and the quotient of the first and each: medians of turns."""
-    runs = [lambda s=s: s.run(None, given) for s in sessions]
-    for run in runs * 3:
-        run()
-    begin = time.perf_counter()
-    runs[0]()
-    times = max(1, int(0.02 / max(time.perf_counter() - begin, 1e-6)))
-    turns = [[] for _ in runs]
-    stop = time.perf_counter() + budget
-    while time.perf_counter() < stop or len(turns[0]) < 5:
-        for at, run in enumerate(runs):
-            before = time.process_time()
-            for _ in range(times):
-                run()
-            turns[at].append((time.process_time() - before) * 1000 / times)
-    quotients = [statistics.median(a / b for a, b in zip(turns[0], turn)) for turn in turns]
-    return [statistics.median(turn) for turn in turns], quotients
 
 
 MOVES = set("""Concat DepthToSpace Expand Flatten Gather GatherElements GatherND Identity Move Pad Reshape ReverseSequence Shape
@@ -169,7 +148,7 @@ def main():
             cells += [f"{100 * moving / everything:.1f} %", f"{100 * reorders / everything:.1f} %"]
             for threads in (1, 2):
                 compared = [session(file, library, threads) for file, library in ways]
-                times, quotients = timed(compared, given, said.seconds)
+                times, quotients = timed([lambda s=s: s.run(None, given) for s in compared], said.seconds)
                 quotients = [f"{quotient:.2f}" for quotient in quotients[1:]] + ["-"]
                 cells += [f"{times[0]:.3g}", *quotients[:2]]
         rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")

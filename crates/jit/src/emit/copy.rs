@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::code::Trips;
 use super::{At, Emitter};
+use crate::JitError;
 
 /// Loads in a straight line at most; a body repeated more often becomes a loop.
 pub(super) const STRAIGHT: i64 = 24;
@@ -92,6 +93,25 @@ impl Emitter<'_, '_> {
                 self.code.store(value, dst.plus(*at));
             }
         }
+    }
+
+    /// As [`nest`](Self::nest), of cells that may fail: the first failure is what comes of it.
+    pub(super) fn try_nest(
+        &mut self,
+        dst: At,
+        src: At,
+        steps: &[Step],
+        cost: i64,
+        cell: &mut dyn FnMut(&mut Self, At, At) -> Result<(), JitError>,
+    ) -> Result<(), JitError> {
+        let mut all = Ok(());
+        self.nest(dst, src, steps, cost, &mut |emit, dst, src| {
+            let done = cell(emit, dst, src);
+            if all.is_ok() {
+                all = done;
+            }
+        });
+        all
     }
 
     /// `cell` at every point of `steps`, in a straight line where that is short.

@@ -107,20 +107,16 @@ impl Emitter<'_, '_> {
                 .call(entry, &[args[0], args[1], args[2], params], 0);
             return Ok(());
         };
-        let mut all = Ok(());
         for (outer, inner) in around_rows(&shape, g.dst_stride.wrapping_mul(width)) {
             let planner = self.attachments.planner();
             let room = room / ROWS_AT_ONCE;
             let plan = planner.self_contained(&inner, Form::Elements, self.shuffles, room);
             let (dst, src) = (dst.plus(outer.at.0 as i64), src.plus(outer.at.1 as i64));
-            self.nest(dst, src, &outer.steps, STRAIGHT, &mut |emit, dst, src| {
-                let done = emit.each_row(g, dst, src, index, &inner, &plan);
-                if all.is_ok() {
-                    all = done;
-                }
-            });
+            self.try_nest(dst, src, &outer.steps, STRAIGHT, &mut |emit, dst, src| {
+                emit.each_row(g, dst, src, index, &inner, &plan)
+            })?;
         }
-        all
+        Ok(())
     }
 
     /// Row by row, by the code that one has.
@@ -142,14 +138,9 @@ impl Emitter<'_, '_> {
             true => STRAIGHT / MOST_STRAIGHT,
             false => STRAIGHT / ROWS_AT_ONCE as i64,
         };
-        let mut all = Ok(());
-        self.nest(dst, index, &[row], cost, &mut |emit, dst, index| {
-            let done = emit.gather_row(g, dst, src, index, shape, plan);
-            if all.is_ok() {
-                all = done;
-            }
-        });
-        all
+        self.try_nest(dst, index, &[row], cost, &mut |emit, dst, index| {
+            emit.gather_row(g, dst, src, index, shape, plan)
+        })
     }
 
     fn gather_row(
