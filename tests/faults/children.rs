@@ -58,6 +58,35 @@ pub(crate) fn alone() -> bool {
 
 /// What the child says goes to `stderr` if there is one; a pipe holds the few lines it is.
 fn fork(body: impl FnOnce(), stderr: Option<&OwnedFd>) -> Ending {
+    begin(body, stderr).ended()
+}
+
+/// A child that runs beside this process.
+pub(crate) struct Child(libc::pid_t);
+
+impl Child {
+    /// Begins to run `body`.
+    pub(crate) fn new(body: impl FnOnce()) -> Self {
+        begin(body, None)
+    }
+
+    /// Waits for its end.
+    pub(crate) fn ended(self) -> Ending {
+        let mut status = 0;
+        // SAFETY: the pid is a child of this process.
+        let waited = unsafe { libc::waitpid(self.0, &raw mut status, 0) };
+        assert_eq!(waited, self.0);
+        if libc::WIFSIGNALED(status) {
+            Ending::Signal(libc::WTERMSIG(status))
+        } else if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
+            Ending::Well
+        } else {
+            Ending::Badly
+        }
+    }
+}
+
+fn begin(body: impl FnOnce(), stderr: Option<&OwnedFd>) -> Child {
     // SAFETY: the child only runs `body` and leaves without unwinding into the parent's frames.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork failed");
@@ -81,17 +110,7 @@ fn fork(body: impl FnOnce(), stderr: Option<&OwnedFd>) -> Ending {
         // SAFETY: ends the child at once, without the parent's exit handlers.
         unsafe { libc::_exit(i32::from(result.is_err())) };
     }
-    let mut status = 0;
-    // SAFETY: the pid is a child of this process.
-    let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
-    assert_eq!(waited, pid);
-    if libc::WIFSIGNALED(status) {
-        Ending::Signal(libc::WTERMSIG(status))
-    } else if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
-        Ending::Well
-    } else {
-        Ending::Badly
-    }
+    Child(pid)
 }
 
 /// Makes a system call fail in this process from now on.
@@ -145,4 +164,15 @@ pub(crate) fn limit(resource: libc::__rlimit_resource_t, most: u64) {
     };
     // SAFETY: a plain structure.
     assert_eq!(unsafe { libc::setrlimit(resource, &raw const limit) }, 0);
+}
+
+/// Limits the address space of this process to what it has and so many bytes.
+pub(crate) fn limit_address_space(spare: usize) {
+    let status = std::fs::read_to_string("/proc/self/statm").expect("readable");
+    let pages: usize = status
+        .split(' ')
+        .next()
+        .and_then(|pages| pages.parse().ok())
+        .expect("a number");
+    limit(libc::RLIMIT_AS, (pages * 4096 + spare) as u64);
 }

@@ -8,6 +8,7 @@ mod guarded;
 mod support;
 
 mod children;
+mod code;
 mod counted;
 mod guards;
 mod memory;

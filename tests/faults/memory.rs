@@ -184,7 +184,7 @@ fn an_address_space_that_is_full() {
                 .compile(&graph)
                 .expect("a program");
             drop(kept);
-            limit_address_space(spare);
+            crate::children::limit_address_space(spare);
             works(&engine(Memory::Auto, Code::Native));
             let i = crate::support::indices(&[1, 5]);
             match run(&scratch, &[&iota(16), &i]) {
@@ -229,15 +229,4 @@ fn free_and_look() {
     assert_eq!(run(&neighbour, &[&iota(35)]).map(|y| y[0][1]), Ok(7));
     drop(neighbour);
     assert!(memory.read_exact_at(&mut now, at).is_err());
-}
-
-/// Limits the address space of this process to what it has and so many bytes.
-fn limit_address_space(spare: usize) {
-    let status = std::fs::read_to_string("/proc/self/statm").expect("readable");
-    let pages: usize = status
-        .split(' ')
-        .next()
-        .and_then(|pages| pages.parse().ok())
-        .expect("a number");
-    limit(libc::RLIMIT_AS, (pages * 4096 + spare) as u64);
 }

@@ -6,42 +6,12 @@ mod support;
 use std::sync::Arc;
 
 use restride_jit::{CodeMemory, CodeMemoryError, JitError, NativeKernel};
-use support::{arena, compile, compiler, fill_kernel, in_child, make_writable, run_fill};
+use support::{arena, compile, compiler, fill_kernel, run_fill};
 
-/// The process's memory map.
-fn map() -> String {
-    std::fs::read_to_string("/proc/self/maps").expect("readable")
-}
-
-/// How many lines it has.
+/// How many mappings the process has.
 fn maps() -> usize {
-    map().lines().count()
-}
-
-/// In a process of its own, so that no other test is writing code meanwhile; what others were writing
-/// when it began is not looked at.
-#[test]
-fn code_is_nowhere_writable() {
-    let child = in_child(|| {
-        let before = map();
-        let memory = arena(|options| options.slab_bytes = 16 << 10);
-        let mut native = compiler(CodeMemory::Arena(memory));
-        let in_arena = compile(&mut native, 1);
-        let in_module = compile(&mut compiler(CodeMemory::Module), 2);
-        assert_eq!((run_fill(&in_arena), run_fill(&in_module)), (1, 2));
-        let maps = map();
-        let mut writers = 0;
-        for line in maps.lines().filter(|line| !before.contains(line)) {
-            let protection = line.split_whitespace().nth(1).expect("a protection");
-            let code = line.contains("restride-code") || protection.contains('x');
-            assert!(!code || !protection.contains('w'), "{line}\n{maps}");
-            writers += usize::from(protection == "---s");
-        }
-        assert_eq!(writers, 1, "{maps}");
-        // Not even if it is asked for.
-        assert!(!make_writable(&in_arena));
-    });
-    assert!(child.succeeded());
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("readable");
+    maps.lines().count()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the tests share: tiny kernels, guarded buffers, child processes.
+//! What the tests share: tiny kernels, guarded buffers.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod guarded;
@@ -62,90 +62,4 @@ pub(crate) fn compile(compiler: &mut Compiler, tag: u64) -> NativeKernel {
     compiler
         .compile(&fill_kernel(tag))
         .expect("executable memory")
-}
-
-/// Asks the system to make the code of a kernel writable; whether it does.
-pub(crate) fn make_writable(kernel: &NativeKernel) -> bool {
-    let page = (kernel.code().as_ptr() as usize & !4095) as *mut libc::c_void;
-    let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
-    // SAFETY: a mapping of this process; what is written there is nothing.
-    unsafe { libc::mprotect(page, 4096, access) == 0 }
-}
-
-/// A process forked from this one.
-pub(crate) struct Child(libc::pid_t);
-
-impl Child {
-    /// Waits for it; whether it ended well.
-    pub(crate) fn succeeded(self) -> bool {
-        let mut status = 0;
-        // SAFETY: the pid is a child of this process.
-        let waited = unsafe { libc::waitpid(self.0, &raw mut status, 0) };
-        waited == self.0 && libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
-    }
-}
-
-/// Runs `body` in a forked child; a panic there makes it fail.
-pub(crate) fn in_child(body: impl FnOnce()) -> Child {
-    // SAFETY: the child only runs `body` and leaves without unwinding into the parent's frames.
-    let pid = unsafe { libc::fork() };
-    assert!(pid >= 0, "fork failed");
-    if pid == 0 {
-        // The usual hook takes locks that a thread left behind may have held.
-        std::panic::set_hook(Box::new(|info| {
-            let text = info.to_string();
-            // SAFETY: the bytes are those of a live string.
-            unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
-        }));
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
-        // SAFETY: ends the child at once, without the parent's exit handlers.
-        unsafe { libc::_exit(i32::from(result.is_err())) };
-    }
-    Child(pid)
-}
-
-/// A pipe: where to send, where to receive.
-pub(crate) fn pipe() -> (i32, i32) {
-    let mut fds = [0; 2];
-    // SAFETY: the array has room for both descriptors.
-    assert_eq!(unsafe { libc::pipe(fds.as_mut_ptr()) }, 0);
-    (fds[1], fds[0])
-}
-
-/// Sends one byte.
-pub(crate) fn send(fd: i32) {
-    // SAFETY: one byte is read from a live array.
-    assert_eq!(unsafe { libc::write(fd, [1u8].as_ptr().cast(), 1) }, 1);
-}
-
-/// Waits for one byte.
-pub(crate) fn receive(fd: i32) {
-    let mut byte = [0u8];
-    // SAFETY: one byte is written to a live array.
-    assert_eq!(unsafe { libc::read(fd, byte.as_mut_ptr().cast(), 1) }, 1);
-}
-
-/// Lets this process map 64 MiB more and no more than that.
-pub(crate) fn limit_address_space() {
-    let statm = std::fs::read_to_string("/proc/self/statm").expect("readable");
-    let pages: u64 = statm
-        .split_whitespace()
-        .next()
-        .and_then(|pages| pages.parse().ok())
-        .expect("a number of pages");
-    let limit = libc::rlimit {
-        rlim_cur: pages * 4096 + (64 << 20),
-        rlim_max: libc::RLIM_INFINITY,
-    };
-    // SAFETY: the struct is complete.
-    let status = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) };
-    assert_eq!(status, 0);
-}
-
-/// Forbids this process to make memory executable that was writable; whether the kernel can.
-pub(crate) fn deny_write_execute() -> bool {
-    const PR_SET_MDWE: libc::c_int = 65;
-    const REFUSE_EXEC_GAIN: libc::c_ulong = 1;
-    // SAFETY: a prctl of integers.
-    unsafe { libc::prctl(PR_SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0) == 0 }
 }
