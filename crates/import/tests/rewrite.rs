@@ -163,6 +163,7 @@ fn nodes_are_put_where_they_can_run() {
     let again = onnx(&rewritten.bytes, &Options::default()).expect("sorted");
     let order: Vec<&str> = again.nodes.iter().map(|node| node.op.as_str()).collect();
     assert_eq!(order, ["Move", "Relu", "Relu"]);
+    assert!(!is_unsure(&rewritten.bytes));
 }
 
 /// Arithmetic that only a group has read goes with it; what anybody else reads stays.
@@ -190,6 +191,15 @@ fn what_nobody_reads_any_more_goes() {
     assert_eq!((rewritten.dropped, &rewritten.stays[..]), (1, &[None][..]));
     let text = String::from_utf8_lossy(&rewritten.bytes).into_owned();
     assert!(text.contains("kept") && !text.contains("one"), "{text}");
+    assert!(is_unsure(&rewritten.bytes), "its sizes were worked out");
+}
+
+/// Whether the one node that is ours says that nobody has known the names of its sizes.
+fn is_unsure(bytes: &[u8]) -> bool {
+    let model = onnx(bytes, &Options::default()).expect("a model");
+    let ours = model.nodes.iter().find(|node| node.domain == "restride");
+    let said = ours.expect("a node").attributes.get("unsure");
+    said == Some(&Attribute::Int(1))
 }
 
 /// Bodies have nodes of their own, and what they read from outside is still made.

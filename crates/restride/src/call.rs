@@ -236,42 +236,62 @@ impl Inner {
         outputs: &[TensorMut<'_>],
         scratch: Region,
     ) -> Result<(), RunError> {
-        let meta = &self.meta;
-        if inputs.len() != meta.inputs.len() {
-            let (expected, got) = (meta.inputs.len(), inputs.len());
-            return Err(RunError::InputCount { expected, got });
-        }
-        if outputs.len() != meta.computed.len() {
-            return Err(RunError::OutputCount {
-                expected: meta.computed.len(),
-                got: outputs.len(),
-            });
-        }
-        if scratch.bytes < meta.scratch {
-            let (got, expected) = (scratch.bytes, meta.scratch);
-            return Err(RunError::ScratchTooShort { got, expected });
-        }
+        self.counted(inputs.len(), outputs.len())?;
         for (n, input) in inputs.iter().enumerate() {
             self.check_element(Argument::Input(n), input.claim)?;
         }
         for (n, output) in outputs.iter().enumerate() {
             self.check_element(Argument::Output(n), output.claim)?;
             if output.claim == Claim::Values(ElementType::Bool) {
-                meta.only_bools(inputs, n)?;
+                self.meta.only_bools(inputs, n)?;
             }
+        }
+        let input = |n: usize| (inputs[n].start.cast_mut(), inputs[n].bytes);
+        let output = |n: usize| (outputs[n].start, outputs[n].bytes);
+        self.place(table, scratch, input, output)
+    }
+
+    /// Refuses another number of arguments than there are.
+    #[inline(always)]
+    pub(crate) fn counted(&self, inputs: usize, outputs: usize) -> Result<(), RunError> {
+        let meta = &self.meta;
+        if inputs != meta.inputs.len() {
+            let (expected, got) = (meta.inputs.len(), inputs);
+            return Err(RunError::InputCount { expected, got });
+        }
+        if outputs != meta.computed.len() {
+            let (expected, got) = (meta.computed.len(), outputs);
+            return Err(RunError::OutputCount { expected, got });
+        }
+        Ok(())
+    }
+
+    /// Enters where the arguments are, of which there are as many as there should be: each is a place and bytes.
+    #[inline(always)]
+    pub(crate) fn place(
+        &self,
+        table: &mut [*mut u8],
+        scratch: Region,
+        input: impl Fn(usize) -> (*mut u8, usize),
+        output: impl Fn(usize) -> (*mut u8, usize),
+    ) -> Result<(), RunError> {
+        let meta = &self.meta;
+        if scratch.bytes < meta.scratch {
+            let (got, expected) = (scratch.bytes, meta.scratch);
+            return Err(RunError::ScratchTooShort { got, expected });
         }
         let parameters = &meta.parameters[..];
         for (parameter, address) in parameters.iter().zip(&mut *table) {
             *address = match *parameter {
-                Parameter::Input { input, bytes } => {
-                    let tensor = &inputs[input];
-                    long_enough(Argument::Input(input), tensor.bytes, bytes)?;
-                    tensor.start.cast_mut()
+                Parameter::Input { input: n, bytes } => {
+                    let (start, got) = input(n);
+                    long_enough(Argument::Input(n), got, bytes)?;
+                    start
                 }
-                Parameter::Output { output, bytes } => {
-                    let tensor = &outputs[output];
-                    long_enough(Argument::Output(output), tensor.bytes, bytes)?;
-                    tensor.start
+                Parameter::Output { output: n, bytes } => {
+                    let (start, got) = output(n);
+                    long_enough(Argument::Output(n), got, bytes)?;
+                    start
                 }
                 Parameter::Scratch { offset } => scratch.start.wrapping_add(offset),
                 Parameter::Constant => continue,

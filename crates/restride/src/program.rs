@@ -111,6 +111,9 @@ pub(crate) struct Inner {
     near: AtomicUsize,
     /// How often a specialisation without machine code has been asked for.
     asked: AtomicU32,
+    /// What a host keeps with it.
+    #[cfg(feature = "unstable")]
+    pub(crate) kept: crate::raw::Kept,
 }
 
 /// A compiled graph. Cheap to clone, and to be called from any number of threads at once.
@@ -280,24 +283,29 @@ impl Program {
                 scratch,
                 near: AtomicUsize::new(usize::MAX),
                 asked: AtomicU32::new(0),
+                #[cfg(feature = "unstable")]
+                kept: crate::raw::Kept::new(),
             }),
         }
     }
 
     /// The types of the inputs, in order.
     #[must_use]
+    #[inline]
     pub fn inputs(&self) -> &[TensorType] {
         &self.inner.meta.inputs
     }
 
     /// How each output is answered, in the graph's order.
     #[must_use]
+    #[inline]
     pub fn outputs(&self) -> &[Output] {
         &self.inner.meta.outputs
     }
 
     /// How many outputs a run writes: those that are no views.
     #[must_use]
+    #[inline]
     pub fn computed(&self) -> usize {
         self.inner.meta.computed.len()
     }
@@ -492,7 +500,7 @@ impl Program {
     }
 
     #[inline]
-    fn with_scratch<T>(
+    pub(crate) fn with_scratch<T>(
         &self,
         work: impl FnOnce(Region) -> Result<T, RunError>,
     ) -> Result<T, RunError> {

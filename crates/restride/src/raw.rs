@@ -1,6 +1,9 @@
-//! Calls of raw addresses, of which nothing is checked.
+//! Calls of raw addresses: with no check, or with those that bytes allow; and programs as addresses, for hosts
+//! in other languages.
 
 use crate::call::Parameter;
+#[cfg(feature = "unstable")]
+use crate::scratch::Region;
 use crate::{Program, RunError};
 
 /// What one of the addresses stands for that [`Program::run_raw`] takes.
@@ -82,5 +85,74 @@ impl Program {
         // SAFETY: the caller's.
         let done = unsafe { self.inner.kernel.call(buffers) };
         done.map_err(|failed| self.inner.meta.failure(&failed))
+    }
+}
+
+/// What a host keeps with a program.
+#[cfg(feature = "unstable")]
+pub(crate) type Kept = std::sync::OnceLock<Box<dyn std::any::Any + Send + Sync>>;
+
+#[cfg(feature = "unstable")]
+impl Program {
+    /// As [`Program::run`], on bytes whose elements are what the program says: `input` and `output` say where each argument
+    /// is and how many bytes it has. Outputs are those that are computed.
+    ///
+    /// # Safety
+    /// So many bytes can be read there, and written where outputs are, and nobody else writes to them, or reads
+    /// outputs, meanwhile; for inputs as in [`TensorRef::from_raw`](crate::TensorRef::from_raw).
+    #[inline(always)]
+    pub unsafe fn run_at(
+        &self,
+        counts: (usize, usize),
+        input: impl Fn(usize) -> (*mut u8, usize),
+        output: impl Fn(usize) -> (*mut u8, usize),
+    ) -> Result<(), RunError> {
+        self.inner.counted(counts.0, counts.1)?;
+        // SAFETY: the caller's.
+        unsafe {
+            match self.inner.meta.scratch {
+                0 => self.run_in_at(Region::NONE, input, output),
+                _ => self.with_scratch(|scratch| self.run_in_at(scratch, input, output)),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Program::run_at`], of as many arguments as there should be.
+    #[inline(always)]
+    unsafe fn run_in_at(
+        &self,
+        scratch: Region,
+        input: impl Fn(usize) -> (*mut u8, usize),
+        output: impl Fn(usize) -> (*mut u8, usize),
+    ) -> Result<(), RunError> {
+        let mut table = self.inner.table()?;
+        self.inner.place(&mut table, scratch, input, output)?;
+        // SAFETY: the table was just filled; the rest is the caller's.
+        unsafe { self.inner.run(&table) }
+    }
+
+    /// The program as an address, which [`Program::from_raw`] takes once.
+    #[must_use]
+    pub fn into_raw(self) -> *const std::ffi::c_void {
+        std::sync::Arc::into_raw(self.inner).cast()
+    }
+
+    /// The program that was an address.
+    ///
+    /// # Safety
+    /// It came from [`Program::into_raw`], and is not taken again.
+    #[must_use]
+    pub unsafe fn from_raw(address: *const std::ffi::c_void) -> Self {
+        // SAFETY: the caller's.
+        let inner = unsafe { std::sync::Arc::from_raw(address.cast()) };
+        Self { inner }
+    }
+
+    /// What a host keeps with a program and all of its clones, made when it is first asked for; nothing if that was
+    /// something of another type.
+    pub fn kept<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Option<&T> {
+        let kept = self.inner.kept.get_or_init(|| Box::new(make()));
+        kept.downcast_ref()
     }
 }

@@ -8,7 +8,7 @@
 int main(int argc, char **argv) {
   static const char text[] = "func @turn(%x: f32[4, 4]) { %y = transpose %x perm [1, 0] return %y copy }";
   long calls = argc > 1 ? atol(argv[1]) : 1;
-  const char *what = argc > 2 ? argv[2] : "run";
+  int lookup = argc > 2 && strcmp(argv[2], "lookup") == 0;
   float from[16], to[16];
   const int64_t sizes[] = {4, 4};
   restride_shape shape = {2, sizes, NULL, 0};
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
       restride_engine_compile(engine, text, strlen(text), &program))
     return 1;
   for (i = 0; i < calls; i++) {
-    if (strcmp(what, "lookup") == 0) {
+    if (lookup) {
       restride_program *found;
       if (restride_engine_specialise(engine, node, &shape, 1, &found)) return 1;
       restride_program_destroy(found);

@@ -2,21 +2,17 @@
 
 use crate::config::restride_engine;
 use crate::constants::*;
-use crate::describe::Description;
 use crate::failure::{Failure, call, destroy, place, row, some};
 use restride::{Graph, InputShape, Program, Source, Template};
 use smallvec::SmallVec;
 use std::ffi::c_char;
-use std::sync::OnceLock;
+use std::mem::ManuallyDrop;
 
 /// A graph whose shapes are known when it runs.
 pub struct restride_template(Template);
 
-/// A compiled graph.
-pub struct restride_program {
-    program: Program,
-    described: OnceLock<Description>,
-}
+/// A compiled graph. There is none: its address is that of the program itself, so that handing one out allocates nothing.
+pub struct restride_program(());
 
 /// The shape, and if it is not dense the layout, of an input of a template.
 #[repr(C)]
@@ -32,23 +28,20 @@ pub struct restride_shape {
     pub offset: i64,
 }
 
-impl restride_program {
-    pub(crate) fn new(program: Program) -> Self {
-        Self {
-            program,
-            described: OnceLock::new(),
-        }
-    }
-
-    pub(crate) fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// What there is to tell of it, made when it is first asked for.
-    pub(crate) fn described(&self) -> &Description {
-        self.described
-            .get_or_init(|| Description::of(&self.program))
-    }
+/// The program at an address, which stays the host's.
+///
+/// # Safety
+/// It is null or was handed out, and is not destroyed meanwhile.
+#[inline]
+pub(crate) unsafe fn program(
+    address: *const restride_program,
+) -> Result<ManuallyDrop<Program>, Failure> {
+    // SAFETY: the caller's.
+    unsafe { some(address, "program") }?;
+    // SAFETY: it came from `hand_out`, and is not dropped here.
+    Ok(ManuallyDrop::new(unsafe {
+        Program::from_raw(address.cast())
+    }))
 }
 
 /// The graph of a text.
@@ -66,7 +59,7 @@ unsafe fn graph(text: *const c_char, length: usize) -> Result<Graph, Failure> {
 
 /// Hands a program out.
 fn hand_out(program: Program, place: &mut *mut restride_program) {
-    *place = Box::into_raw(Box::new(restride_program::new(program)));
+    *place = program.into_raw().cast_mut().cast();
 }
 
 /// See `restride.h`.
@@ -158,9 +151,11 @@ pub unsafe extern "C" fn restride_engine_specialise(
         // SAFETY: the caller's.
         let (template, shapes) =
             unsafe { (some(template_, "template")?, row(shapes, count, "shapes")?) };
-        // SAFETY: the caller's.
-        let inputs = shapes.iter().map(|shape| unsafe { input_shape(shape) });
-        let inputs = inputs.collect::<Result<SmallVec<[_; 8]>, _>>()?;
+        let mut inputs = SmallVec::<[InputShape<'_>; 8]>::new();
+        for shape in shapes {
+            // SAFETY: the caller's.
+            inputs.push(unsafe { input_shape(shape) }?);
+        }
         hand_out(engine.0.specialise(&template.0, &inputs)?, place);
         Ok(())
     })
@@ -177,8 +172,8 @@ pub unsafe extern "C" fn restride_program_share(
 ) -> restride_status {
     call(|| {
         // SAFETY: the caller's.
-        let (program, place) = unsafe { (some(program, "program")?, place(shared, "shared")?) };
-        hand_out(program.program.clone(), place);
+        let (program, place) = unsafe { (self::program(program)?, place(shared, "shared")?) };
+        hand_out(Program::clone(&program), place);
         Ok(())
     })
 }
@@ -189,8 +184,13 @@ pub unsafe extern "C" fn restride_program_share(
 /// `program` is null or a program that nobody uses any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn restride_program_destroy(program: *mut restride_program) {
-    // SAFETY: the caller's: it came from one of the functions that hand programs out.
-    unsafe { destroy(program) }
+    if !program.is_null() {
+        call(|| {
+            // SAFETY: the caller's: it came from one of the functions that hand programs out.
+            drop(unsafe { Program::from_raw(program.cast()) });
+            Ok(())
+        });
+    }
 }
 
 /// See `restride.h`.

@@ -212,8 +212,9 @@ pub unsafe extern "C" fn restride_engine_settle(
 ) -> restride_status {
     call(|| {
         // SAFETY: the caller's.
-        let (engine, program) = unsafe { (some(engine, "engine")?, some(program, "program")?) };
-        engine.0.settle(program.program());
+        let (engine, program) =
+            unsafe { (some(engine, "engine")?, crate::compile::program(program)?) };
+        engine.0.settle(&program);
         Ok(())
     })
 }

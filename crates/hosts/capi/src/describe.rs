@@ -2,7 +2,7 @@
 
 use crate::compile::{restride_program, write_text};
 use crate::constants::*;
-use crate::failure::{Failure, c_string, call, known_size, place, some};
+use crate::failure::{Failure, c_string, call, known_size, place};
 use restride::{ElementType, Output, Program, TensorType};
 use std::ffi::{CString, c_char};
 use std::ptr::null;
@@ -134,6 +134,12 @@ impl Description {
     }
 }
 
+/// What there is to tell of a program, made when it is first asked for and kept with the program.
+pub(crate) fn described(program: &Program) -> Result<&Description, Failure> {
+    let kept = program.kept(|| Description::of(program));
+    kept.ok_or_else(|| Failure::new(RESTRIDE_PANIC, "something else is kept with the program"))
+}
+
 /// Tells about one of some tensors.
 ///
 /// # Safety
@@ -170,8 +176,8 @@ pub unsafe extern "C" fn restride_program_input(
 ) -> restride_status {
     // SAFETY: the caller's.
     call(|| unsafe {
-        let program = some(program, "program")?;
-        tell(&program.described().inputs, input, "input", tensor)
+        let program = crate::compile::program(program)?;
+        tell(&described(&program)?.inputs, input, "input", tensor)
     })
 }
 
@@ -187,8 +193,8 @@ pub unsafe extern "C" fn restride_program_output(
 ) -> restride_status {
     // SAFETY: the caller's.
     call(|| unsafe {
-        let program = some(program, "program")?;
-        tell(&program.described().outputs, output, "output", tensor)
+        let program = crate::compile::program(program)?;
+        tell(&described(&program)?.outputs, output, "output", tensor)
     })
 }
 
@@ -203,14 +209,19 @@ pub unsafe extern "C" fn restride_program_summary(
 ) -> restride_status {
     call(|| {
         // SAFETY: the caller's.
-        let (program, place) = unsafe { (some(program, "program")?, place(summary, "summary")?) };
+        let (program, place) = unsafe {
+            (
+                crate::compile::program(program)?,
+                place(summary, "summary")?,
+            )
+        };
         known_size(place.size, size_of::<restride_summary>(), "summary")?;
-        let of = program.program().summary();
+        let of = program.summary();
         *place = restride_summary {
             size: place.size,
-            inputs: program.program().inputs().len(),
-            outputs: program.program().outputs().len(),
-            computed: program.program().computed(),
+            inputs: program.inputs().len(),
+            outputs: program.outputs().len(),
+            computed: program.computed(),
             passes: of.stages,
             scratch_bytes: of.scratch_bytes,
             code_bytes: of.code_bytes,
@@ -236,7 +247,7 @@ pub unsafe extern "C" fn restride_program_text(
 ) -> restride_status {
     call(|| {
         // SAFETY: the caller's.
-        let program = unsafe { some(program, "program") }?.program();
+        let program = unsafe { crate::compile::program(program) }?;
         let text = match what {
             RESTRIDE_TEXT_KERNEL => program.kernel().to_string(),
             RESTRIDE_TEXT_ASSEMBLY => program.disassembly().unwrap_or_default(),

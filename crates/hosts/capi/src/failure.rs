@@ -26,9 +26,12 @@ pub struct restride_failure {
     pub limit: i64,
 }
 
-/// What went wrong, in Rust.
+/// What went wrong, in Rust: a box, so that what goes right has no room to make for it.
 #[derive(Default)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Told>);
+
+#[derive(Default)]
+struct Told {
     status: restride_status,
     message: CString,
     label: Option<CString>,
@@ -45,12 +48,13 @@ pub(crate) fn c_string(text: &str) -> CString {
 }
 
 impl Failure {
+    #[cold]
     pub(crate) fn new(status: restride_status, message: impl AsRef<str>) -> Self {
-        Self {
+        Self(Box::new(Told {
             status,
             message: c_string(message.as_ref()),
-            ..Self::default()
-        }
+            ..Told::default()
+        }))
     }
 
     pub(crate) fn argument(message: impl AsRef<str>) -> Self {
@@ -70,6 +74,7 @@ impl From<CompileError> for Failure {
 }
 
 impl From<RunError> for Failure {
+    #[cold]
     fn from(error: RunError) -> Self {
         let status = match error {
             RunError::Index { .. } => RESTRIDE_INDEX,
@@ -94,22 +99,29 @@ impl From<RunError> for Failure {
                 OffendingIndex::Value(value) => near(value),
                 OffendingIndex::Changed => 0,
             };
-            failure.label = Some(c_string(&op));
-            failure.index = Some((position, value, limit));
+            failure.0.label = Some(c_string(&op));
+            failure.0.index = Some((position, value, limit));
         }
         failure
     }
 }
 
 /// Does the work of a call, and keeps what went wrong.
+#[inline(always)]
 pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> restride_status {
-    let done = catch_unwind(AssertUnwindSafe(work));
-    let failure = match done {
-        Ok(Ok(())) => return RESTRIDE_OK,
-        Ok(Err(failure)) => failure,
-        Err(_) => Failure::new(RESTRIDE_PANIC, "restride has a defect: it panicked"),
-    };
-    let status = failure.status;
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => RESTRIDE_OK,
+        Ok(Err(failure)) => keep(failure),
+        Err(_) => keep(Failure::new(
+            RESTRIDE_PANIC,
+            "restride has a defect: it panicked",
+        )),
+    }
+}
+
+#[cold]
+fn keep(failure: Failure) -> restride_status {
+    let status = failure.0.status;
     // At the end of a thread there may be nowhere left to keep it.
     let _ = LAST.try_with(|last| *last.borrow_mut() = failure);
     status
@@ -130,6 +142,7 @@ pub(crate) unsafe fn destroy<T>(it: *mut T) {
 }
 
 /// Refuses another number of inputs or outputs than a program has.
+#[inline(always)]
 pub(crate) fn as_many(what: &str, needed: usize, got: usize) -> Result<(), Failure> {
     match needed == got {
         true => Ok(()),
@@ -144,6 +157,7 @@ pub(crate) fn as_many(what: &str, needed: usize, got: usize) -> Result<(), Failu
 ///
 /// # Safety
 /// If it is not null it can be read for as long as the reference lives.
+#[inline(always)]
 pub(crate) unsafe fn some<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failure> {
     // SAFETY: the caller's.
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::argument(format!("{what} is null")))
@@ -153,6 +167,7 @@ pub(crate) unsafe fn some<'a, T>(pointer: *const T, what: &str) -> Result<&'a T,
 ///
 /// # Safety
 /// If it is not null it can be written to for as long as the reference lives.
+#[inline(always)]
 pub(crate) unsafe fn place<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mut T, Failure> {
     // SAFETY: the caller's.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::argument(format!("{what} is null")))
@@ -162,6 +177,7 @@ pub(crate) unsafe fn place<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mut
 ///
 /// # Safety
 /// If the pointer is not null they can be read for as long as the slice lives.
+#[inline(always)]
 pub(crate) unsafe fn row<'a, T>(
     start: *const T,
     count: usize,
@@ -206,6 +222,7 @@ pub unsafe extern "C" fn restride_last_failure(failure: *mut restride_failure) -
     let size = place.size;
     let filled = LAST.try_with(|last| {
         let last = last.borrow();
+        let last = &last.0;
         let text = |text: &CString| text.as_ptr();
         let (position, value, limit) = match last.index {
             Some((position, value, limit)) => {

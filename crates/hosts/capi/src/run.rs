@@ -2,8 +2,8 @@
 
 use crate::compile::restride_program;
 use crate::constants::*;
-use crate::describe::{Described, restride_tensor};
-use crate::failure::{Failure, as_many, call, place, row, some};
+use crate::describe::{Described, described, restride_tensor};
+use crate::failure::{Failure, as_many, call, place, row};
 use restride::{Answer, Output, OutputBuffer, ParallelFor, Program, TensorMut, TensorRef};
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -44,14 +44,32 @@ pub type restride_parallel_for = Option<
 
 impl restride_buffer {
     /// Where it begins; null is a place as good as any for no bytes.
+    #[inline(always)]
     fn start(&self, what: &str, at: usize) -> Result<*mut u8, Failure> {
+        let known = !self.data.is_null() && self.bytes <= isize::MAX as usize;
+        match known {
+            true => Ok(self.data.cast()),
+            false => self.unusual(what, at),
+        }
+    }
+
+    /// Where it begins and what it has, once [`restride_buffer::start`] has found nothing wrong with it.
+    #[inline(always)]
+    fn place(&self) -> (*mut u8, usize) {
+        match self.data.is_null() {
+            true => (NonNull::<u8>::dangling().as_ptr(), self.bytes),
+            false => (self.data.cast(), self.bytes),
+        }
+    }
+
+    #[cold]
+    fn unusual(&self, what: &str, at: usize) -> Result<*mut u8, Failure> {
         match (self.data.is_null(), self.bytes) {
             (true, 0) => Ok(NonNull::<u8>::dangling().as_ptr()),
             (true, _) => Err(Failure::argument(format!("{what} {at} is null"))),
-            (false, bytes) if bytes > isize::MAX as usize => Err(Failure::argument(format!(
+            (false, bytes) => Err(Failure::argument(format!(
                 "{what} {at} cannot have {bytes} bytes"
             ))),
-            (false, _) => Ok(self.data.cast()),
         }
     }
 }
@@ -59,45 +77,67 @@ impl restride_buffer {
 /// So many arguments need no allocation.
 const FEW: usize = 8;
 
-/// The inputs as the program wants them, and the buffers that they are.
-type Inputs<'a> = (SmallVec<[TensorRef<'a>; FEW]>, &'a [restride_buffer]);
+type Inputs<'a> = SmallVec<[TensorRef<'a>; FEW]>;
+type Outputs<'a> = SmallVec<[TensorMut<'a>; FEW]>;
 
-/// The inputs of a call.
+/// The buffers of a call's inputs, each of which is one.
 ///
 /// # Safety
-/// `inputs` is null or leads to `count` buffers that can be read for as long as the tensors live.
-unsafe fn read<'a>(
+/// `inputs` is null or leads to `count` buffers that stay as they are for as long as the slice lives.
+#[inline(always)]
+unsafe fn inputs_of<'a>(
     program: &Program,
     inputs: *const restride_buffer,
     count: usize,
-) -> Result<Inputs<'a>, Failure> {
+) -> Result<&'a [restride_buffer], Failure> {
     // SAFETY: the caller's.
     let buffers = unsafe { row(inputs, count, "inputs") }?;
-    let types = program.inputs();
-    as_many("inputs", types.len(), buffers.len())?;
-    let tensors = types.iter().zip(buffers).enumerate();
-    let tensors = tensors.map(|(at, (ty, buffer))| {
-        let start = buffer.start("input", at)?;
-        // SAFETY: the caller's.
-        Ok(unsafe { TensorRef::from_raw(ty.element(), start, buffer.bytes) })
-    });
-    Ok((tensors.collect::<Result<_, Failure>>()?, buffers))
+    as_many("inputs", program.inputs().len(), count)?;
+    for (at, buffer) in buffers.iter().enumerate() {
+        buffer.start("input", at)?;
+    }
+    Ok(buffers)
 }
 
-/// The outputs that are written, of a buffer for each output.
+/// A buffer for each output; those of views are not looked at.
 ///
 /// # Safety
-/// `outputs` is null or leads to `count` buffers; those of outputs that are written can be written to,
-/// and nobody else uses them for as long as the tensors live.
-unsafe fn written<'a>(
+/// `outputs` is null or leads to `count` buffers that stay as they are for as long as the slice lives.
+#[inline(always)]
+unsafe fn outputs_of<'a>(
     program: &Program,
     outputs: *const restride_buffer,
     count: usize,
-) -> Result<SmallVec<[TensorMut<'a>; FEW]>, Failure> {
+) -> Result<&'a [restride_buffer], Failure> {
     // SAFETY: the caller's.
     let buffers = unsafe { row(outputs, count, "outputs") }?;
-    as_many("outputs", program.outputs().len(), buffers.len())?;
-    let mut tensors = SmallVec::new();
+    as_many("outputs", program.outputs().len(), count)?;
+    Ok(buffers)
+}
+
+/// Inputs as tensors.
+///
+/// # Safety
+/// They can be read for as long as the tensors live.
+unsafe fn read<'a>(program: &Program, buffers: &[restride_buffer]) -> Result<Inputs<'a>, Failure> {
+    let mut tensors = Inputs::new();
+    for (at, (ty, buffer)) in program.inputs().iter().zip(buffers).enumerate() {
+        let start = buffer.start("input", at)?;
+        // SAFETY: the caller's.
+        tensors.push(unsafe { TensorRef::from_raw(ty.element(), start, buffer.bytes) });
+    }
+    Ok(tensors)
+}
+
+/// Those outputs as tensors that are written.
+///
+/// # Safety
+/// They can be written to, and nobody else uses them for as long as the tensors live.
+unsafe fn written<'a>(
+    program: &Program,
+    buffers: &[restride_buffer],
+) -> Result<Outputs<'a>, Failure> {
+    let mut tensors = Outputs::new();
     for (at, (output, buffer)) in program.outputs().iter().zip(buffers).enumerate() {
         if let Output::Computed { ty, .. } = output {
             let start = buffer.start("output", at)?;
@@ -123,10 +163,19 @@ pub unsafe extern "C" fn restride_program_run(
 ) -> restride_status {
     // SAFETY: the caller's.
     call(|| unsafe {
-        let program = some(program, "program")?.program();
-        let (inputs, _) = read(program, inputs, input_count)?;
-        let mut outputs = written(program, outputs, output_count)?;
-        Ok(program.run(&inputs, &mut outputs)?)
+        let program = crate::compile::program(program)?;
+        let inputs = inputs_of(&program, inputs, input_count)?;
+        let outputs = outputs_of(&program, outputs, output_count)?;
+        if program.computed() < outputs.len() {
+            let (from, mut to) = (read(&program, inputs)?, written(&program, outputs)?);
+            return Ok(program.run(&from, &mut to)?);
+        }
+        for (at, buffer) in outputs.iter().enumerate() {
+            buffer.start("output", at)?;
+        }
+        // Without lists of tensors, which would be most of what a call of a small program costs.
+        let counts = (inputs.len(), outputs.len());
+        Ok(program.run_at(counts, |n| inputs[n].place(), |n| outputs[n].place())?)
     })
 }
 
@@ -174,12 +223,13 @@ pub unsafe extern "C" fn restride_program_run_on(
 ) -> restride_status {
     // SAFETY: the caller's.
     call(|| unsafe {
-        let program = some(program, "program")?.program();
+        let program = crate::compile::program(program)?;
         let run = run.ok_or_else(|| Failure::argument("run is null"))?;
         let threads = Threads { width, run, user };
-        let (inputs, _) = read(program, inputs, input_count)?;
-        let mut outputs = written(program, outputs, output_count)?;
-        Ok(program.run_on(&threads, &inputs, &mut outputs)?)
+        let inputs = inputs_of(&program, inputs, input_count)?;
+        let outputs = outputs_of(&program, outputs, output_count)?;
+        let (from, mut to) = (read(&program, inputs)?, written(&program, outputs)?);
+        Ok(program.run_on(&threads, &from, &mut to)?)
     })
 }
 
@@ -214,9 +264,9 @@ pub unsafe extern "C" fn restride_program_run_with(
 ) -> restride_status {
     // SAFETY: the caller's.
     call(|| unsafe {
-        let program = some(program, "program")?;
+        let program = crate::compile::program(program)?;
         let allocate = allocate.ok_or_else(|| Failure::argument("allocate is null"))?;
-        let described = &program.described().outputs;
+        let described = &described(&program)?.outputs;
         if !answers.is_null() && answer_count != described.len() {
             let needed = described.len();
             return Err(Failure::new(
@@ -247,8 +297,9 @@ pub unsafe extern "C" fn restride_program_run_with(
                 start,
             })
         };
-        let (inputs, buffers) = read(program.program(), inputs, input_count)?;
-        let done = program.program().run_with(&inputs, |at, _| given(at))?;
+        let buffers = inputs_of(&program, inputs, input_count)?;
+        let from = read(&program, buffers)?;
+        let done = program.run_with(&from, |at, _| given(at))?;
         if answers.is_null() {
             return Ok(());
         }

@@ -39,8 +39,14 @@ pub(crate) unsafe fn say_shapes(api: Api, context: *mut Opaque) -> Result<(), St
         // SAFETY: the type stays valid until the context ends.
         shapes.push(unsafe { sizes(api, shape) }?);
     }
+    // SAFETY: the context is the caller's.
+    let unsure = unsafe { unsure(api, context) };
     for (at, shape) in outputs(&graph, &shapes).into_iter().enumerate() {
-        if let Some(shape) = shape {
+        if let Some(mut shape) = shape {
+            let open = shape.iter_mut().filter(|_| unsure);
+            for size in open.filter(|size| matches!(size, Size::Open(_))) {
+                *size = Size::Open(CString::default());
+            }
             // SAFETY: the program has so many outputs.
             unsafe { say(api, context, at, &shape) }?;
         }
@@ -114,6 +120,21 @@ pub(crate) fn outputs(graph: &Graph, inputs: &[Vec<Size>]) -> Vec<Option<Vec<Siz
         (0..rank).map(axis).collect()
     };
     (0..graph.outputs().len()).map(output).collect()
+}
+
+/// Whether a node says that the names of open sizes are to be kept to oneself.
+unsafe fn unsure(api: Api, context: *mut Opaque) -> bool {
+    const INT: c_int = 1;
+    let (mut attribute, mut size, mut number) = (null(), 0, 0i64);
+    // SAFETY: the context is the caller's.
+    let found = unsafe { api.infer_attribute(context, c"unsure".as_ptr(), &mut attribute) };
+    if !api.went_well(found) || attribute.is_null() {
+        return false;
+    }
+    let place = (&raw mut number).cast::<c_void>();
+    // SAFETY: the attribute lives as long as the context, and there is room for a number.
+    let read = unsafe { api.read_attribute(attribute, INT, place, size_of::<i64>(), &mut size) };
+    api.went_well(read) && number != 0
 }
 
 /// The text of a node's program.

@@ -11,6 +11,10 @@ use crate::group::{Group, Program};
 use crate::model::{Model, TensorId};
 use crate::rewrite::{DOMAIN, Item, Move, OPERATOR, PROGRAM, Plan, Rewritten, Step};
 
+/// The attribute, 1, of a node whose open sizes are to have no names: those that the file left to arithmetic. ONNX Runtime
+/// does more where it knows sizes to be equal, and not all of that is faster.
+const UNSURE: &str = "unsure";
+
 /// An ONNX file with groups of its model replaced by nodes that have their programs, in bodies, too. A
 /// group stays where it is if it is in a function.
 pub(crate) fn rewrite(
@@ -181,7 +185,8 @@ impl Task<'_> {
             self.stays[it.group] = None;
             let first = it.nodes.iter().copied().min().unwrap_or_default();
             let (_, program) = self.groups[it.group];
-            nodes.push(node(it, program, proto.node[first].name));
+            let unsure = self::unsure(it, proto, &names);
+            nodes.push(node(it, program, proto.node[first].name, unsure));
             let outputs = program.graph.outputs().iter().zip(&it.outputs);
             for (output, name) in outputs.filter(|(_, name)| !typed.contains(*name)) {
                 let element = program.graph.output_type(output).element();
@@ -248,8 +253,19 @@ impl Task<'_> {
     }
 }
 
+/// Whether the file leaves it to arithmetic what sizes come out of a group: another node, that is no constant, makes
+/// what its nodes read beside their data. Who reads the file has not known the sizes then.
+fn unsure(it: &Move<&str>, proto: &GraphProto<'_>, names: &Names<'_>) -> bool {
+    let reads = it.nodes.iter().flat_map(|&at| &proto.node[at].input);
+    let mut parameters = reads.filter(|name| !it.inputs.contains(*name));
+    parameters.any(|name| {
+        let maker = names.made.get(name);
+        maker.is_some_and(|at| !it.nodes.contains(at) && proto.node[*at].op_type != "Constant")
+    })
+}
+
 /// The node that stands for a group.
-fn node(it: &Move<&str>, program: &Program, name: &str) -> Vec<u8> {
+fn node(it: &Move<&str>, program: &Program, name: &str, unsure: bool) -> Vec<u8> {
     let (mut attribute, mut node) = (Vec::new(), Vec::new());
     put_bytes(1, PROGRAM, &mut attribute);
     put_bytes(4, program.graph.to_string(), &mut attribute);
@@ -263,6 +279,13 @@ fn node(it: &Move<&str>, program: &Program, name: &str) -> Vec<u8> {
     put_bytes(3, name, &mut node);
     put_bytes(4, OPERATOR, &mut node);
     put_bytes(5, attribute, &mut node);
+    if unsure {
+        let mut attribute = Vec::new();
+        put_bytes(1, UNSURE, &mut attribute);
+        put_int(3, 1, &mut attribute);
+        put_int(20, 2, &mut attribute);
+        put_bytes(5, attribute, &mut node);
+    }
     put_bytes(7, DOMAIN, &mut node);
     node
 }

@@ -150,8 +150,9 @@ fn shape(sizes: &[i64], names: &[&str]) -> Shape {
 #[test]
 fn shapes_are_said_as_far_as_they_are_known() {
     let operator = Operator::of(newest).expect("registered");
-    let said = |known: Shape| {
+    let told = |known: Shape, unsure: Option<i64>| {
         let mut node = Node {
+            unsure,
             program: CString::new(TURNED).expect("a text"),
             known: vec![known],
             said: vec![None],
@@ -160,6 +161,7 @@ fn shapes_are_said_as_far_as_they_are_known() {
         assert_eq!(operator.say_shapes(&mut node), None);
         node.said.remove(0).map(|shape| (shape.sizes, shape.names))
     };
+    let said = |known| told(known, None);
     let names = |names: &[&str]| -> Vec<CString> {
         names
             .iter()
@@ -173,6 +175,11 @@ fn shapes_are_said_as_far_as_they_are_known() {
     );
     // A name goes on where a size is that of an input.
     let batch = said(shape(&[-1, 3, 4], &["batch", "", ""]));
+    assert_eq!(batch, Some((vec![-1, 12], names(&["batch", ""]))));
+    // Unless the file has left the sizes to arithmetic.
+    let batch = told(shape(&[-1, 3, 4], &["batch", "", ""]), Some(1));
+    assert_eq!(batch, Some((vec![-1, 12], none.clone())));
+    let batch = told(shape(&[-1, 3, 4], &["batch", "", ""]), Some(0));
     assert_eq!(batch, Some((vec![-1, 12], names(&["batch", ""]))));
     // Twelve times what is not known is not known, nor is what has no name, nor anything of another rank.
     assert_eq!(said(shape(&[2, -1, 4], &["", "length", ""])), None);

@@ -28,6 +28,8 @@ pub(crate) struct Node {
     pub(crate) outputs: Vec<Option<Value>>,
     pub(crate) known: Vec<Shape>,
     pub(crate) said: Vec<Option<Shape>>,
+    /// Its attribute of that name, if it has one.
+    pub(crate) unsure: Option<i64>,
 }
 
 /// What a status says.
@@ -197,9 +199,14 @@ unsafe extern "C" fn read_attribute(
     room: usize,
     size: *mut usize,
 ) -> Address {
-    assert_eq!(kind, 5);
     // SAFETY: a node, and as much room as is said.
     unsafe {
+        if kind == 1 {
+            assert_eq!(room, size_of::<i64>());
+            out.cast::<i64>().write(at::<Node>(node).unsure.unwrap());
+            return null_mut();
+        }
+        assert_eq!(kind, 5);
         let text = at::<Node>(node).program.as_bytes_with_nul();
         *size = text.len();
         if room < text.len() {
@@ -256,9 +263,18 @@ unsafe extern "C" fn known(node: Address, number: usize, out: *mut Address) -> A
     null_mut()
 }
 
-unsafe extern "C" fn node_attribute(node: Address, _: *const c_char, out: *mut Address) -> Address {
+unsafe extern "C" fn node_attribute(
+    node: Address,
+    name: *const c_char,
+    out: *mut Address,
+) -> Address {
     // SAFETY: see above. The attribute stands for its node.
-    unsafe { *out = node };
+    unsafe {
+        if CStr::from_ptr(name) == c"unsure" && at::<Node>(node).unsure.is_none() {
+            return create_status(1, c"no such attribute".as_ptr());
+        }
+        *out = node;
+    }
     null_mut()
 }
 

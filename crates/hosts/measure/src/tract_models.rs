@@ -1,0 +1,158 @@
+//! What a model gains in tract: the same bits with and without `restride_tract::fuse`, how long each takes, and
+//! how much of that is moving data.
+//!
+//! `cargo run --release -- MODEL.onnx [f32:1,3,224,224 ..]`, one type and shape for each input that does not say its
+//! own. Runs take turns, upper halves of vector registers are cleared before every node of both sides, and
+//! the median of the quotients of neighbours counts.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+use tract_onnx::prelude::*;
+use tract_onnx::tract_core::internal::*;
+
+/// Ends what wide vectors have left behind in the upper halves of registers.
+fn clean() {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx") {
+        // SAFETY: the instruction is there; nobody keeps values in the upper halves across a call.
+        unsafe { std::arch::asm!("vzeroupper", options(nomem, nostack)) };
+    }
+}
+
+/// One run: its outputs, and the time of all nodes and of those that are in a set.
+fn run(
+    state: &mut TypedSimpleState,
+    inputs: &[Tensor],
+    moving: &HashSet<usize>,
+) -> TractResult<(TVec<TValue>, Duration, Duration)> {
+    let inputs = inputs
+        .iter()
+        .map(|tensor| tensor.clone().into_tvalue())
+        .collect();
+    let (mut all, mut moved) = (Duration::ZERO, Duration::ZERO);
+    let outputs = state.run_plan_with_eval(inputs, |ctx, state, node, inputs| {
+        clean();
+        let start = Instant::now();
+        let made = tract_onnx::tract_core::plan::eval(ctx, state, node, inputs);
+        let time = start.elapsed();
+        all += time;
+        if moving.contains(&node.id) {
+            moved += time;
+        }
+        made
+    })?;
+    Ok((outputs, all, moved))
+}
+
+/// An input of numbers that are small and not all alike.
+fn input(fact: &TypedFact) -> TractResult<Tensor> {
+    let shape = fact
+        .shape
+        .as_concrete()
+        .context("an input without a shape")?;
+    let count: usize = shape.iter().product();
+    let integers = fact.datum_type.is_integer() || fact.datum_type == bool::datum_type();
+    let scale = if integers { 1.0 } else { 0.01 };
+    let limit = if fact.datum_type == bool::datum_type() {
+        2
+    } else {
+        90
+    };
+    let numbers: Vec<f32> = (0..count)
+        .map(|n| ((n * 37) % limit) as f32 * scale)
+        .collect();
+    Ok(tensor1(&numbers)
+        .into_shape(shape)?
+        .cast_to_dt(fact.datum_type)?
+        .into_owned())
+}
+
+fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
+}
+
+fn main() -> TractResult<()> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().context("which model?")?;
+    let mut model = tract_onnx::onnx().model_for_path(&path)?;
+    for (at, given) in arguments.enumerate() {
+        let (dt, shape) = given.split_once(':').context("TYPE:SIZE,SIZE")?;
+        let shape = shape
+            .split(',')
+            .filter(|size| !size.is_empty())
+            .map(str::parse);
+        let shape: Vec<usize> = shape.collect::<Result<_, _>>()?;
+        let dt: DatumType = dt.parse()?;
+        model.set_input_fact(at, dt.fact(shape).into())?;
+    }
+    let plain = model.into_optimized()?;
+    let mut fused = plain.clone();
+    let start = Instant::now();
+    fused.transform(&restride_tract::fuse())?;
+    let took = start.elapsed();
+
+    // What the transform has replaced, by name.
+    let groups: HashSet<usize> = fused
+        .nodes
+        .iter()
+        .filter(|node| node.op.name() == "Restride")
+        .map(|node| node.id)
+        .collect();
+    let members: HashSet<String> = groups
+        .iter()
+        .flat_map(|id| fused.node(*id).op.info().unwrap_or_default())
+        .filter_map(|line| Some(line.rsplit_once(": ")?.0.to_owned()))
+        .collect();
+    let replaced: HashSet<usize> = plain
+        .nodes
+        .iter()
+        .filter(|node| members.contains(&node.name))
+        .map(|node| node.id)
+        .collect();
+
+    let facts: TVec<TypedFact> = plain
+        .input_outlets()?
+        .iter()
+        .map(|outlet| plain.outlet_fact(*outlet).cloned())
+        .collect::<TractResult<_>>()?;
+    let inputs: Vec<Tensor> = facts.iter().map(input).collect::<TractResult<_>>()?;
+    let options = RunOptions::default();
+    let mut states = [
+        plain.into_runnable_with_options(&options)?.spawn()?,
+        fused.into_runnable_with_options(&options)?.spawn()?,
+    ];
+    let [(theirs, ..), (ours, ..)] = [
+        run(&mut states[0], &inputs, &replaced)?,
+        run(&mut states[1], &inputs, &groups)?,
+    ];
+    let same = theirs.iter().zip(&ours).all(|(a, b)| {
+        a.shape() == b.shape() && a.datum_type() == b.datum_type() && a.as_bytes() == b.as_bytes()
+    });
+
+    let (mut whole, mut moves) = (Vec::new(), Vec::new());
+    let mut times = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+    let start = Instant::now();
+    while whole.len() < 15 || whole.len() < 2000 && start.elapsed() < Duration::from_secs(10) {
+        let (_, all, moved) = run(&mut states[0], &inputs, &replaced)?;
+        let (_, all_, moved_) = run(&mut states[1], &inputs, &groups)?;
+        whole.push(all.as_secs_f64() / all_.as_secs_f64());
+        moves.push(moved.as_secs_f64() / moved_.as_secs_f64());
+        for (list, time) in times.iter_mut().zip([all, all_, moved, moved_]) {
+            list.push(time.as_secs_f64() * 1e3);
+        }
+    }
+    let [all, all_, moved, moved_] = times.map(median);
+    println!(
+        "{path}: {}, {} operators in {} groups ({took:.1?}); moving {moved:.3} -> {moved_:.3} ms ({:.2}x, {:.1} %), \
+         whole {all:.2} -> {all_:.2} ms ({:.3}x), {} runs",
+        if same { "same bits" } else { "DIFFERENT" },
+        replaced.len(),
+        groups.len(),
+        median(moves),
+        100.0 * moved / all,
+        median(whole.clone()),
+        whole.len(),
+    );
+    Ok(())
+}
