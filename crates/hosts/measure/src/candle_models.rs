@@ -221,9 +221,7 @@ fn compare(name: &str, plain: &Run, other: &Run, seconds: f64) -> Result<()> {
     let same = bits(&side(plain, false)?.0)? == bits(&side(other, true)?.0)?;
     let (mut least, mut quotients) = ([f64::MAX; 2], Vec::new());
     let start = Instant::now();
-    while quotients.len() < 7
-        || quotients.len() < 500 && start.elapsed().as_secs_f64() < seconds
-    {
+    while quotients.len() < 7 || quotients.len() < 500 && start.elapsed().as_secs_f64() < seconds {
         let times = [side(plain, false)?.1, side(other, true)?.1];
         quotients.push(times[0] / times[1]);
         least = [least[0].min(times[0]), least[1].min(times[1])];
