@@ -1,54 +1,68 @@
 //! The machine code of every workload, followed to its end: it moves the right bytes, all of them,
 //! and touches nothing else. So does that of random graphs, none of which the checker fails to
-//! understand; `RESTRIDE_CHECK_TIMES=N` compiles N times as many.
+//! understand; `RESTRIDE_CHECK_TIMES=N` compiles N times as many. Code for aarch64 is followed as well,
+//! whichever machine this is.
 #![cfg(target_arch = "x86_64")]
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use restride::{Code, Config, Engine, Features, Options, Stages, Target, ViewPolicy};
-use restride_check::{Limits, Report, Subject, check};
-use restride_jit::{CompileOptions, Compiler};
+use restride_check::{Limits, Processor, Report, Subject, check};
+use restride_jit::{CompileOptions, Compiler, Listing};
 use restride_loops::Verified;
 use restride_testkit::generate::{Kind, case};
 use restride_testkit::workloads::{read, to_graph};
+use target_lexicon::Triple;
 
 fn follow(compiler: &mut Compiler, kernel: &Verified) -> Result<Report, String> {
     let native = compiler.compile(kernel).map_err(|e| e.to_string())?;
     let phases: Vec<usize> = native.phase_offsets().collect();
     let subject = Subject {
+        processor: Processor::X86,
         code: native.code(),
         phases: &phases,
         kernel,
         callees: native.callees(),
     };
+    to_the_end(&subject)
+}
+
+fn to_the_end(subject: &Subject<'_>) -> Result<Report, String> {
     let mut limits = Limits::default();
     limits.steps = 1 << 30;
     limits.bytes = 1 << 28;
-    check(&subject, &limits).map_err(|violation| violation.to_string())
+    check(subject, &limits).map_err(|unproved| unproved.to_string())
 }
 
-/// Follows the workloads of a file, all of them; of code that calls nothing, too, where that does not take
-/// minutes.
-fn workloads(file: &str, expected: usize, self_contained: &[bool]) {
+/// The same of code for another processor, which calls nothing.
+fn follow_a64(kernel: &Verified) -> Result<Report, String> {
+    let triple: Triple = "aarch64-unknown-linux-gnu".parse().expect("a triple");
+    let listing = Compiler::listing_for(&triple, Features::Sse2, kernel);
+    let Listing { code, phases, .. } = listing.map_err(|error| error.to_string())?;
+    to_the_end(&Subject {
+        processor: Processor::A64,
+        code: &code,
+        phases: &phases,
+        kernel,
+        callees: &[],
+    })
+}
+
+/// Follows the workloads of a file, all of them, as one way makes their code.
+fn workloads(
+    file: &str,
+    expected: usize,
+    follow: &mut dyn FnMut(&Verified) -> Result<Report, String>,
+) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads");
     let text = std::fs::read_to_string(folder.join(file)).expect("a readable file");
-    for &self_contained in self_contained {
-        followed(file, &text, self_contained, expected);
-    }
-}
-
-fn followed(file: &str, text: &str, self_contained: bool, expected: usize) {
-    let mut options = CompileOptions::default();
-    options.contracts = true;
-    options.self_contained = self_contained;
-    let mut compiler = Compiler::new(options).expect("this machine has a code generator");
     let (mut count, mut total, mut wrong) = (0, Report::default(), Vec::new());
-    for workload in read(text).expect("workloads") {
+    for workload in read(&text).expect("workloads") {
         let workload = workload.expect("a workload");
         let graph = to_graph(&workload).expect("a graph");
         let stages = Stages::of(&graph, &Options::copying()).expect("a kernel");
-        match follow(&mut compiler, &stages.kernel) {
+        match follow(&stages.kernel) {
             Ok(report) => {
                 count += 1;
                 total.runs += report.runs;
@@ -61,24 +75,45 @@ fn followed(file: &str, text: &str, self_contained: bool, expected: usize) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    println!("{count} of {file}, self-contained {self_contained}: {total:?}");
+    println!("{count} of {file}: {total:?}");
     assert_eq!(count, expected);
-    assert!(total.calls == 0 || !self_contained);
+}
+
+fn calling(file: &str, expected: usize) {
+    let mut options = CompileOptions::default();
+    options.contracts = true;
+    let mut compiler = Compiler::new(options).expect("this machine has a code generator");
+    workloads(file, expected, &mut |kernel| follow(&mut compiler, kernel));
+}
+
+/// Of code that calls nothing, here and for another processor, where that does not take minutes.
+fn self_contained(file: &str, expected: usize) {
+    let mut options = CompileOptions::default();
+    options.self_contained = true;
+    let mut compiler = Compiler::new(options).expect("this machine has a code generator");
+    workloads(file, expected, &mut |kernel| {
+        let report = follow(&mut compiler, kernel)?;
+        assert_eq!(report.calls, 0);
+        Ok(report)
+    });
+    workloads(file, expected, &mut follow_a64);
 }
 
 #[test]
 fn the_fifty() {
-    workloads("workloads.json", 50, &[false]);
+    calling("workloads.json", 50);
 }
 
 #[test]
 fn the_others() {
-    workloads("more.json", 43, &[false, true]);
+    calling("more.json", 43);
+    self_contained("more.json", 43);
 }
 
 #[test]
 fn those_that_were_posted() {
-    workloads("posted.json", 6, &[false, true]);
+    calling("posted.json", 6);
+    self_contained("posted.json", 6);
 }
 
 /// An engine for each level of the processor, each of two machines, and with and without calls.
@@ -106,10 +141,15 @@ fn verifying() -> Vec<Engine> {
     engines
 }
 
+/// How many times as many graphs are drawn as usually.
+fn times() -> u64 {
+    let times = std::env::var("RESTRIDE_CHECK_TIMES").ok();
+    times.and_then(|n| n.parse().ok()).unwrap_or(1)
+}
+
 #[test]
 fn random_graphs_are_never_suspected() {
-    let times = std::env::var("RESTRIDE_CHECK_TIMES").ok();
-    let times: u64 = times.and_then(|n| n.parse().ok()).unwrap_or(1);
+    let times = times();
     let engines = verifying();
     let (mut operators, mut widths) = (BTreeSet::new(), BTreeSet::new());
     let (mut graphs, mut suspected) = (0u64, Vec::new());
@@ -148,4 +188,26 @@ fn random_graphs_are_never_suspected() {
     assert!(proved > graphs * 9 / 10 && unproved * 100 < graphs);
     assert_eq!(widths, BTreeSet::from([1, 2, 4, 8, 16]));
     assert!(operators.len() >= 25, "{operators:?}");
+}
+
+#[test]
+fn nor_is_their_code_for_another_processor() {
+    let (mut proved, mut suspected) = (0u64, Vec::new());
+    for (seed, number) in (0..3).flat_map(|seed| (0..1000 * times()).map(move |n| (seed, n))) {
+        let graph = case(seed, number, Kind::of_number(number), 8).graph;
+        let mut options = Options::copying();
+        if number % 2 == 0 {
+            options.target = Target::cramped();
+        }
+        let Ok(stages) = Stages::of(&graph, &options) else {
+            continue;
+        };
+        match follow_a64(&stages.kernel) {
+            Ok(_) => proved += 1,
+            Err(error) => suspected.push(format!("seed {seed}, number {number}: {error}\n{graph}")),
+        }
+    }
+    println!("{proved} graphs for aarch64, {} suspected", suspected.len());
+    assert!(suspected.is_empty(), "{:?}", suspected.first());
+    assert!(proved > 2900 * times(), "{proved}");
 }

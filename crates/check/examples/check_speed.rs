@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use restride_check::{Limits, Report, Subject, Unproved, check};
+use restride_check::{Limits, Processor, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features};
 use restride_loops::{generate, verify};
 
@@ -33,6 +33,7 @@ fn main() {
             };
             let phases: Vec<usize> = native.phase_offsets().collect();
             let subject = Subject {
+                processor: Processor::X86,
                 code: native.code(),
                 phases: &phases,
                 kernel: &kernel,

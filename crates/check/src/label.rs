@@ -23,6 +23,11 @@ impl Label {
         Self(1 + byte as u32)
     }
 
+    /// A byte that a caller keeps in a register.
+    pub(crate) const fn kept(number: usize) -> Self {
+        Self(u32::MAX - number as u32)
+    }
+
     pub(crate) fn as_literal(self) -> Option<u8> {
         u8::try_from(self.0.checked_sub(1)?).ok()
     }

@@ -33,7 +33,8 @@
 //! # What is not
 //!
 //! Chunk numbers other than those tried, the bodies of called functions, and what the processor
-//! makes of the bytes. Calls follow the System V convention.
+//! makes of the bytes. Calls follow the System V convention on x86-64, and that of Arm (AAPCS64) on its 64-bit
+//! processors.
 
 #![forbid(unsafe_code)]
 
@@ -48,6 +49,7 @@ mod symbol;
 mod value;
 mod violation;
 
+pub use machine::Processor;
 pub use restride_leaves::{Callee, Contract};
 pub use run::{Limits, Report, Subject, check};
 pub use violation::{Kind, Limit, Site, Unproved, Violation};

@@ -34,6 +34,8 @@ pub(crate) struct Memory<'a> {
     buffers: Vec<Buffer>,
     code: &'a [u8],
     stack: Vec<Value>,
+    /// The stack pointer at entry.
+    entry: i64,
     /// The stack pointer; nothing below it is to be used.
     floor: i64,
     /// The lowest slot that was written since it was last made undefined.
@@ -79,6 +81,7 @@ impl<'a> Memory<'a> {
             buffers,
             code,
             stack: vec![Value::Undefined; (STACK / 8) as usize],
+            entry: STACK,
             floor: STACK,
             used: STACK,
         }
@@ -285,8 +288,8 @@ impl<'a> Memory<'a> {
         }
         match at.region {
             Region::Buffer(number) => self.put(number, at.offset as usize, bytes),
-            Region::Stack if bytes.len() == 16 => {
-                for (by, half) in [(0, &bytes[..8]), (8, &bytes[8..])] {
+            Region::Stack if bytes.len().is_multiple_of(8) => {
+                for (by, half) in (0..).step_by(8).zip(bytes.chunks(8)) {
                     let mut data = [Label::NOTHING; 8];
                     data.copy_from_slice(half);
                     let value = Value::Data(Data {
@@ -360,14 +363,18 @@ impl<'a> Memory<'a> {
         Ok(count)
     }
 
-    /// An empty stack that a call has just put its return address on.
-    pub(crate) fn enter(&mut self) -> Pointer {
+    /// An empty stack, on which a call has just put its return address where it is put there.
+    pub(crate) fn enter(&mut self, with_return: bool) -> Pointer {
         self.used = 0;
         self.floor = 0;
         self.forget_below(STACK);
-        let top = STACK - 8;
+        self.entry = STACK;
+        if with_return {
+            self.entry = STACK - 8;
+            self.stack[(self.entry / 8) as usize] = Value::Return;
+        }
+        let top = self.entry;
         self.floor = top;
-        self.stack[(top / 8) as usize] = Value::Return;
         Pointer {
             region: Region::Stack,
             offset: top,
@@ -376,8 +383,8 @@ impl<'a> Memory<'a> {
     }
 
     /// Whether the stack is as it was when the function was entered.
-    pub(crate) fn is_at_entry(offset: i64) -> bool {
-        offset == STACK - 8
+    pub(crate) fn is_at_entry(&self, offset: i64) -> bool {
+        offset == self.entry
     }
 
     /// Moves the stack pointer.
@@ -402,7 +409,7 @@ impl<'a> Memory<'a> {
     }
 
     pub(crate) fn store_slot(&mut self, offset: i64, value: Value) -> Result<(), Stop> {
-        if offset == STACK - 8 {
+        if offset == self.entry {
             return Err(Kind::Stack {
                 what: "the return address is overwritten",
             }

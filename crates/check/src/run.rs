@@ -7,7 +7,7 @@ use restride_loops::{Kernel, Role, Stmt, Verified};
 
 use crate::index;
 use crate::label::Sources;
-use crate::machine::{Machine, Program};
+use crate::machine::{Machine, Processor, Program};
 use crate::meaning::{Meaning, meaning, numeric};
 use crate::memory::Memory;
 use crate::value::Region;
@@ -16,6 +16,8 @@ use crate::violation::{Kind, Limit, Unproved};
 /// What is checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
+    /// What executes it.
+    pub processor: Processor,
     /// The machine code, where it executes: functions `(buffers, chunk, chunks) -> status`.
     pub code: &'a [u8],
     /// Where the function of each phase begins.
@@ -91,16 +93,16 @@ pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Unproved>
             Role::In(_) | Role::Out(..) | Role::Scratch | Role::Const(_) => None,
         })
         .collect();
-    Program::new(subject.code, subject.phases).survey(subject.phases)?;
+    Program::new(subject.processor, subject.code, subject.phases).survey(subject.phases)?;
     let mut runs = Runs {
         subject,
         limits,
         constants,
-        program: Program::new(subject.code, subject.phases),
+        program: Program::new(subject.processor, subject.code, subject.phases),
         report: Report::default(),
     };
     runs.all()?;
-    let executed: BTreeSet<usize> = runs.program.decoded().collect();
+    let executed: BTreeSet<usize> = runs.program.decoded().into_iter().collect();
     runs.report.executed = executed.into_iter().collect();
     Ok(runs.report)
 }
@@ -155,7 +157,7 @@ impl Runs<'_> {
             // Once every number of chunks has been seen to its end, one at a time will do.
             shared = meaning.failure.is_none();
         }
-        match (not_understood, self.program.astray) {
+        match (not_understood, self.program.astray()) {
             (None, _) => Ok(()),
             (Some(_), Some(offset)) => Err(Kind::NoCode { offset }.into()),
             (Some(unproved), None) => Err(unproved),
@@ -188,7 +190,13 @@ impl Runs<'_> {
         };
         let memory = Memory::new(kernel, sources, subject.code, &lent, expected);
         let left = self.limits.steps.saturating_sub(self.report.steps);
-        let mut machine = Machine::new(memory, subject.callees, &self.constants, left);
+        let mut machine = Machine::new(
+            subject.processor,
+            memory,
+            subject.callees,
+            &self.constants,
+            left,
+        );
         let mut outcome = Ok(());
         'phases: for (phase, entry) in subject.phases.iter().enumerate() {
             // A phase without a parallel loop is the first chunk's alone.

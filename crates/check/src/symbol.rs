@@ -5,8 +5,10 @@
 //! the result of a compare is a test of it, and branching on a test narrows the interval. So is an
 //! address that is a sum of multiples of roots shown to be inside for all of the interval.
 
+use std::collections::HashMap;
+
 /// A number's history. [`Symbol::KNOWN`] has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Symbol(u32);
 
 impl Symbol {
@@ -220,6 +222,9 @@ enum Node {
 /// The histories of one run.
 pub(crate) struct Symbols {
     nodes: Vec<Node>,
+    /// Indices that were extended by their sign from so many bytes, and what they became: the same
+    /// however often that is done.
+    extended: HashMap<(Symbol, usize), Symbol>,
     /// Whether a branch was taken for reasons that are not followed.
     lost: bool,
 }
@@ -229,6 +234,7 @@ impl Symbols {
         // The place of `KNOWN`.
         Self {
             nodes: vec![Node::Opaque],
+            extended: HashMap::new(),
             lost: false,
         }
     }
@@ -249,6 +255,24 @@ impl Symbols {
     pub(crate) fn root(&mut self, value: i64, may_be: Interval) -> Symbol {
         let range = Range::from(may_be);
         self.add(Node::Root { value, range })
+    }
+
+    /// The low bytes of an index, extended by their sign to the value they have in this run.
+    pub(crate) fn extended(&mut self, from: Option<Symbol>, size: usize, value: i64) -> Symbol {
+        let half = 1i64 << (8 * size - 1);
+        let may_be = Interval {
+            low: -half,
+            high: half - 1,
+        };
+        let known = from.and_then(|from| self.extended.get(&(from, size)));
+        if let Some(known) = known {
+            return *known;
+        }
+        let root = self.root(value, may_be);
+        if let Some(from) = from {
+            self.extended.insert((from, size), root);
+        }
+        root
     }
 
     /// A number of which nothing is known but its value in this run.

@@ -3,11 +3,13 @@
 //! many.
 #![cfg(target_arch = "x86_64")]
 
+mod support;
+
 use std::collections::BTreeSet;
 
-use restride_check::{Kind, Limits, Report, Subject, Unproved, check};
+use restride_check::{Kind, Limits, Processor, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
-use restride_loops::{Buffer, Kernel, Role, Stmt, Verified, generate, verify};
+use restride_loops::{Stmt, Verified, generate, verify};
 
 fn compiler(features: Features, self_contained: bool) -> Compiler {
     let mut options = CompileOptions::default();
@@ -34,6 +36,7 @@ fn checked(
 ) -> Result<Report, Box<Unproved>> {
     let phases: Vec<usize> = native.phase_offsets().collect();
     let subject = Subject {
+        processor: Processor::X86,
         code: native.code(),
         phases: &phases,
         kernel,
@@ -95,33 +98,6 @@ fn random_kernels(times: u64, self_contained: bool) -> (BTreeSet<String>, Report
     (seen, total)
 }
 
-/// The same kernel with one buffer an element shorter, if it can do with that.
-fn without_last(kernel: &Kernel, at: usize) -> Option<Verified> {
-    let mut kernel = kernel.clone();
-    let buffer: &mut Buffer = kernel.buffers.get_mut(at)?;
-    buffer.len -= 1;
-    if let Role::Const(bytes) = &buffer.role {
-        let bytes = bytes.get(..bytes.len() - buffer.width.bytes())?;
-        buffer.role = Role::Const(bytes.into());
-    }
-    verify(kernel).ok()
-}
-
-fn has_constant_indices(kernel: &Kernel) -> bool {
-    let mut found = false;
-    kernel.visit(|stmt| {
-        let place = match stmt {
-            Stmt::Check { index, .. } => index,
-            Stmt::Index { place, .. } => place,
-            Stmt::Gather(g) => &g.index,
-            Stmt::For { .. } | Stmt::Move(_) | Stmt::Fill { .. } => return,
-        };
-        let role = kernel.buffer(place.buffer).map(|b| &b.role);
-        found |= matches!(role, Some(Role::Const(_)));
-    });
-    found
-}
-
 #[test]
 fn a_buffer_too_short_is_noticed() {
     let (mut refused, mut spare) = (0u64, 0u64);
@@ -134,7 +110,7 @@ fn a_buffer_too_short_is_noticed() {
             let native = compiler.compile(&kernel).expect("executable memory");
             let whole = checked(&kernel, &native, None).expect("right with whole buffers");
             // Where constants say that a check fails or an index is out of range, not all is read.
-            if whole.bytes == 0 || has_constant_indices(&kernel) {
+            if whole.bytes == 0 || support::has_constant_indices(&kernel) {
                 continue;
             }
             for (at, buffer) in kernel.buffers.iter().enumerate() {
@@ -142,7 +118,7 @@ fn a_buffer_too_short_is_noticed() {
                 if buffer.len == 0 {
                     continue;
                 }
-                if without_last(&kernel, at).is_some() {
+                if support::without_last(&kernel, at).is_some() {
                     spare += 1;
                     continue;
                 }

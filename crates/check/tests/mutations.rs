@@ -7,7 +7,7 @@ mod guarded;
 
 use guarded::Guarded;
 use iced_x86::{Decoder, DecoderOptions};
-use restride_check::{Limits, Subject, Unproved, check};
+use restride_check::{Limits, Processor, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features};
 use restride_loops::{Role, Verified, generate, interpret, verify};
 
@@ -193,6 +193,7 @@ fn mutate(compiler: &mut Compiler, seed: u64, tried: &mut Tried) {
     let mut code = Code::new(native.code());
     let verdict = |code: &Code, steps: u64| -> Result<(u64, Vec<usize>), Box<Unproved>> {
         let subject = Subject {
+            processor: Processor::X86,
             code: code.bytes(),
             phases: &phases,
             kernel: &kernel,

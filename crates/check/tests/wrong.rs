@@ -1,6 +1,6 @@
 //! A file of machine code written by hand, right and wrong, and what is said of it.
 
-use restride_check::{Kind, Limit, Limits, Subject, Unproved, check};
+use restride_check::{Kind, Limit, Limits, Processor, Subject, Unproved, check};
 use restride_loops::{Kernel, Verified, verify};
 
 /// The bytes of a listing: hexadecimal digits up to a semicolon on each line.
@@ -19,8 +19,9 @@ fn assembled(listing: &str) -> Vec<u8> {
         .collect()
 }
 
-fn verdict(kernel: &Verified, code: &[u8]) -> String {
+fn verdict(processor: Processor, kernel: &Verified, code: &[u8]) -> String {
     let subject = Subject {
+        processor,
         code,
         phases: &[0],
         kernel,
@@ -36,7 +37,18 @@ fn verdict(kernel: &Verified, code: &[u8]) -> String {
 
 #[test]
 fn written_code() {
-    let text = include_str!("wrong.txt");
+    let (accepted, refused) = cases(Processor::X86, include_str!("wrong.txt"));
+    assert!(accepted >= 8 && refused >= 58, "{accepted}, {refused}");
+}
+
+#[test]
+fn written_code_of_a64() {
+    let (accepted, refused) = cases(Processor::A64, include_str!("wrong_a64.txt"));
+    assert!(accepted >= 14 && refused >= 34, "{accepted}, {refused}");
+}
+
+/// How many cases of a file are said to be right, and to be anything else; all as it says.
+fn cases(processor: Processor, text: &str) -> (u64, u64) {
     let (mut accepted, mut refused, mut differ) = (0, 0, Vec::new());
     for case in text.split("// ---- ").skip(1) {
         let (name, rest) = case.split_once('\n').expect("a name");
@@ -47,7 +59,7 @@ fn written_code() {
             .parse()
             .unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let kernel = verify(kernel).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let said = verdict(&kernel, &assembled(code));
+        let said = verdict(processor, &kernel, &assembled(code));
         if expect == "ok" {
             accepted += 1;
         } else {
@@ -58,7 +70,7 @@ fn written_code() {
         }
     }
     assert!(differ.is_empty(), "{differ:#?}");
-    assert!(accepted >= 8 && refused >= 58, "{accepted}, {refused}");
+    (accepted, refused)
 }
 
 #[test]
@@ -68,6 +80,7 @@ fn phases_are_counted() {
         .expect("a kernel");
     let kernel = verify(kernel).expect("a valid kernel");
     let subject = Subject {
+        processor: Processor::X86,
         code: &[0xc3],
         phases: &[],
         kernel: &kernel,
@@ -85,6 +98,7 @@ fn limits_say_that_nothing_is_known() {
         .expect("a kernel");
     let kernel = verify(kernel).expect("a valid kernel");
     let subject = Subject {
+        processor: Processor::X86,
         code: &[0xeb, 0xfe],
         phases: &[0],
         kernel: &kernel,

@@ -34,11 +34,11 @@ pub(crate) fn commented(kernel: &Verified, self_contained: bool) -> Result<Comme
         let Listing {
             clif,
             assembly,
-            bytes,
+            code,
             ..
         } = compiler.listing(kernel).map_err(internal)?;
         return Ok(Commented {
-            summary: format!("{bytes} bytes for {level:?}"),
+            summary: format!("{} bytes for {level:?}", code.len()),
             clif: phases_of_clif(&clif, &Names(Vec::new())),
             assembly,
         });

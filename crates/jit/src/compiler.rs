@@ -167,16 +167,17 @@ impl Compiler {
         let begun = Instant::now();
         let mut listing = Some(Listing::default());
         let blob = self.guarded(|compiler| compiler.generate(kernel, &mut listing))?;
+        let listing = listing.unwrap_or_default().of(&blob);
         let code = self.installer.install(&blob.bytes, &self.isa)?;
         let native = NativeKernel::new(kernel, blob, code, begun);
-        Ok((native, listing.unwrap_or_default()))
+        Ok((native, listing))
     }
 
     /// The intermediate and machine code of a kernel, as text; nothing is installed.
     pub fn listing(&mut self, kernel: &Verified) -> Result<Listing, JitError> {
         let mut listing = Some(Listing::default());
-        self.guarded(|compiler| compiler.generate(kernel, &mut listing))?;
-        Ok(listing.unwrap_or_default())
+        let blob = self.guarded(|compiler| compiler.generate(kernel, &mut listing))?;
+        Ok(listing.unwrap_or_default().of(&blob))
     }
 
     /// As [`Compiler::listing`], for a machine that need not be this one: of code that calls nothing,

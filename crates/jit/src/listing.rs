@@ -5,6 +5,8 @@ use core::fmt::Write;
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::Function;
 
+use crate::compiler::Blob;
+
 /// What was generated for a kernel, phase after phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -13,11 +15,22 @@ pub struct Listing {
     pub clif: String,
     /// The machine code, in the code generator's own assembly.
     pub assembly: String,
-    /// Bytes of machine code.
-    pub bytes: usize,
+    /// The machine code itself.
+    pub code: Vec<u8>,
+    /// Where each phase begins in it.
+    pub phases: Vec<usize>,
 }
 
 impl Listing {
+    /// With the code that was made.
+    pub(crate) fn of(self, blob: &Blob) -> Self {
+        Self {
+            code: blob.bytes.clone(),
+            phases: blob.phases.to_vec(),
+            ..self
+        }
+    }
+
     pub(crate) fn add_clif(&mut self, function: &Function) {
         separate(&mut self.clif);
         self.clif.push_str(&function.display().to_string());
@@ -27,7 +40,6 @@ impl Listing {
         separate(&mut self.assembly);
         self.assembly
             .push_str(code.vcode.as_deref().unwrap_or_default());
-        self.bytes += code.buffer.data().len();
     }
 }
 

@@ -146,19 +146,20 @@ impl Jit {
         true
     }
 
-    /// Whether machine code is not known to be wrong. Only x86-64 code can be followed.
+    /// Whether machine code is not known to be wrong. Only x86-64 and A64 code can be followed.
     #[cfg(feature = "verify")]
     fn may_run(&self, kernel: &Verified, native: &NativeKernel) -> bool {
-        use restride_check::{Limits, Subject, Unproved, check};
+        use restride_check::{Limits, Processor, Subject, Unproved, check};
         let Some(steps) = self.verify else {
             return true;
         };
-        if !cfg!(target_arch = "x86_64") {
+        let Some(processor) = Processor::host() else {
             self.counts.unproved.fetch_add(1, Ordering::Relaxed);
             return true;
-        }
+        };
         let phases: Vec<usize> = native.phase_offsets().collect();
         let subject = Subject {
+            processor,
             code: native.code(),
             phases: &phases,
             kernel,

@@ -1,11 +1,29 @@
 //! Compares and what is learned from them.
 
-use iced_x86::ConditionCode;
-
 use super::Machine;
 use crate::symbol::{Relation, Symbol, Test};
 use crate::value::Number;
 use crate::violation::{Kind, Stop};
+
+/// What is asked of two numbers that were compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Equal,
+    NotEqual,
+    /// Unsigned.
+    Below,
+    NotBelow,
+    Above,
+    NotAbove,
+    /// Signed.
+    Less,
+    NotLess,
+    Greater,
+    NotGreater,
+    /// Of the difference.
+    Negative,
+    NotNegative,
+}
 
 /// What the flags were set by.
 #[derive(Clone, Copy)]
@@ -42,42 +60,42 @@ fn extended(value: u64, bits: u32) -> (u64, i64) {
 }
 
 /// The condition with its operands exchanged.
-const fn mirrored(condition: ConditionCode) -> ConditionCode {
+const fn mirrored(condition: Condition) -> Condition {
     match condition {
-        ConditionCode::b => ConditionCode::a,
-        ConditionCode::a => ConditionCode::b,
-        ConditionCode::ae => ConditionCode::be,
-        ConditionCode::be => ConditionCode::ae,
-        ConditionCode::l => ConditionCode::g,
-        ConditionCode::g => ConditionCode::l,
-        ConditionCode::ge => ConditionCode::le,
-        ConditionCode::le => ConditionCode::ge,
+        Condition::Below => Condition::Above,
+        Condition::Above => Condition::Below,
+        Condition::NotBelow => Condition::NotAbove,
+        Condition::NotAbove => Condition::NotBelow,
+        Condition::Less => Condition::Greater,
+        Condition::Greater => Condition::Less,
+        Condition::NotLess => Condition::NotGreater,
+        Condition::NotGreater => Condition::NotLess,
         other => other,
     }
 }
 
 /// A condition on a number and a bound as a relation.
-fn relation(condition: ConditionCode, bound: i64) -> Option<(Relation, i64)> {
+fn relation(condition: Condition, bound: i64) -> Option<(Relation, i64)> {
     Some(match condition {
-        ConditionCode::e => (Relation::Equal, bound),
-        ConditionCode::ne => (Relation::NotEqual, bound),
-        ConditionCode::b => (Relation::Below, bound),
-        ConditionCode::ae => (Relation::NotBelow, bound),
-        ConditionCode::be if bound >= 0 => (Relation::Below, bound.checked_add(1)?),
-        ConditionCode::a if bound >= 0 => (Relation::NotBelow, bound.checked_add(1)?),
-        ConditionCode::l => (Relation::Less, bound),
-        ConditionCode::ge => (Relation::AtLeast, bound),
-        ConditionCode::le => (Relation::Less, bound.checked_add(1)?),
-        ConditionCode::g => (Relation::AtLeast, bound.checked_add(1)?),
-        ConditionCode::s if bound == 0 => (Relation::Less, 0),
-        ConditionCode::ns if bound == 0 => (Relation::AtLeast, 0),
+        Condition::Equal => (Relation::Equal, bound),
+        Condition::NotEqual => (Relation::NotEqual, bound),
+        Condition::Below => (Relation::Below, bound),
+        Condition::NotBelow => (Relation::NotBelow, bound),
+        Condition::NotAbove if bound >= 0 => (Relation::Below, bound.checked_add(1)?),
+        Condition::Above if bound >= 0 => (Relation::NotBelow, bound.checked_add(1)?),
+        Condition::Less => (Relation::Less, bound),
+        Condition::NotLess => (Relation::AtLeast, bound),
+        Condition::NotGreater => (Relation::Less, bound.checked_add(1)?),
+        Condition::Greater => (Relation::AtLeast, bound.checked_add(1)?),
+        Condition::Negative if bound == 0 => (Relation::Less, 0),
+        Condition::NotNegative if bound == 0 => (Relation::AtLeast, 0),
         _ => return None,
     })
 }
 
 impl Machine<'_> {
     /// Whether a condition holds in this run, and why.
-    pub(super) fn condition(&self, condition: ConditionCode) -> Result<(bool, Cause), Stop> {
+    pub(super) fn condition(&self, condition: Condition) -> Result<(bool, Cause), Stop> {
         let not_understood = || Stop::not_understood("flags that are not those of a compare");
         match self.flags {
             Flags::Undefined => Err(Kind::Value {
@@ -94,8 +112,8 @@ impl Machine<'_> {
                     (symbol, None) => Cause::Truth(symbol, holds),
                 };
                 match condition {
-                    ConditionCode::ne => Ok((bit, truth(true))),
-                    ConditionCode::e => Ok((!bit, truth(false))),
+                    Condition::NotEqual => Ok((bit, truth(true))),
+                    Condition::Equal => Ok((!bit, truth(false))),
                     _ => Err(not_understood()),
                 }
             }
@@ -104,31 +122,30 @@ impl Machine<'_> {
                     (extended(a.bits, bits), extended(b.bits, bits));
                 let difference = extended(a_low.wrapping_sub(b_low), bits).1;
                 let holds = match condition {
-                    ConditionCode::e => a_low == b_low,
-                    ConditionCode::ne => a_low != b_low,
-                    ConditionCode::b => a_low < b_low,
-                    ConditionCode::ae => a_low >= b_low,
-                    ConditionCode::be => a_low <= b_low,
-                    ConditionCode::a => a_low > b_low,
-                    ConditionCode::l => a_signed < b_signed,
-                    ConditionCode::ge => a_signed >= b_signed,
-                    ConditionCode::le => a_signed <= b_signed,
-                    ConditionCode::g => a_signed > b_signed,
-                    ConditionCode::s => difference < 0,
-                    ConditionCode::ns => difference >= 0,
-                    _ => return Err(not_understood()),
+                    Condition::Equal => a_low == b_low,
+                    Condition::NotEqual => a_low != b_low,
+                    Condition::Below => a_low < b_low,
+                    Condition::NotBelow => a_low >= b_low,
+                    Condition::NotAbove => a_low <= b_low,
+                    Condition::Above => a_low > b_low,
+                    Condition::Less => a_signed < b_signed,
+                    Condition::NotLess => a_signed >= b_signed,
+                    Condition::NotGreater => a_signed <= b_signed,
+                    Condition::Greater => a_signed > b_signed,
+                    Condition::Negative => difference < 0,
+                    Condition::NotNegative => difference >= 0,
                 };
                 Ok((holds, self.cause(condition, a, b, bits)))
             }
         }
     }
 
-    fn cause(&self, condition: ConditionCode, a: Number, b: Number, bits: u32) -> Cause {
+    fn cause(&self, condition: Condition, a: Number, b: Number, bits: u32) -> Cause {
         let (number, bound, condition) = match (a.is_known(), b.is_known()) {
             (true, true) => return Cause::Known,
             (false, true) => (a, b, condition),
             // The sign of a difference is not that of the difference the other way round.
-            (true, false) if !matches!(condition, ConditionCode::s | ConditionCode::ns) => {
+            (true, false) if !matches!(condition, Condition::Negative | Condition::NotNegative) => {
                 (b, a, mirrored(condition))
             }
             (true, false) | (false, false) => return Cause::Opaque,

@@ -1,13 +1,14 @@
-//! The processor, as far as generated code uses it.
+//! A processor, as far as generated code uses it: registers and what calls do, whichever kind it is
+//! of. What instructions there are is the kinds' business.
 
+mod a64;
 mod flags;
-mod integer;
-mod transfer;
-mod vector;
+mod lanes;
+mod values;
+mod x86;
 
-use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register,
-};
+use std::ops::Range;
+
 use restride_leaves::Callee;
 
 use crate::label::Label;
@@ -17,136 +18,110 @@ use crate::value::{Pointer, Region, Value};
 use crate::violation::{Kind, Limit, Site, Stop, Unproved};
 use flags::Flags;
 
-const RAX: usize = 0;
-const RCX: usize = 1;
-const RDX: usize = 2;
-const RSP: usize = 4;
-const RSI: usize = 6;
-const RDI: usize = 7;
+/// A kind of processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Processor {
+    /// 64-bit code of Intel and AMD, called by the System V convention.
+    X86,
+    /// The 64-bit code of Arm.
+    A64,
+}
 
-/// Registers that a function gives back as they were.
-const KEPT: [(usize, &str); 6] = [
-    (3, "rbx"),
-    (5, "rbp"),
-    (12, "r12"),
-    (13, "r13"),
-    (14, "r14"),
-    (15, "r15"),
-];
+impl Processor {
+    /// The kind of this machine, if it is one of them.
+    #[must_use]
+    pub const fn host() -> Option<Self> {
+        if cfg!(target_arch = "x86_64") {
+            Some(Self::X86)
+        } else if cfg!(target_arch = "aarch64") {
+            Some(Self::A64)
+        } else {
+            None
+        }
+    }
+}
 
-/// A byte of an instruction that is not its first.
-const INSIDE: u32 = u32::MAX;
+/// How functions are called.
+struct Convention {
+    /// Registers that a function gives back as they were.
+    kept: &'static [(usize, &'static str)],
+    /// Vectors whose first eight bytes it gives back.
+    kept_vectors: Range<usize>,
+    arguments: [usize; 4],
+    result: usize,
+    stack: usize,
+    /// Where to go on is in this register at entry, or on the stack.
+    link: Option<usize>,
+}
 
-/// Instructions of a piece of code, decoded once.
-pub(crate) struct Program<'a> {
-    code: &'a [u8],
-    /// One more than the place in `known` of what begins at each byte; 0 if not decoded yet, and
-    /// [`INSIDE`] if an instruction has begun before it.
-    at: Vec<u32>,
-    known: Vec<Instruction>,
-    /// Where instructions begin if there is nothing but instructions from each function's beginning
-    /// to its end.
-    in_order: Vec<bool>,
-    /// An instruction that was executed and begins elsewhere.
-    pub(crate) astray: Option<i64>,
+/// A piece of code, decoded as it is met.
+pub(crate) enum Program<'a> {
+    X86(x86::Program<'a>),
+    A64(a64::Program<'a>),
 }
 
 impl<'a> Program<'a> {
-    pub(crate) fn new(code: &'a [u8], entries: &[usize]) -> Self {
-        let mut in_order = vec![false; code.len()];
-        for entry in entries {
-            let bytes = code.get(*entry..).unwrap_or_default();
-            let decoder = Decoder::with_ip(64, bytes, *entry as u64, DecoderOptions::NONE);
-            for instruction in decoder {
-                match in_order.get_mut(instruction.ip() as usize) {
-                    Some(begins) if !*begins && !instruction.is_invalid() => *begins = true,
-                    _ => break,
-                }
-            }
-        }
-        Self {
-            code,
-            at: vec![0; code.len()],
-            known: Vec::new(),
-            in_order,
-            astray: None,
+    pub(crate) fn new(processor: Processor, code: &'a [u8], entries: &[usize]) -> Self {
+        match processor {
+            Processor::X86 => Self::X86(x86::Program::new(code, entries)),
+            Processor::A64 => Self::A64(a64::Program::new(code)),
         }
     }
 
-    /// Decodes all that may be reached from some places, and refuses instructions that overlap.
-    /// What is not known to be generated is left to be found when it is executed.
-    pub(crate) fn survey(mut self, entries: &[usize]) -> Result<(), Kind> {
-        let mut open: Vec<i64> = entries.iter().map(|entry| *entry as i64).collect();
-        while let Some(at) = open.pop() {
-            if self.is_decoded(at) {
-                continue;
-            }
-            let i = match self.get(at) {
-                Ok(instruction) => instruction,
-                Err(Stop::Wrong(kind)) => return Err(kind),
-                Err(Stop::NotUnderstood(_) | Stop::Limit(_)) => continue,
-            };
-            if matches!(
-                i.flow_control(),
-                FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
-            ) {
-                open.push(i.near_branch_target() as i64);
-            }
-            if matches!(
-                i.flow_control(),
-                FlowControl::Next
-                    | FlowControl::ConditionalBranch
-                    | FlowControl::Call
-                    | FlowControl::IndirectCall
-            ) {
-                open.push(i.next_ip() as i64);
-            }
+    /// Looks at all that may be reached from some places, and refuses what cannot be code. What is not
+    /// known to be generated is left to be found when it is executed.
+    pub(crate) fn survey(self, entries: &[usize]) -> Result<(), Kind> {
+        match self {
+            Self::X86(program) => program.survey(entries),
+            Self::A64(program) => program.survey(entries),
         }
-        Ok(())
     }
 
     /// Where the instructions begin that were decoded.
-    pub(crate) fn decoded(&self) -> impl Iterator<Item = usize> + '_ {
-        self.known.iter().map(|known| known.ip() as usize)
+    pub(crate) fn decoded(&self) -> Vec<usize> {
+        match self {
+            Self::X86(program) => program.decoded().collect(),
+            Self::A64(program) => program.decoded().collect(),
+        }
     }
 
-    fn is_decoded(&self, offset: i64) -> bool {
-        let slot = usize::try_from(offset).ok().and_then(|at| self.at.get(at));
-        slot.is_some_and(|slot| *slot != 0 && *slot != INSIDE)
+    /// An instruction that was executed and is none that was meant to be.
+    pub(crate) fn astray(&self) -> Option<i64> {
+        match self {
+            Self::X86(program) => program.astray,
+            Self::A64(_) => None,
+        }
     }
 
-    fn get(&mut self, offset: i64) -> Result<Instruction, Stop> {
-        let missing = || Stop::from(Kind::NoCode { offset });
-        let start = usize::try_from(offset).map_err(|_| missing())?;
-        let slot = *self.at.get(start).ok_or_else(missing)?;
-        if let Some(known) = (slot as usize).checked_sub(1) {
-            return self.known.get(known).copied().ok_or_else(missing);
-        }
-        let bytes = self.code.get(start..).unwrap_or_default();
-        let mut decoder = Decoder::with_ip(64, bytes, start as u64, DecoderOptions::NONE);
-        let instruction = decoder.decode();
-        let within = self.at.get_mut(start..start + instruction.len());
-        let within = within.ok_or_else(missing)?;
-        // Instructions do not overlap.
-        if instruction.is_invalid() || within.iter().any(|slot| *slot != 0) {
-            return Err(missing());
-        }
-        if !self.in_order[start] {
-            self.astray.get_or_insert(offset);
-        }
-        let strange = instruction.has_lock_prefix()
-            || instruction.has_rep_prefix()
-            || instruction.has_repne_prefix()
-            || instruction.has_op_mask()
-            || instruction.is_broadcast()
-            || instruction.segment_prefix() != Register::None;
-        if strange {
-            return Err(Stop::unknown());
-        }
-        within.fill(INSIDE);
-        self.known.push(instruction);
-        within[0] = self.known.len() as u32;
-        Ok(instruction)
+    /// Executes what is at a place.
+    fn step(&mut self, machine: &mut Machine<'_>, at: i64) -> Result<Next, Unproved> {
+        let blame = |stop: Stop, instruction: String| {
+            let offset = at as usize;
+            let site = Site {
+                offset,
+                instruction,
+            };
+            stop.at(Some(site))
+        };
+        let (length, next) = match self {
+            Self::X86(program) => {
+                let i = program.get(at)?;
+                let next = machine.execute_x86(&i);
+                let next = next.map_err(|stop| blame(stop, i.to_string()))?;
+                (i.len() as i64, next)
+            }
+            Self::A64(program) => {
+                let i = program.get(at)?;
+                let next = machine.execute_a64(at, i);
+                let next = next.map_err(|stop| blame(stop, program.text(at)))?;
+                (a64::LENGTH, next)
+            }
+        };
+        Ok(match next {
+            Next::Go => Next::Jump(at + length),
+            next => next,
+        })
     }
 }
 
@@ -159,13 +134,14 @@ pub(crate) struct Machine<'a> {
     pub(crate) steps: u64,
     pub(crate) limit: u64,
     pub(crate) calls: u64,
-    general: [Value; 16],
+    convention: &'static Convention,
+    general: [Value; 32],
     vectors: [Lanes; 32],
     flags: Flags,
 }
 
 /// What comes after an instruction.
-enum Next {
+pub(crate) enum Next {
     Go,
     Jump(i64),
     Done,
@@ -173,11 +149,16 @@ enum Next {
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(
+        processor: Processor,
         memory: Memory<'a>,
         callees: &'a [Callee],
         constants: &'a [(u64, Region)],
         limit: u64,
     ) -> Self {
+        let convention = match processor {
+            Processor::X86 => &x86::CONVENTION,
+            Processor::A64 => &a64::CONVENTION,
+        };
         Self {
             memory,
             callees,
@@ -185,7 +166,8 @@ impl<'a> Machine<'a> {
             steps: 0,
             limit,
             calls: 0,
-            general: [Value::Undefined; 16],
+            convention,
+            general: [Value::Undefined; 32],
             vectors: [[Label::NOTHING; 16]; 32],
             flags: Flags::Undefined,
         }
@@ -200,33 +182,40 @@ impl<'a> Machine<'a> {
         chunk: u64,
         chunks: u64,
     ) -> Result<u64, Unproved> {
+        let convention = self.convention;
         self.forget_registers();
-        for (register, _) in KEPT {
-            self.general[register] = Value::Kept(register as u8);
+        for (register, _) in convention.kept {
+            self.general[*register] = Value::Kept(*register as u8);
         }
-        self.general[RSP] = Value::Pointer(self.memory.enter());
-        self.general[RDI] = Value::Pointer(Pointer {
+        for register in convention.kept_vectors.clone() {
+            self.vectors[register][..8].copy_from_slice(&kept_vector(register));
+        }
+        if let Some(link) = convention.link {
+            self.general[link] = Value::Return;
+        }
+        let top = self.memory.enter(convention.link.is_none());
+        self.general[convention.stack] = Value::Pointer(top);
+        let table = Pointer {
             region: Region::Table,
             offset: 0,
             sum: Symbol::KNOWN,
-        });
-        self.general[RSI] = Value::known(chunk);
-        self.general[RDX] = Value::known(chunks);
+        };
+        let arguments = [
+            Value::Pointer(table),
+            Value::known(chunk),
+            Value::known(chunks),
+        ];
+        for (register, value) in convention.arguments.iter().zip(arguments) {
+            self.general[*register] = value;
+        }
         let mut at = entry as i64;
         loop {
             self.count(1)?;
-            let instruction = program.get(at)?;
-            let next = self.step(&instruction).map_err(|stop| {
-                stop.at(Some(Site {
-                    offset: at as usize,
-                    instruction: instruction.to_string(),
-                }))
-            })?;
-            at = match next {
-                Next::Go => instruction.next_ip() as i64,
-                Next::Jump(to) => to,
+            match program.step(self, at)? {
+                Next::Go => {}
+                Next::Jump(to) => at = to,
                 Next::Done => return Ok(self.result()?),
-            };
+            }
         }
     }
 
@@ -241,108 +230,44 @@ impl<'a> Machine<'a> {
 
     /// All that a function called may change.
     fn forget_registers(&mut self) {
+        let Convention {
+            kept,
+            kept_vectors,
+            stack,
+            ..
+        } = self.convention;
         for (register, value) in self.general.iter_mut().enumerate() {
-            if register != RSP && !KEPT.iter().any(|(kept, _)| *kept == register) {
+            if register != *stack && !kept.iter().any(|(kept, _)| *kept == register) {
                 *value = Value::Undefined;
             }
         }
-        self.vectors = [[Label::NOTHING; 16]; 32];
+        for (register, lanes) in self.vectors.iter_mut().enumerate() {
+            let from = if kept_vectors.contains(&register) {
+                8
+            } else {
+                0
+            };
+            lanes[from..].fill(Label::NOTHING);
+        }
         self.flags = Flags::Undefined;
     }
 
     fn result(&self) -> Result<u64, Stop> {
-        for (register, name) in KEPT {
-            match self.general[register] {
-                Value::Kept(which) if usize::from(which) == register => {}
+        for (register, name) in self.convention.kept {
+            match self.general[*register] {
+                Value::Kept(which) if usize::from(which) == *register => {}
                 _ => return Err(Kind::NotKept { register: name }.into()),
             }
         }
-        match self.general[RAX] {
+        for register in self.convention.kept_vectors.clone() {
+            if self.vectors[register][..8] != kept_vector(register) {
+                let register = "a vector of the caller";
+                return Err(Kind::NotKept { register }.into());
+            }
+        }
+        match self.general[self.convention.result] {
             Value::Number(number) => Ok(number.bits),
             other => Err(other.unexpected("a status")),
-        }
-    }
-
-    fn step(&mut self, i: &Instruction) -> Result<Next, Stop> {
-        match i.mnemonic() {
-            Mnemonic::Jmp | Mnemonic::Ret | Mnemonic::Call | Mnemonic::Push | Mnemonic::Pop => {
-                return self.transfer(i);
-            }
-            Mnemonic::Nop => return Ok(Next::Go),
-            _ => {}
-        }
-        if i.is_jcc_short_or_near() {
-            let (holds, cause) = self.condition(i.condition_code())?;
-            self.assume(cause, holds);
-            return Ok(if holds {
-                Next::Jump(i.near_branch_target() as i64)
-            } else {
-                Next::Go
-            });
-        }
-        if self.integer(i)? || self.vector(i)? {
-            return Ok(Next::Go);
-        }
-        match i.flow_control() {
-            // `syscall` is a call, too.
-            FlowControl::Interrupt | FlowControl::Exception | FlowControl::Call => {
-                Err(Kind::System.into())
-            }
-            _ => Err(Stop::unknown()),
-        }
-    }
-
-    /// The address of a memory operand.
-    fn address(&mut self, i: &Instruction) -> Result<Pointer, Stop> {
-        match self.effective(i)? {
-            Value::Pointer(pointer) => Ok(pointer),
-            other => Err(Kind::NotAnAddress {
-                what: other.what().to_owned(),
-            }
-            .into()),
-        }
-    }
-
-    /// The sum that a memory operand spells.
-    fn effective(&mut self, i: &Instruction) -> Result<Value, Stop> {
-        if i.is_ip_rel_memory_operand() {
-            if i.memory_base() != Register::RIP {
-                return Err(Stop::unknown());
-            }
-            return Ok(Value::Pointer(Pointer {
-                region: Region::Code,
-                offset: i.ip_rel_memory_address() as i64,
-                sum: Symbol::KNOWN,
-            }));
-        }
-        let mut sum = Value::known(i.memory_displacement64());
-        if i.memory_base() != Register::None {
-            let base = self.general[general(i.memory_base())?];
-            sum = self.plus(base, sum)?;
-        }
-        if i.memory_index() != Register::None {
-            let index = self.general[general(i.memory_index())?];
-            let scaled = match i.memory_index_scale() {
-                1 => index,
-                scale => self.times(index, u64::from(scale))?,
-            };
-            sum = self.plus(sum, scaled)?;
-        }
-        Ok(sum)
-    }
-
-    /// An immediate, extended by its sign to 64 bits.
-    fn immediate(i: &Instruction, operand: u32) -> Option<u64> {
-        match i.op_kind(operand) {
-            OpKind::Immediate8
-            | OpKind::Immediate16
-            | OpKind::Immediate32
-            | OpKind::Immediate64
-            | OpKind::Immediate8to16
-            | OpKind::Immediate8to32
-            | OpKind::Immediate8to64
-            | OpKind::Immediate32to64 => Some(i.immediate(operand)),
-            _ => None,
         }
     }
 
@@ -359,49 +284,57 @@ impl<'a> Machine<'a> {
 
     /// The arguments of a call, in order.
     pub(crate) fn argument(&self, number: usize) -> Value {
-        self.general[[RDI, RSI, RDX, RCX][number.min(3)]]
+        self.general[self.convention.arguments[number.min(3)]]
     }
 
     pub(crate) fn argument_pointer(&self, number: usize) -> Result<Pointer, Stop> {
-        self.pointer([RDI, RSI, RDX, RCX][number.min(3)])
+        self.pointer(self.convention.arguments[number.min(3)])
     }
 
     /// What a called function leaves behind.
     pub(crate) fn after_call(&mut self, result: Option<Value>) -> Result<(), Stop> {
-        let top = self.pointer(RSP)?.offset;
+        let top = self.pointer(self.convention.stack)?.offset;
         self.memory.forget_below(top);
         self.forget_registers();
         if let Some(result) = result {
-            self.general[RAX] = result;
+            self.general[self.convention.result] = result;
         }
         Ok(())
     }
-}
 
-/// The number of a 64-bit register.
-fn general(register: Register) -> Result<usize, Stop> {
-    if register.is_gpr64() {
-        Ok(register.number())
-    } else {
-        Err(Stop::unknown())
+    /// Writes a register; the stack pointer keeps pointing at the stack.
+    fn set_general(&mut self, register: usize, value: Value) -> Result<(), Stop> {
+        if register == self.convention.stack {
+            match value {
+                Value::Pointer(pointer) if pointer.region == Region::Stack => {
+                    self.memory.set_floor(pointer.offset)?;
+                }
+                _ => {
+                    return Err(Kind::Stack {
+                        what: "the stack pointer leaves the stack",
+                    }
+                    .into());
+                }
+            }
+        }
+        self.general[register] = value;
+        Ok(())
+    }
+
+    /// Refuses a call with a stack that is not aligned as the convention says.
+    pub(crate) fn demand_aligned_stack(&self) -> Result<(), Stop> {
+        if self.pointer(self.convention.stack)?.offset % 16 == 0 {
+            Ok(())
+        } else {
+            Err(Kind::Stack {
+                what: "a call with a stack that is not aligned",
+            }
+            .into())
+        }
     }
 }
 
-/// The number and size of a general register that is not the second byte of one.
-fn sized(register: Register) -> Result<(usize, usize), Stop> {
-    match register {
-        Register::AH | Register::BH | Register::CH | Register::DH => Err(Stop::unknown()),
-        _ if register.is_gpr() => Ok((register.full_register().number(), register.size())),
-        _ => Err(Stop::unknown()),
-    }
-}
-
-/// Whether an instruction has its old encoding, with one operand for source and destination.
-fn is_legacy(i: &Instruction) -> bool {
-    i.encoding() == iced_x86::EncodingKind::Legacy
-}
-
-/// Whether a code is a return that leaves the arguments alone.
-fn is_plain_return(code: Code) -> bool {
-    code == Code::Retnq
+/// What the first bytes of a vector hold at entry that a function gives back.
+fn kept_vector(register: usize) -> [Label; 8] {
+    std::array::from_fn(|byte| Label::kept(8 * register + byte))
 }

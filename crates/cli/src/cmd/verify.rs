@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use restride_check::{Limits, Report, Subject, Unproved, check};
+use restride_check::{Limits, Processor, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
 use restride_loops::{Kernel, Verified};
 use serde_json::json;
@@ -37,11 +37,11 @@ pub(crate) struct Args {
 
 /// Compiles, proves and prints the report.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if !cfg!(target_arch = "x86_64") {
+    let Some(processor) = Processor::host() else {
         return Err(Failure::Usage(
-            "only the machine code of x86-64 can be followed".into(),
+            "the machine code of this processor cannot be followed".into(),
         ));
-    }
+    };
     let program = Program::open(&args.file)?;
     let (kernel, plan) = program.kernel(args.views.policy())?;
     let mut out = io::stdout().lock();
@@ -64,6 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let native = compiled(&kernel, level, args.self_contained)?;
         let phases: Vec<usize> = native.phase_offsets().collect();
         let subject = Subject {
+            processor,
             code: native.code(),
             phases: &phases,
             kernel: &kernel,

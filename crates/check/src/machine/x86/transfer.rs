@@ -2,8 +2,8 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
-use super::{Machine, Next, RSP, general, is_plain_return};
-use crate::memory::Memory;
+use super::super::{Machine, Next};
+use super::{RSP, general, is_plain_return};
 use crate::value::{Pointer, Region, Value};
 use crate::violation::{Kind, Stop};
 
@@ -40,7 +40,7 @@ impl Machine<'_> {
             }
             Mnemonic::Ret if is_plain_return(i.code()) => {
                 let at = self.pointer(RSP)?;
-                if at.region != Region::Stack || !Memory::is_at_entry(at.offset) {
+                if at.region != Region::Stack || !self.memory.is_at_entry(at.offset) {
                     return Err(Kind::Stack {
                         what: "a return with a frame",
                     }
@@ -57,36 +57,5 @@ impl Machine<'_> {
         let offset = at.offset + by;
         self.set_general(RSP, Value::Pointer(Pointer { offset, ..at }))?;
         Ok(offset)
-    }
-
-    /// Writes a register; the stack pointer keeps pointing at the stack.
-    pub(super) fn set_general(&mut self, register: usize, value: Value) -> Result<(), Stop> {
-        if register == RSP {
-            match value {
-                Value::Pointer(pointer) if pointer.region == Region::Stack => {
-                    self.memory.set_floor(pointer.offset)?;
-                }
-                _ => {
-                    return Err(Kind::Stack {
-                        what: "the stack pointer leaves the stack",
-                    }
-                    .into());
-                }
-            }
-        }
-        self.general[register] = value;
-        Ok(())
-    }
-
-    /// Refuses a call with a stack that is not aligned as the convention says.
-    pub(crate) fn demand_aligned_stack(&self) -> Result<(), Stop> {
-        if self.pointer(RSP)?.offset % 16 == 0 {
-            Ok(())
-        } else {
-            Err(Kind::Stack {
-                what: "a call with a stack that is not aligned",
-            }
-            .into())
-        }
     }
 }

@@ -2,7 +2,10 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
-use super::{Machine, is_legacy, sized};
+use super::super::Machine;
+use super::super::lanes::{Bitwise, bitwise, interleaved, on_data, picked};
+use super::super::values::bytes_of;
+use super::{is_legacy, sized};
 use crate::label::Label;
 use crate::memory::Lanes;
 use crate::value::{Data, Value};
@@ -14,58 +17,6 @@ fn xmm(register: Register) -> Result<usize, Stop> {
     } else {
         Err(Stop::unknown())
     }
-}
-
-fn on_data() -> Stop {
-    Stop::not_understood("bits of data are computed with")
-}
-
-/// Lanes of two vectors, those of the second numbered from 16.
-fn picked(a: &Lanes, b: &Lanes, pick: impl Fn(usize) -> usize) -> Lanes {
-    std::array::from_fn(|at| match pick(at) {
-        from @ 0..16 => a[from],
-        from => b[(from - 16) & 15],
-    })
-}
-
-fn interleaved(a: &Lanes, b: &Lanes, size: usize, high: bool) -> Lanes {
-    let half = if high { 8 } else { 0 };
-    picked(a, b, |at| {
-        let lane = at / size;
-        lane % 2 * 16 + half + lane / 2 * size + at % size
-    })
-}
-
-/// Bit by bit on two bytes, where the result is one of them or a constant.
-fn bitwise(operation: Mnemonic, a: Label, b: Label) -> Result<Label, Stop> {
-    let (x, y) = (a.as_literal(), b.as_literal());
-    Ok(match operation {
-        Mnemonic::Por => match (x, y) {
-            (Some(x), Some(y)) => Label::literal(x | y),
-            (Some(0), None) => b,
-            (None, Some(0)) => a,
-            _ => return Err(on_data()),
-        },
-        Mnemonic::Pand => match (x, y) {
-            (Some(x), Some(y)) => Label::literal(x & y),
-            (Some(0), None) | (None, Some(0)) => Label::ZERO,
-            (Some(0xff), None) => b,
-            (None, Some(0xff)) => a,
-            _ => return Err(on_data()),
-        },
-        Mnemonic::Pandn => match (x, y) {
-            (Some(x), Some(y)) => Label::literal(!x & y),
-            (Some(0), None) => b,
-            (Some(0xff), None) | (None, Some(0)) => Label::ZERO,
-            _ => return Err(on_data()),
-        },
-        _ => match (x, y) {
-            (Some(x), Some(y)) => Label::literal(x ^ y),
-            (Some(0), None) => b,
-            (None, Some(0)) => a,
-            _ => return Err(on_data()),
-        },
-    })
 }
 
 impl Machine<'_> {
@@ -109,15 +60,17 @@ impl Machine<'_> {
                 if same {
                     self.set_vector(i, [Label::ZERO; 16])?;
                 } else {
-                    self.bits(i, M::Pxor)?;
+                    self.bits(i, Bitwise::Xor)?;
                 }
             }
-            M::Por | M::Orps | M::Orpd | M::Vpor | M::Vorps | M::Vorpd => self.bits(i, M::Por)?,
+            M::Por | M::Orps | M::Orpd | M::Vpor | M::Vorps | M::Vorpd => {
+                self.bits(i, Bitwise::Or)?
+            }
             M::Pand | M::Andps | M::Andpd | M::Vpand | M::Vandps | M::Vandpd => {
-                self.bits(i, M::Pand)?;
+                self.bits(i, Bitwise::And)?;
             }
             M::Pandn | M::Andnps | M::Andnpd | M::Vpandn | M::Vandnps | M::Vandnpd => {
-                self.bits(i, M::Pandn)?;
+                self.bits(i, Bitwise::AndNot)?;
             }
             M::Pcmpeqb | M::Pcmpeqw | M::Pcmpeqd | M::Vpcmpeqb | M::Vpcmpeqw | M::Vpcmpeqd => {
                 let (first, second) = Self::two(i);
@@ -317,7 +270,7 @@ impl Machine<'_> {
         self.set_general(register, value)
     }
 
-    fn bits(&mut self, i: &Instruction, operation: Mnemonic) -> Result<(), Stop> {
+    fn bits(&mut self, i: &Instruction, operation: Bitwise) -> Result<(), Stop> {
         let (first, second) = Self::two(i);
         let (a, b) = (self.lanes(i, first)?, self.lanes(i, second)?);
         let mut lanes = [Label::ZERO; 16];
@@ -384,16 +337,5 @@ impl Machine<'_> {
             return self.memory.store(to, &lanes[at..at + size]);
         }
         self.move_to_general(i, &lanes[at..at + size])
-    }
-}
-
-/// The bytes of data or of a constant.
-fn bytes_of(value: Value) -> Result<[Label; 8], Stop> {
-    match value {
-        Value::Data(data) => Ok(data.bytes),
-        Value::Number(number) if number.is_known() => {
-            Ok(number.bits.to_le_bytes().map(Label::literal))
-        }
-        other => Err(other.unexpected("data")),
     }
 }
