@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use restride_graph::OPERATORS;
 
 /// Which crate may know which. An arrow that is not here is an error.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("budget", &[]),
     ("text", &[]),
     ("layout", &[]),
@@ -28,11 +28,12 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ),
     ("jit", &["leaves", "loops", "moves", "process"]),
     ("check", &["leaves", "loops"]),
+    ("ahead", &["graph", "jit"]),
     (
         "restride",
         &[
-            "budget", "canon", "check", "exec", "graph", "jit", "leaves", "loops", "lower",
-            "moves", "process",
+            "ahead", "budget", "canon", "check", "exec", "graph", "jit", "leaves", "loops",
+            "lower", "moves", "process",
         ],
     ),
     (

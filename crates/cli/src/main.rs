@@ -26,13 +26,24 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// What `--version` says, beside the number of `-V`.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "
+code        for x86-64, aarch64, and riscv64, with its vectors and without, as Cranelift makes it; kernels as object files for each
+run here    x86-64 under Linux; the others under emulation only
+leaves      precompiled moves are for x86-64: elsewhere an engine has code of its own, of vectors of 16 bytes, or moves
+            without vectors what a leaf would move
+proofs      of machine code are for x86-64"
+);
+
 /// A compiler for moving tensor data.
 ///
 /// Every command that takes a program takes a file, `-` for standard input, or an expression in
 /// numpy's words, and says by the text's first word which stage it is at: `func`, `canonical` or
 /// `kernel`.
 #[derive(Parser)]
-#[command(name = "restride", version, about, after_help = failure::EXIT_CODES)]
+#[command(name = "restride", version, long_version = LONG_VERSION, about, after_help = failure::EXIT_CODES)]
 pub(crate) struct Cli {
     /// When headings are coloured; auto is on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]

@@ -17,7 +17,7 @@ use target_lexicon::Triple;
 
 use crate::attach::Attachments;
 use crate::cpu;
-use crate::emit::{Emitter, signature};
+use crate::emit::{Emitter, Statuses, signature};
 use crate::error::JitError;
 use crate::isa::{self, Paranoia};
 use crate::kernel::NativeKernel;
@@ -81,15 +81,15 @@ impl Default for CompileOptions {
 /// Turns kernels into native code, keeping what it needs from one to the next. It is `Send`; one
 /// that is shared wants a lock around it.
 pub struct Compiler {
-    isa: OwnedTargetIsa,
+    pub(crate) isa: OwnedTargetIsa,
     /// Too large to be moved about on a small stack.
-    context: Box<Context>,
-    functions: FunctionBuilderContext,
+    pub(crate) context: Box<Context>,
+    pub(crate) functions: FunctionBuilderContext,
     installer: Installer,
-    features: Features,
-    instructions: usize,
+    pub(crate) features: Features,
+    pub(crate) instructions: usize,
     contracts: bool,
-    planner: Arc<Planner>,
+    pub(crate) planner: Arc<Planner>,
     self_contained: bool,
 }
 
@@ -118,7 +118,7 @@ impl Compiler {
         ))
     }
 
-    fn with(isa: OwnedTargetIsa, options: CompileOptions) -> Self {
+    pub(crate) fn with(isa: OwnedTargetIsa, options: CompileOptions) -> Self {
         let own = || Arc::new(Planner::new(&Target::with(options.features)));
         let shared = options.planner;
         let shared = shared.filter(|it| it.features() == options.features.available());
@@ -187,24 +187,13 @@ impl Compiler {
         features: Features,
         kernel: &Verified,
     ) -> Result<Listing, JitError> {
-        let options = CompileOptions {
-            features,
-            instructions: usize::MAX,
-            memory: CodeMemory::Module,
-            paranoia: Paranoia {
-                verifier: true,
-                regalloc: false,
-            },
-            contracts: false,
-            planner: None,
-            self_contained: true,
-        };
-        let isa = isa::target(triple, features, options.paranoia)?;
-        Self::with(isa, options).listing(kernel)
+        let mut compiler = Self::for_machine(triple, features)?;
+        compiler.instructions = usize::MAX;
+        compiler.listing(kernel)
     }
 
     /// Turns a panic of the code generator into an error, and starts afresh after one.
-    fn guarded<T>(
+    pub(crate) fn guarded<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, JitError>,
     ) -> Result<T, JitError> {
@@ -257,7 +246,7 @@ impl Compiler {
                 &mut blob.attachments,
                 shuffles,
                 room,
-                &mut checks,
+                Statuses::Numbers(&mut checks),
                 left,
             )
             .phase(stmts)
@@ -295,7 +284,7 @@ impl Compiler {
 
 /// Whether a function has an instruction that goes elsewhere. What the code generator would call by
 /// itself shows as a relocation, of which there must be none at all.
-fn calls_anything(function: &Function) -> bool {
+pub(crate) fn calls_anything(function: &Function) -> bool {
     let blocks = function.layout.blocks();
     let mut all = blocks.flat_map(|block| function.layout.block_insts(block));
     all.any(|inst| function.dfg.insts[inst].opcode().is_call())

@@ -2,18 +2,28 @@
 
 use restride_moves::Features;
 use restride_moves::cells::Shuffles;
-use target_lexicon::Architecture;
+use target_lexicon::{Architecture, Riscv64Architecture};
 
-/// Which shuffles inline code has.
-pub(crate) fn shuffles(features: Features, architecture: Architecture) -> Shuffles {
+/// Which shuffles inline code has; nothing where there are no vectors.
+pub(crate) fn shuffles(features: Features, architecture: Architecture) -> Option<Shuffles> {
     match (architecture, features) {
-        (Architecture::X86_64, Features::Sse2) => Shuffles::Words,
-        _ => Shuffles::Bytes,
+        (Architecture::X86_64, Features::Sse2) => Some(Shuffles::Words),
+        (Architecture::Riscv64(profile), _) if !has_vectors(profile) => None,
+        _ => Some(Shuffles::Bytes),
     }
 }
 
-/// The code generator's names for everything the level has.
-pub(crate) fn cranelift_flags(features: Features) -> impl Iterator<Item = &'static str> {
+/// Of the RISC-Vs that have names, the profile of 2023 is the first that has vectors.
+fn has_vectors(profile: Riscv64Architecture) -> bool {
+    matches!(profile, Riscv64Architecture::Riscv64a23)
+}
+
+/// The code generator's names for everything the level has. Of other machines the name says what
+/// there is.
+pub(crate) fn cranelift_flags(
+    features: Features,
+    architecture: Architecture,
+) -> impl Iterator<Item = &'static str> {
     const STEPS: [(Features, &[&str]); 4] = [
         (Features::Sse41, &["has_sse3", "has_ssse3", "has_sse41"]),
         (Features::Avx, &["has_sse42", "has_popcnt", "has_avx"]),
@@ -31,8 +41,15 @@ pub(crate) fn cranelift_flags(features: Features) -> impl Iterator<Item = &'stat
             ],
         ),
     ];
-    STEPS
+    let levels = STEPS
         .into_iter()
-        .filter(move |(level, _)| *level <= features)
-        .flat_map(|(_, names)| names.iter().copied())
+        .filter(move |(level, _)| architecture == Architecture::X86_64 && *level <= features);
+    let vectors: &[&str] = match architecture {
+        Architecture::Riscv64(profile) if has_vectors(profile) => &["has_v"],
+        _ => &[],
+    };
+    levels
+        .map(|(_, names)| names)
+        .chain([vectors])
+        .flat_map(|names| names.iter().copied())
 }

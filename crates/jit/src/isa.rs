@@ -2,7 +2,7 @@
 
 use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
-use target_lexicon::{Architecture, Triple};
+use target_lexicon::Triple;
 
 use crate::cpu;
 use crate::error::JitError;
@@ -17,7 +17,7 @@ pub struct Paranoia {
     pub regalloc: bool,
 }
 
-/// The code generator for `triple`, restricted to a level of the host where it is an x86-64.
+/// The code generator for `triple`, restricted to a level where it is an x86-64.
 pub(crate) fn target(
     triple: &Triple,
     level: Features,
@@ -43,12 +43,10 @@ pub(crate) fn target(
         if paranoia.regalloc { "true" } else { "false" },
     )?;
     let mut builder = isa::lookup(triple.clone()).map_err(|error| target(error.to_string()))?;
-    if triple.architecture == Architecture::X86_64 {
-        for name in cpu::cranelift_flags(level) {
-            builder
-                .enable(name)
-                .map_err(|error| target(format!("{name}: {error}")))?;
-        }
+    for name in cpu::cranelift_flags(level, triple.architecture) {
+        builder
+            .enable(name)
+            .map_err(|error| target(format!("{name}: {error}")))?;
     }
     builder
         .finish(settings::Flags::new(flags))

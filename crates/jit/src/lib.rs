@@ -10,6 +10,7 @@
 //! a machine without a code generator; both are a [`JitError`], and a panic of the code generator
 //! is one too.
 
+mod ahead;
 mod attach;
 mod checks;
 mod compiler;
@@ -22,6 +23,7 @@ mod listing;
 mod memory;
 mod sync;
 
+pub use ahead::Standalone;
 pub use compiler::{CODE_STACK, CompileOptions, Compiler};
 pub use error::{BadIndex, CodeMemoryError, JitError, RunError};
 pub use isa::Paranoia;
@@ -31,6 +33,7 @@ pub use memory::CodeMemory;
 #[cfg(target_os = "linux")]
 pub use memory::{ArenaOptions, ArenaStats, CodeArena};
 pub use restride_moves::Features;
+pub use target_lexicon::{self as machine, Triple};
 
 #[cfg(target_os = "linux")]
 use restride_process as process;

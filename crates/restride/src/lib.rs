@@ -146,6 +146,8 @@ mod jit;
 #[cfg(not(feature = "jit"))]
 #[path = "no_jit.rs"]
 mod jit;
+#[cfg(feature = "ahead")]
+mod object;
 mod overlap;
 mod parallel;
 // What it has is for tools, too.
@@ -174,6 +176,8 @@ pub use config::{Code, Config, Memory};
 pub use dense::DenseError;
 pub use engine::{Engine, Stats};
 pub use error::{Argument, CompileError, OffendingIndex, RunError};
+#[cfg(feature = "ahead")]
+pub use object::{Object, ObjectError};
 #[cfg(feature = "rayon")]
 pub use parallel::Rayon;
 pub use parallel::{ParallelFor, Sequential};
@@ -181,6 +185,8 @@ pub use parallel::{ParallelFor, Sequential};
 pub use pipeline::{Options, Stages};
 pub use program::{Answer, Output, Program, Summary};
 pub use raw::Buffer;
+#[cfg(feature = "ahead")]
+pub use restride_ahead::{BadName, FileError};
 pub use restride_budget::{Budget, Stage, TooCostly};
 pub use restride_canon::CanonError;
 pub use restride_exec::PrepareError;

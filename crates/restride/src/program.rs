@@ -83,16 +83,16 @@ pub(crate) struct Meta {
 }
 
 /// What an index check is for.
-struct Checked {
+pub(crate) struct Checked {
     node: ValueId,
     /// The operator as printed.
-    op: Arc<str>,
+    pub(crate) op: Arc<str>,
     /// The axis that the indices choose along.
-    axis: usize,
+    pub(crate) axis: usize,
 }
 
 impl Checked {
-    fn of(graph: &Graph, values: &[ValueId], check: &plan::IndexCheck) -> Option<Self> {
+    pub(crate) fn of(graph: &Graph, values: &[ValueId], check: &plan::IndexCheck) -> Option<Self> {
         let node = *values.get(check.op as usize)?;
         let op = graph.op(node);
         let column = check.column as usize;

@@ -1,10 +1,11 @@
-//! `restride compile`: the code of a program, at the level asked for.
+//! `restride compile`: the code of a program, at the level asked for, or of many as an object file.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 
+use super::object;
 use crate::failure::Failure;
 use crate::listing::commented;
 use crate::source::INPUT_HELP;
@@ -15,7 +16,7 @@ use crate::views::{Views, notes};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[arg(default_value = "-", help = INPUT_HELP)]
-    file: String,
+    files: Vec<String>,
     /// What to print.
     #[arg(long, value_enum, default_value_t = Emit::Asm)]
     emit: Emit,
@@ -24,6 +25,8 @@ pub(crate) struct Args {
     self_contained: bool,
     #[command(flatten)]
     views: Views,
+    #[command(flatten)]
+    object: object::Args,
 }
 
 /// What can be printed.
@@ -37,17 +40,30 @@ pub(crate) enum Emit {
     Asm,
     /// All of these.
     All,
+    /// An object file of one function for each program, and a C header. Every output is written.
+    Obj,
 }
 
 /// Compiles and prints.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let program = Program::open(&args.file)?;
+    if args.emit == Emit::Obj {
+        return object::run(&args.files, &args.object);
+    }
+    if args.object.is_used() {
+        let message = "`--target`, `-o` and `--header` are for `--emit obj`";
+        return Err(Failure::Usage(message.into()));
+    }
+    let [file] = args.files.as_slice() else {
+        let message = "one program is wanted; only `--emit obj` takes several";
+        return Err(Failure::Usage(message.into()));
+    };
+    let program = Program::open(file)?;
     let (kernel, plan) = program.kernel(args.views.policy())?;
     let mut out = io::stdout().lock();
     // A comment in the language of what follows it.
     let comment = match args.emit {
         Emit::Loops | Emit::All => "//",
-        Emit::Clif | Emit::Asm => ";",
+        Emit::Clif | Emit::Asm | Emit::Obj => ";",
     };
     for note in plan
         .iter()

@@ -12,6 +12,7 @@ mod folders;
 mod import;
 mod ladder;
 mod model;
+mod object;
 mod opt;
 pub(crate) mod report;
 mod run;
@@ -39,8 +40,10 @@ pub(crate) enum Command {
         after_help = "Example:\n  restride explain 'x: f32[8,16,32]; x[1, ..., ::-2, newaxis]'"
     )]
     Explain(explain::Args),
-    /// Print the loops, the intermediate code or the machine code of a program.
-    #[command(after_help = "Example:\n  restride compile --copy-views 'x: f32[64,64]; x.T'")]
+    /// Print the loops, the intermediate code or the machine code of a program, or make an object file of many.
+    #[command(
+        after_help = "Examples:\n  restride compile --copy-views 'x: f32[64,64]; x.T'\n  restride compile --emit obj --target aarch64-unknown-linux-gnu kernels.mv -o k.o --header k.h"
+    )]
     Compile(compile::Args),
     /// Write a page that shows a program at every stage.
     #[command(

@@ -2,8 +2,8 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, SigRef, Signature, StackSlot,
-    StackSlotData, StackSlotKind, Type, Value, types,
+    AbiParam, Block, BlockArg, ExternalName, GlobalValueData, InstBuilder, MemFlagsData, SigRef,
+    Signature, StackSlot, StackSlotData, StackSlotKind, Type, UserExternalName, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FuncInstBuilder, FunctionBuilder};
@@ -62,15 +62,18 @@ pub(super) struct Code<'f> {
     builder: FunctionBuilder<'f>,
     /// Signatures of called functions, by their number of parameters and results.
     signatures: SmallVec<[(usize, usize, SigRef); 2]>,
+    /// Whether sixteen bytes are one register; they are two otherwise.
+    has_vectors: bool,
 }
 
 /// The only promise made of any access: it does not trap.
 const FLAGS: MemFlagsData = MemFlagsData::new().with_notrap();
 
 impl<'f> Code<'f> {
-    pub(super) fn new(builder: FunctionBuilder<'f>) -> Self {
+    pub(super) fn new(builder: FunctionBuilder<'f>, has_vectors: bool) -> Self {
         Self {
             builder,
+            has_vectors,
             signatures: SmallVec::new(),
         }
     }
@@ -115,6 +118,29 @@ impl<'f> Code<'f> {
         self.constant(pointer as usize as i64)
     }
 
+    /// An entry of a table of addresses.
+    pub(super) fn entry_of(&mut self, table: Value, number: u32) -> Value {
+        let at = At {
+            ptr: table,
+            offset: i64::from(number) * 8,
+        };
+        self.load(types::I64, at)
+    }
+
+    /// The address of what has a number for a name, and lies near the function.
+    pub(super) fn named(&mut self, number: u32) -> Value {
+        let function = &mut self.builder.func;
+        let name = UserExternalName::new(0, number);
+        let name = function.declare_imported_user_function(name);
+        let symbol = function.create_global_value(GlobalValueData::Symbol {
+            name: ExternalName::user(name),
+            offset: 0.into(),
+            colocated: true,
+            tls: false,
+        });
+        self.ins().symbol_value(types::I64, symbol)
+    }
+
     /// The pointer and 32-bit displacement of an address.
     fn split(&mut self, at: At) -> (Value, i32) {
         match i32::try_from(at.offset) {
@@ -124,6 +150,10 @@ impl<'f> Code<'f> {
     }
 
     pub(super) fn load(&mut self, ty: Type, at: At) -> Value {
+        let ty = match ty == types::I8X16 && !self.has_vectors {
+            true => types::I128,
+            false => ty,
+        };
         let (ptr, offset) = self.split(at);
         self.ins().load(ty, FLAGS, ptr, offset)
     }
@@ -366,13 +396,14 @@ impl<'f> Code<'f> {
     }
 
     /// A vector known now.
-    pub(super) fn vector(&mut self, bytes: [u8; 16]) -> Value {
-        let constant = self
-            .builder
-            .func
-            .dfg
-            .constants
-            .insert(bytes.as_slice().into());
+    pub(super) fn vector(&mut self, bits: u128) -> Value {
+        if !self.has_vectors {
+            let [low, high] = [bits, bits >> 64].map(|half| self.constant(half as i64));
+            return self.ins().iconcat(low, high);
+        }
+        let bytes = bits.to_le_bytes();
+        let constants = &mut self.builder.func.dfg.constants;
+        let constant = constants.insert(bytes.as_slice().into());
         self.ins().vconst(types::I8X16, constant)
     }
 }

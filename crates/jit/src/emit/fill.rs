@@ -89,7 +89,7 @@ impl Emitter<'_, '_> {
 
     fn pattern(&mut self, ty: Type, pattern: u128) -> Value {
         if ty == types::I8X16 {
-            return self.code.vector(pattern.to_le_bytes());
+            return self.code.vector(pattern);
         }
         let unused = 64 - ty.bits();
         let bits = (pattern as u64) << unused >> unused;

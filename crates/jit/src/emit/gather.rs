@@ -97,7 +97,9 @@ impl Emitter<'_, '_> {
         let index = self.at(&g.index)?;
         let shape = ByteBox::of_move(&g.dims, width as usize).map_err(impossible)?;
         let Some(room) = self.room else {
-            if let Some(plan) = Inline::for_gather(&shape, g.extent, self.shuffles) {
+            let shuffles = self.shuffles;
+            let plan = shuffles.and_then(|it| Inline::for_gather(&shape, g.extent, it));
+            if let Some(plan) = plan {
                 return self.each_row(g, dst, src, index, &shape, &plan);
             }
             let (entry, params) = self.attachments.gather(g, width)?;
@@ -108,9 +110,7 @@ impl Emitter<'_, '_> {
             return Ok(());
         };
         for (outer, inner) in around_rows(&shape, g.dst_stride.wrapping_mul(width)) {
-            let planner = self.attachments.planner();
-            let room = room / ROWS_AT_ONCE;
-            let plan = planner.self_contained(&inner, Form::Elements, self.shuffles, room);
+            let plan = self.self_contained(&inner, Form::Elements, room / ROWS_AT_ONCE);
             let (dst, src) = (dst.plus(outer.at.0 as i64), src.plus(outer.at.1 as i64));
             self.try_nest(dst, src, &outer.steps, STRAIGHT, &mut |emit, dst, src| {
                 emit.each_row(g, dst, src, index, &inner, &plan)

@@ -124,15 +124,14 @@ impl Emitter<'_, '_> {
         self.code.ins().select(negative, from_end, value)
     }
 
-    /// Ends the run unless every index of a box is in range.
+    /// Ends the run with a status unless every index of a box is in range.
     pub(super) fn check(
         &mut self,
         index: &Place,
         dims: &[(i64, i64)],
         norm: &Norm,
+        status: i64,
     ) -> Result<(), JitError> {
-        *self.checks += 1;
-        let status = *self.checks;
         let at = self.at(index)?;
         let checked = CheckBox::new(dims, *norm);
         if self.room.is_some() && checked.looks() > SHORT_CHECK {

@@ -14,9 +14,9 @@ mod tiles;
 mod vectors;
 
 use cranelift_codegen::ir::{InstBuilder, StackSlot, Value, types};
-use restride_loops::{BufferId, Kernel, Move, Place, Role, Stmt, Var};
+use restride_loops::{Buffer, BufferId, Form, Kernel, Move, Place, Role, ScratchLayout, Stmt, Var};
 use restride_moves::cells::Shuffles;
-use restride_moves::{BoxError, ByteBox, STAGE};
+use restride_moves::{BoxError, ByteBox, Inline, STAGE};
 use smallvec::SmallVec;
 
 use crate::attach::Attachments;
@@ -42,6 +42,26 @@ impl At {
     }
 }
 
+/// What a function returns when a check fails.
+pub(crate) enum Statuses<'a> {
+    /// The number of the check in program order, from 1; the last one given out.
+    Numbers(&'a mut i64),
+    /// One more than the code that the kernel gives it.
+    Codes,
+}
+
+impl Statuses<'_> {
+    fn next(&mut self, code: u32) -> i64 {
+        match self {
+            Self::Numbers(last) => {
+                **last += 1;
+                **last
+            }
+            Self::Codes => i64::from(code) + 1,
+        }
+    }
+}
+
 /// Emits the phases of one kernel.
 pub(crate) struct Emitter<'a, 'f> {
     code: Code<'f>,
@@ -50,15 +70,15 @@ pub(crate) struct Emitter<'a, 'f> {
     pointers: Pointers,
     /// For index variables that may be out of range: whether they are in it.
     in_range: SmallVec<[(Var, Value); 4]>,
-    /// What vectors can be put together.
-    shuffles: Shuffles,
+    /// What vectors can be put together; nothing where there are no vectors.
+    shuffles: Option<Shuffles>,
     /// Where blocks are put together, if any are.
     stage: Option<StackSlot>,
     /// About how many instructions a statement may have, of code that does everything itself;
     /// nothing if it may call leaves.
     room: Option<usize>,
-    /// The checks of this kernel met so far, which is the number of the last one.
-    checks: &'a mut i64,
+    /// What a check that fails returns.
+    statuses: Statuses<'a>,
     /// The most instructions that the function may have.
     limit: usize,
 }
@@ -68,13 +88,13 @@ impl<'a, 'f> Emitter<'a, 'f> {
         builder: cranelift_frontend::FunctionBuilder<'f>,
         kernel: &'a Kernel,
         attachments: &'a mut Attachments,
-        shuffles: Shuffles,
+        shuffles: Option<Shuffles>,
         room: Option<usize>,
-        checks: &'a mut i64,
+        statuses: Statuses<'a>,
         limit: usize,
     ) -> Self {
         Self {
-            code: Code::new(builder),
+            code: Code::new(builder, shuffles.is_some()),
             kernel,
             attachments,
             pointers: Pointers::default(),
@@ -82,7 +102,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             shuffles,
             stage: None,
             room,
-            checks,
+            statuses,
             limit,
         }
     }
@@ -131,25 +151,61 @@ impl<'a, 'f> Emitter<'a, 'f> {
         Ok(())
     }
 
+    /// Emits all phases, one after the other, as the body of a function of addresses of inputs, those of
+    /// outputs and scratch. Constants are names to be resolved, each the number of its buffer.
+    pub(crate) fn whole(mut self, scratch: &ScratchLayout) -> Result<(), JitError> {
+        let arguments = self.code.entry();
+        let kernel = self.kernel;
+        for stmts in &kernel.phases {
+            let mark = self.pointers.mark();
+            for buffer in self.pointers.buffers_of(stmts) {
+                let base = self.argument(arguments, buffer, scratch)?;
+                self.pointers.define(Key::base(buffer), base);
+            }
+            self.block(stmts)?;
+            self.pointers.reset(mark);
+        }
+        self.code.finish();
+        Ok(())
+    }
+
     /// Where a buffer begins: from the caller's table, or a constant of the kernel's own.
     fn base(&mut self, table: Value, id: BufferId) -> Result<Value, JitError> {
-        let buffer = self
-            .kernel
-            .buffer(id)
-            .ok_or_else(|| JitError::Internal(format!("no buffer b{}", id.0)))?;
-        Ok(match &buffer.role {
+        Ok(match &self.buffer(id)?.role {
             Role::Const(bytes) => {
                 let address = self.attachments.constant(bytes);
                 self.code.address(address)
             }
-            Role::In(_) | Role::Out(..) | Role::Scratch => {
-                let at = At {
-                    ptr: table,
-                    offset: i64::from(id.0) * 8,
-                };
-                self.code.load(types::I64, at)
+            Role::In(_) | Role::Out(..) | Role::Scratch => self.code.entry_of(table, id.0),
+        })
+    }
+
+    /// The same for [`Emitter::whole`].
+    fn argument(
+        &mut self,
+        [inputs, outputs, memory]: [Value; 3],
+        id: BufferId,
+        scratch: &ScratchLayout,
+    ) -> Result<Value, JitError> {
+        Ok(match &self.buffer(id)?.role {
+            Role::Const(_) => self.code.named(id.0),
+            Role::In(number) => self.code.entry_of(inputs, *number),
+            Role::Out(number, _) => self.code.entry_of(outputs, *number),
+            Role::Scratch => {
+                let mut places = scratch.offsets.iter();
+                let place = places.find(|(known, _)| *known == id);
+                let (_, offset) = place.ok_or_else(|| missing(id))?;
+                let offset = i64::try_from(*offset).map_err(|_| missing(id))?;
+                self.code.pointer(At {
+                    ptr: memory,
+                    offset,
+                })
             }
         })
+    }
+
+    fn buffer(&self, id: BufferId) -> Result<&'a Buffer, JitError> {
+        self.kernel.buffer(id).ok_or_else(|| missing(id))
     }
 
     /// Bytes per element of a place's buffer.
@@ -181,8 +237,14 @@ impl<'a, 'f> Emitter<'a, 'f> {
                     var, extent, body, ..
                 } => self.counted_loop(*var, Trips::Known(*extent), None, body)?,
                 Stmt::Check {
-                    index, dims, norm, ..
-                } => self.check(index, dims, norm)?,
+                    index,
+                    dims,
+                    norm,
+                    code,
+                } => {
+                    let status = self.statuses.next(*code);
+                    self.check(index, dims, norm, status)?;
+                }
                 Stmt::Index { var, place, norm } => {
                     self.index(*var, place, norm, &stmts[at + 1..])?;
                 }
@@ -271,10 +333,13 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Moves a box whose addresses are known to be in range.
     fn transfer(&mut self, dst: At, src: At, m: &Move, width: i64) -> Result<(), JitError> {
         let shape = ByteBox::of_move(&m.dims, width as usize).map_err(impossible)?;
-        let planner = self.attachments.planner();
-        let plan = match self.room {
-            None => planner.inline(&shape, m.form, self.shuffles),
-            Some(room) => Some(planner.self_contained(&shape, m.form, self.shuffles, room)),
+        let plan = match (self.room, self.shuffles) {
+            (Some(room), _) => Some(self.self_contained(&shape, m.form, room)),
+            (None, Some(shuffles)) => {
+                let planner = self.attachments.planner();
+                planner.inline(&shape, m.form, shuffles)
+            }
+            (None, None) => None,
         };
         match plan {
             Some(plan) => {
@@ -286,6 +351,17 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 self.code.call_leaf(entry, dst, src, params);
                 Ok(())
             }
+        }
+    }
+
+    /// The code of a box that does everything itself.
+    fn self_contained(&self, shape: &ByteBox, form: Form, room: usize) -> Inline {
+        match self.shuffles {
+            Some(shuffles) => {
+                let planner = self.attachments.planner();
+                planner.self_contained(shape, form, shuffles, room)
+            }
+            None => Inline::Runs,
         }
     }
 
@@ -302,6 +378,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
         all
     }
+}
+
+/// A buffer that a kernel mentions and does not have, which no verified kernel does.
+fn missing(id: BufferId) -> JitError {
+    JitError::Internal(format!("no buffer b{}", id.0))
 }
 
 /// A box that no memory holds, which no verified kernel has.

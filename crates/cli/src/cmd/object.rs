@@ -1,0 +1,109 @@
+//! `restride compile --emit obj`: programs as an object file and a C header.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use restride::{CompileError, Features, Object, ObjectError};
+
+use crate::budget;
+use crate::failure::Failure;
+use crate::source::printable;
+use crate::stages::Program;
+
+/// What `--emit obj` needs beside programs.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Of `--emit obj`: the machine, such as aarch64-unknown-linux-gnu
+    #[arg(long, value_name = "TRIPLE")]
+    target: Option<String>,
+    /// Of `--emit obj`: what code may use of an x86-64
+    #[arg(long, value_enum, default_value_t)]
+    level: Level,
+    /// Of `--emit obj`: where the object file goes
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Of `--emit obj`: where the C header goes
+    #[arg(long, value_name = "FILE")]
+    header: Option<PathBuf>,
+}
+
+/// Levels of the processor by their names.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+enum Level {
+    #[default]
+    Sse2,
+    #[value(name = "sse4.1")]
+    Sse41,
+    Avx,
+    Avx2,
+    Avx512,
+}
+
+impl Args {
+    /// Whether something is asked for that only an object has.
+    pub(crate) fn is_used(&self) -> bool {
+        self.target.is_some() || self.output.is_some() || self.header.is_some()
+    }
+}
+
+/// Compiles all programs of all arguments, and writes the files.
+pub(crate) fn run(arguments: &[String], args: &Args) -> Result<ExitCode, Failure> {
+    let wanted = |what: &str| Failure::Usage(format!("`--emit obj` wants {what}"));
+    let target = args.target.as_deref();
+    let target = target.ok_or_else(|| wanted("`--target`, such as aarch64-unknown-linux-gnu"))?;
+    let output = args.output.as_ref();
+    let output = output.ok_or_else(|| wanted("`-o FILE`, for the object file"))?;
+    let level = match args.level {
+        Level::Sse2 => Features::Sse2,
+        Level::Sse41 => Features::Sse41,
+        Level::Avx => Features::Avx,
+        Level::Avx2 => Features::Avx2,
+        Level::Avx512 => Features::Avx512,
+    };
+    let object = Object::new(target, level).map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut object = object.within(budget::chosen());
+    for argument in arguments {
+        for (input, program) in Program::all(argument)? {
+            let Program::Graph(graph) = program else {
+                let stage = program.stage();
+                let title = input.title();
+                return Err(Failure::Input(format!(
+                    "{title}: an object is made of graphs, and this is a {stage}"
+                )));
+            };
+            let name = identifier(graph.name());
+            let added = object.add(&name, &graph);
+            added.map_err(|error| refused(&input.title(), error))?;
+        }
+    }
+    let bytes = object.bytes();
+    let bytes = bytes.map_err(|error| Failure::Usage(error.to_string()))?;
+    write(output, &bytes)?;
+    if let Some(header) = &args.header {
+        write(header, object.header().as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A program's name as C may have it: what it may not have is `_`.
+fn identifier(name: &str) -> String {
+    let known = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    name.chars().map(known).collect()
+}
+
+fn refused(title: &str, error: ObjectError) -> Failure {
+    match error {
+        ObjectError::Compile(CompileError::TooCostly(spent)) => budget::refused(spent),
+        ObjectError::Name(_) | ObjectError::Taken(_) => Failure::Input(format!("{title}: {error}")),
+        error => Failure::Internal(format!("{title}: {error}")),
+    }
+}
+
+fn write(path: &PathBuf, bytes: &[u8]) -> Result<(), Failure> {
+    let name = path.display().to_string();
+    let written = fs::write(path, bytes);
+    written.map_err(|error| Failure::Input(format!("{}: {error}", printable(&name))))
+}
