@@ -1,5 +1,6 @@
 //! The home of the tests that span crates: file tests, golden cases, the ladder.
 
+pub mod ahead;
 pub mod answer;
 #[path = "fuzz/bodies.rs"]
 pub mod fuzz;

@@ -1,0 +1,159 @@
+//! What kernels that are compiled ahead of time come to: `ahead run` runs many more of them than the test does, and
+//! `ahead count` counts the instructions that the workloads take under emulation, beside their sizes.
+//!
+//! ```sh
+//! cargo run --release -p restride-tests --bin ahead -- run 10000     # random graphs, all golden cases, all workloads
+//! cargo run --release -p restride-tests --bin ahead -- count aarch64
+//! ```
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use restride_tests::ahead::Linked;
+use restride_tests::ahead::cases::{Case, golden, random, workloads};
+use restride_tests::ahead::machines::{MACHINES, Machine};
+
+/// Counts instructions.
+const PLUGIN: &str = include_str!("count.c");
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let folder = std::env::temp_dir().join(format!("ahead-{}", std::process::id()));
+    let done = match words[..] {
+        ["run", count] => match count.parse() {
+            Ok(count) => run(count, &folder),
+            Err(_) => Err("`run` wants how many random graphs".into()),
+        },
+        ["count", name] => match MACHINES.iter().find(|machine| machine.name == name) {
+            Some(machine) => count(machine, &folder),
+            None => Err(format!("no machine `{name}`")),
+        },
+        _ => Err("`run N` or `count MACHINE`".into()),
+    };
+    let _ = fs::remove_dir_all(&folder);
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(count: u64, folder: &Path) -> Result<(), String> {
+    let all = usize::MAX;
+    let sources: [(&str, Vec<Case>); 3] = [
+        ("random graphs", random(count)),
+        (
+            "golden cases",
+            golden(1).map_err(|error| error.to_string())?,
+        ),
+        ("workloads", workloads("workloads.json", all)?),
+    ];
+    let mut failed = 0;
+    for machine in &MACHINES {
+        if let Some(what) = machine.missing() {
+            println!("{}: not run: there is no {what}", machine.name);
+            continue;
+        }
+        for (source, cases) in &sources {
+            let begun = Instant::now();
+            let linked = Linked::new(machine, cases, folder)?;
+            let outcome = linked.run();
+            let refused = cases.iter().filter(|case| case.is_refused()).count();
+            println!(
+                "{}: {} {source} ({refused} refused), {} bytes of object: {} in {:.0?}",
+                machine.name,
+                cases.len(),
+                linked.object,
+                outcome.as_ref().map_or("WRONG", |()| "right"),
+                begun.elapsed(),
+            );
+            if let Err(error) = outcome {
+                println!("{error}");
+                failed += 1;
+            }
+        }
+    }
+    match failed {
+        0 => Ok(()),
+        _ => Err(format!("{failed} runs went wrong")),
+    }
+}
+
+/// What one workload comes to.
+struct Row {
+    name: String,
+    /// Instructions for each byte that is written.
+    per_byte: f64,
+    written: usize,
+    code: usize,
+    data: usize,
+    time: Duration,
+}
+
+fn count(machine: &Machine, folder: &Path) -> Result<(), String> {
+    let cases = workloads("workloads.json", usize::MAX)?;
+    let linked = Linked::new(machine, &cases, folder)?;
+    let plugin = folder.join("count.c");
+    let [library, places, counts] = ["count.so", "places", "counts"].map(|it| folder.join(it));
+    let text = linked.places()?;
+    let text = text
+        .iter()
+        .map(|(first, bytes)| format!("{first:x} {bytes:x}\n"));
+    let write = |path: &Path, text: &str| fs::write(path, text).map_err(|it| it.to_string());
+    write(&places, &text.collect::<String>())?;
+    write(&plugin, PLUGIN)?;
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-O2", "-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(&plugin);
+    if !gcc.status().is_ok_and(|status| status.success()) {
+        return Err("the plugin cannot be compiled".into());
+    }
+    let option = format!(
+        "{},places={},counts={}",
+        library.display(),
+        places.display(),
+        counts.display()
+    );
+    linked.run_with(&["-plugin".into(), option])?;
+    let counts = fs::read_to_string(&counts).map_err(|error| error.to_string())?;
+    let counts = counts
+        .lines()
+        .map(|line| line.parse::<f64>().unwrap_or(f64::NAN));
+    let rows = cases.iter().zip(counts).enumerate();
+    let rows = rows.map(|(at, (case, executed))| Row {
+        name: case.name.clone(),
+        // Each runs twice.
+        per_byte: executed / 2.0 / case.written() as f64,
+        written: case.written(),
+        code: linked.sizes[at].0,
+        data: linked.sizes[at].1,
+        time: linked.times[at],
+    });
+    let mut rows: Vec<Row> = rows.collect();
+    rows.sort_by(|a, b| b.per_byte.total_cmp(&a.per_byte));
+    println!(
+        "| workload | bytes written | instructions a byte | bytes of code | of constants | compiled in |"
+    );
+    println!("|---|-:|-:|-:|-:|-:|");
+    for row in &rows {
+        println!(
+            "| {} | {} | {:.3} | {} | {} | {:.1?} |",
+            row.name, row.written, row.per_byte, row.code, row.data, row.time
+        );
+    }
+    let logs: f64 = rows.iter().map(|row| row.per_byte.ln()).sum();
+    let code: usize = rows.iter().map(|row| row.code).sum();
+    println!(
+        "\n{} workloads: {:.3} instructions a byte (geometric mean), {code} bytes of code, {} of object",
+        rows.len(),
+        (logs / rows.len() as f64).exp(),
+        linked.object
+    );
+    Ok(())
+}
