@@ -34,7 +34,7 @@ code        for x86-64, aarch64, and riscv64, with its vectors and without, as C
 run here    x86-64 under Linux; the others under emulation only
 leaves      precompiled moves are for x86-64: elsewhere an engine has code of its own, of vectors of 16 bytes, or moves
             without vectors what a leaf would move
-proofs      of machine code are for x86-64"
+proofs      of machine code are for x86-64 and aarch64, not yet for object files"
 );
 
 /// A compiler for moving tensor data.
