@@ -89,11 +89,27 @@ macro_rules! row {
 #[must_use]
 pub unsafe fn row_holds(norm: &Norm, first: *const u8, count: i64, stride: isize) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if count >= LONG && Features::detect() >= Features::Avx2 {
+    if count >= LONG {
+        let features = Features::detect();
         // SAFETY: the machine has what it takes; the rest is the caller's.
-        return unsafe { at_avx2(norm, first, count, stride) };
+        unsafe {
+            if features >= Features::Avx512 {
+                return at_avx512(norm, first, count, stride);
+            }
+            if features >= Features::Avx2 {
+                return at_avx2(norm, first, count, stride);
+            }
+        }
     }
     row!(Sixteen, norm, first, count, stride)
+}
+
+/// # Safety
+/// As [`row_holds`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn at_avx512(norm: &Norm, first: *const u8, count: i64, stride: isize) -> bool {
+    row!(std::arch::x86_64::__m512i, norm, first, count, stride)
 }
 
 /// # Safety

@@ -3,12 +3,22 @@
 use restride_leaves::row_holds;
 use restride_loops::{IndexType, Norm};
 
-/// Whether a row of one value holds, which ends with another.
+/// Whether rows of two values hold, of one the first but for the end, of the other all but one place. Rows
+/// that the narrowest vectors take, and such as the widest do; both with some left over.
 fn holds<const N: usize>(norm: &Norm, value: [u8; N], last: [u8; N]) -> bool {
-    let mut row = [value; 37];
-    row[36] = last;
-    // SAFETY: the row is there.
-    unsafe { row_holds(norm, row.as_flattened().as_ptr(), 37, N as isize) }
+    let rows = [37, 197].map(|count| {
+        let (mut first, mut second) = (vec![value; count], vec![last; count]);
+        first[count - 1] = last;
+        second[3] = value;
+        [first, second].map(|row| {
+            let start = row.as_flattened().as_ptr();
+            // SAFETY: the row is there.
+            unsafe { row_holds(norm, start, count as i64, N as isize) }
+        })
+    });
+    let [all, none] = [true, false].map(|held| rows.as_flattened().iter().all(|row| *row == held));
+    assert!(all || none, "{value:?} {last:?} {norm:?}: {rows:?}");
+    all
 }
 
 macro_rules! tried {

@@ -286,6 +286,12 @@ impl<'py> Array<'py> {
         unsafe { ffi::Py_TYPE(self.0.as_ptr()) == class }
     }
 
+    /// Whether its dtype is this very object.
+    #[inline]
+    pub(crate) fn has_descriptor(&self, dtype: &Py<PyAny>) -> bool {
+        std::ptr::eq(self.fields().descr.cast_const().cast(), dtype.as_ptr())
+    }
+
     /// Whether the elements of both mean the same.
     #[inline]
     pub(crate) fn has_dtype_of(&self, other: &Self) -> bool {

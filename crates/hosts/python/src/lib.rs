@@ -34,6 +34,8 @@ mod _restride {
     #[pymodule_export]
     use crate::functions::patterns::{moves_of, rearrange, repeat};
     #[pymodule_export]
+    use crate::functions::repeated::Repeated;
+    #[pymodule_export]
     use crate::functions::rims::pad;
     #[pymodule_export]
     use crate::functions::turns::{

@@ -25,6 +25,23 @@ def test_it_is_followed_once_for_each_shape():
     assert turned.__name__ == "turned"
 
 
+def test_more_shapes_than_are_found_at_once():
+    f = restride.jit(lambda x: x.T.reshape(-1))
+    for _ in range(3):
+        for n in range(1, 40):
+            for dtype in ("f4", "i8", ">i8", "u1,<f4"):
+                x = np.arange(n * 3).reshape(n, 3).astype(dtype)
+                same(f(x), x.T.reshape(-1))
+                same(f(x[:, ::-1]), x[:, ::-1].T.reshape(-1))
+    x = np.arange(6).reshape(2, 3)
+    same(f(restride.lazy(x)), x.T.reshape(-1))
+    assert "input strides" in f.explain()
+    f(x)
+    assert "input strides" in f.explain()
+    with pytest.raises(TypeError):
+        f(x.astype(object))
+
+
 def test_arguments_that_index_and_that_are_one_array():
     @restride.jit
     def rows(x, i, y):

@@ -28,7 +28,7 @@ def test_examples_in_documentation(name):
 
 def test_all_that_is_made_is_named():
     public = {name for name in dir(_restride) if not name.startswith("_")}
-    assert public - {"evaluate", "moves_of", "stages", "to_dlpack"} <= set(restride.__all__)
+    assert public - {"Repeated", "evaluate", "moves_of", "stages", "to_dlpack"} <= set(restride.__all__)
 
 
 def test_importing_starts_no_thread_and_prints_nothing():

@@ -6,10 +6,7 @@ import html
 import numpy as np
 
 from ._lazy import LazyArray, _native, lazy
-from ._restride import evaluate, stages
-
-#: The classes of arguments that are told apart by shape and dtype alone.
-ARRAYS = frozenset([np.ndarray])
+from ._restride import Repeated, evaluate, stages
 
 #: How many shapes a function remembers.
 REMEMBERED = 512
@@ -54,10 +51,6 @@ class _Traced:
         return fill(moved), [_native(pick) for pick in fill(picks)], lines
 
     def run(self, arrays, copy, out, threads):
-        if self.plain is not None:
-            moved, picks, lines = self.plain
-            moved, picks = [arrays[at] for at in moved], [arrays[at] for at in picks]
-            return evaluate(moved, picks, lines, copy is not True and out is None, out, threads)
         outs = out if self.kind and out is not None else [out] * len(self.answers)
         views = copy is not True and out is None
         made = [
@@ -97,7 +90,7 @@ class Jitted:
         self._copy = copy
         self._threads = threads
         self._known = {}
-        self._quick = {}
+        self._repeated = Repeated(copy is not True, threads)
         self._last = None
 
     def _traced(self, args, names):
@@ -116,22 +109,20 @@ class Jitted:
             traced = _Traced(function, arrays, (), names)
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-                self._quick.clear()
             self._known[key] = traced
         self._last = (traced, arrays)
         return traced, arrays
 
     def __call__(self, *args, out=None, **names):
-        if names or not ARRAYS.issuperset(map(type, args)):
-            traced, arrays = self._traced(args, names)
-            return traced.run(arrays, self._copy, out, self._threads)
-        # Arrays of numpy and nothing else, which are told apart by little.
-        key = tuple([(each.shape, each.dtype) for each in args])
-        traced, arrays = self._quick.get(key), args
-        if traced is None:
-            traced, arrays = self._traced(args, names)
-            self._quick[key] = traced
-        self._last = (traced, arrays)
+        if out is None and not names:
+            made = self._repeated(args)
+            if made is not None:
+                self._last = args
+                return made
+        traced, arrays = self._traced(args, names)
+        if traced.plain is not None and not names:
+            # Arrays of numpy alone are told apart by little.
+            self._repeated.remember(args, *traced.plain)
         return traced.run(arrays, self._copy, out, self._threads)
 
     def lower(self, *args, **names):
@@ -149,7 +140,7 @@ class Jitted:
             return str(self.lower(*args, **names))
         if self._last is None:
             raise ValueError("the function has not been called: explain(x) says it for an array")
-        traced, arrays = self._last
+        traced, arrays = self._last if isinstance(self._last[0], _Traced) else self._traced(self._last, {})
         texts = []
         for answer in traced.answers:
             texts += stages(*traced.arguments(arrays, answer), self._copy is not True)

@@ -89,7 +89,7 @@ fn instruction(
 }
 
 /// Arrays of one dtype, and arrays of indices.
-type Arrays<'py> = (SmallVec<[Array<'py>; 4]>, SmallVec<[Array<'py>; 4]>);
+pub(super) type Arrays<'py> = (SmallVec<[Array<'py>; 4]>, SmallVec<[Array<'py>; 4]>);
 
 fn read<'py>(arrays: &[Bound<'py, PyAny>], indices: &[Bound<'py, PyAny>]) -> PyResult<Arrays<'py>> {
     let all = |list: &[Bound<'py, PyAny>]| list.iter().map(Array::of).collect::<PyResult<_>>();
@@ -116,7 +116,17 @@ pub(crate) fn evaluate<'py>(
     out: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (arrays, indices) = read(&arrays, &indices)?;
+    evaluated(py, &read(&arrays, &indices)?, &numbers, views, out, threads)
+}
+
+pub(super) fn evaluated<'py>(
+    py: Python<'py>,
+    (arrays, indices): &Arrays<'py>,
+    numbers: &[i64],
+    views: bool,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
     let to = match out {
         None => None,
         Some(out) => Some(out_like(out, &arrays[0]).ok_or_else(|| {
@@ -126,20 +136,20 @@ pub(crate) fn evaluate<'py>(
         })?),
     };
     let task = Task {
-        indices: &indices,
+        indices,
         out: to.as_ref(),
         views,
-        ..Task::new(Action::Evaluate, &numbers, &arrays, wanted(threads)?)
+        ..Task::new(Action::Evaluate, numbers, arrays, wanted(threads)?)
     };
     if task.needs_another_place() {
         let made = Task { out: None, ..task }
-            .run(py, &|steps, values| followed(steps, values, &numbers))?;
+            .run(py, &|steps, values| followed(steps, values, numbers))?;
         if let Some(to) = &to {
             crate::numpy::call(py, "copyto", &[to.object(), made.object()], &[])?;
             return Ok(to.object().clone());
         }
     }
-    let made = task.run(py, &|steps, values| followed(steps, values, &numbers))?;
+    let made = task.run(py, &|steps, values| followed(steps, values, numbers))?;
     Ok(made.into_object())
 }
 

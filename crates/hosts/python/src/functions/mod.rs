@@ -5,6 +5,7 @@ pub(crate) mod evaluate;
 pub(crate) mod gathers;
 pub(crate) mod joins;
 pub(crate) mod patterns;
+pub(crate) mod repeated;
 pub(crate) mod rims;
 pub(crate) mod turns;
 
