@@ -1,20 +1,19 @@
 //! Random graphs: the canonical form means what the graph means, and is a fixed point.
 
-mod common;
-
-use common::{Config, Random, graph, inputs};
 use restride_budget::Meter;
 use restride_canon::interp::{self, RunError};
 use restride_canon::{canonicalise, normalise, spelled_out, text};
 use restride_graph::oracle::{self, OpError, OracleError, Tensor};
-use restride_graph::{ElementType, Graph, Op, ReshapeDialect, SliceDialect};
+use restride_graph::{ElementType, Graph, Op, ReshapeDialect, Sample, SliceDialect};
+use restride_testkit::generate::{Case, Kind, Random, case};
 
 fn spelled(g: &Graph) -> String {
     let line = |id| format!("{id} = {:?} : {}\n", g.op(id), g.ty(id));
     g.values().map(line).collect()
 }
 
-fn compare(r: &mut Random, g: &Graph, seed: u64) {
+fn compare(case: &Case, seed: u64) {
+    let g = &case.graph;
     let canonical = canonicalise(g, &Meter::unlimited(), None)
         .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", spelled(g)));
     let printed = canonical.to_string();
@@ -24,12 +23,11 @@ fn compare(r: &mut Random, g: &Graph, seed: u64) {
         "seed {seed}: printing and parsing changes\n{printed}"
     );
     let spelled_out = spelled_out(g).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", spelled(g)));
-    for simplified in [true, false] {
-        let tensors = inputs(r, g);
-        let bytes: Vec<&[u8]> = tensors.iter().map(Tensor::bytes).collect();
-        let expected = oracle::eval(g, &tensors);
-        let got = interp::run(if simplified { &canonical } else { &spelled_out }, &bytes);
-        match (expected, got) {
+    let (tensors, buffers) = (case.tensors().unwrap(), case.buffers());
+    let buffers: Vec<&[u8]> = buffers.iter().map(Vec::as_slice).collect();
+    let expected = oracle::eval(g, &tensors);
+    for form in [&canonical, &spelled_out] {
+        match (&expected, interp::run(form, &buffers)) {
             (Ok(expected), Ok(got)) => {
                 let expected: Vec<&[u8]> = expected.iter().map(Tensor::bytes).collect();
                 assert_eq!(
@@ -56,7 +54,7 @@ fn compare(r: &mut Random, g: &Graph, seed: u64) {
                     ..
                 }),
             ) => assert_eq!(
-                (value.index() as u32, index, limit),
+                (value.index() as u32, *index, *limit),
                 (op, found, size),
                 "seed {seed}: failures differ\n{printed}"
             ),
@@ -86,14 +84,6 @@ fn compare(r: &mut Random, g: &Graph, seed: u64) {
     );
 }
 
-fn run(seeds: std::ops::Range<u64>, config: Config) {
-    for seed in seeds {
-        let mut r = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
-        let g = graph(&mut r, config);
-        compare(&mut r, &g, seed);
-    }
-}
-
 fn count() -> u64 {
     let wanted = std::env::var("RESTRIDE_RANDOM").ok();
     wanted.and_then(|n| n.parse().ok()).unwrap_or(3000)
@@ -101,44 +91,27 @@ fn count() -> u64 {
 
 #[test]
 fn chains_of_views() {
-    run(
-        0..count(),
-        Config {
-            ops: 6,
-            views: true,
-            errors: false,
-        },
-    );
+    for number in 0..count() {
+        compare(&case(3, number, Kind::Views, 6), number);
+    }
 }
 
+/// One gather among views, and any operators, of which some obligations fail.
 #[test]
 fn the_whole_family() {
-    run(
-        0..count(),
-        Config {
-            ops: 8,
-            views: false,
-            errors: false,
-        },
-    );
-}
-
-#[test]
-fn the_whole_family_with_obligations() {
-    run(
-        0..count(),
-        Config {
-            ops: 6,
-            views: false,
-            errors: true,
-        },
-    );
+    for number in 0..2 * count() {
+        let kind = match number % 3 {
+            0 => Kind::OneGather,
+            _ => Kind::Family,
+        };
+        compare(&case(4, number, kind, 8), number);
+    }
 }
 
 /// Bits of an address shuffled again and again: more digits than a tensor has axes.
 #[test]
 fn more_digits_than_axes() {
-    let mut r = Random(11);
+    let mut random = Random::new(11);
     for rank in [12usize, 17, 32] {
         let mut g = Graph::new("bits");
         let mut x = g.input("x", ElementType::U8, [1i64 << 12]).unwrap();
@@ -146,10 +119,8 @@ fn more_digits_than_axes() {
             let mut sizes = vec![1i64; rank - 12];
             sizes.extend([2; 12]);
             let mut perm: Vec<i64> = (0..rank as i64).collect();
-            for k in (1..rank).rev() {
-                sizes.swap(k, r.range(0, k as i64) as usize);
-                perm.swap(k, r.range(0, k as i64) as usize);
-            }
+            random.shuffle(&mut sizes);
+            random.shuffle(&mut perm);
             let reshape = |x, sizes: &[i64]| Op::Reshape {
                 x,
                 dialect: ReshapeDialect::Plain,
@@ -181,7 +152,12 @@ fn more_digits_than_axes() {
                 .unwrap();
         }
         g.output(x).unwrap();
-        compare(&mut r, &g, rank as u64);
+        let case = Case {
+            graph: g,
+            inputs: vec![Sample::Labels(0)],
+            refused: Vec::new(),
+        };
+        compare(&case, rank as u64);
     }
     // Sizes that only a compiler sees: 2^60 elements, every second bit taken.
     let mut g = Graph::new("huge");

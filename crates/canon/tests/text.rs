@@ -1,14 +1,12 @@
 //! Texts that were damaged are refused or read, and never more than that; nodes that cannot be
 //! are refused with a reason.
 
-mod common;
-
-use common::Random;
 use restride_budget::Meter;
 use restride_canon::ir::{Builder, Coordinate, Index, IrError, Policy, Span, View};
 use restride_canon::{canonicalise, normalise, text};
 use restride_graph::{ElementType, Graph};
 use restride_layout::Break;
+use restride_testkit::generate::Random;
 use std::path::Path;
 
 fn texts() -> Vec<String> {
@@ -68,20 +66,20 @@ fn damaged_texts_end_in_an_error_or_a_graph() {
         "output",
         "strides",
     ];
-    let mut r = Random(3);
+    let mut r = Random::new(3);
     let (mut read, mut refused) = (0, 0);
     for _ in 0..20_000 {
-        let mut text = r.pick(&texts).into_bytes();
-        if r.chance(2) {
+        let mut text = texts[r.below(texts.len())].clone().into_bytes();
+        if r.flip() {
             // Another digit is often another graph.
             let digits: Vec<usize> = (0..text.len())
                 .filter(|&at| text[at].is_ascii_digit())
                 .collect();
             let at = r.pick(&digits);
-            text[at] = b'0' + r.range(0, 9) as u8;
+            text[at] = b'0' + r.below(10) as u8;
         } else {
-            let at = r.range(0, text.len() as i64) as usize;
-            let end = (at + r.range(0, 4) as usize).min(text.len());
+            let at = r.below(text.len() + 1);
+            let end = (at + r.below(5)).min(text.len());
             text.splice(at..end, r.pick(&words).bytes());
         }
         let text = String::from_utf8(text).unwrap();

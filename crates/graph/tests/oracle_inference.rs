@@ -6,29 +6,22 @@ use restride_graph::{
     BroadcastMode, ChannelAxis, DepthOrder, ElementType, Graph, IndexRule, Ints, Op, OutOfRange,
     PadMode, ReshapeDialect, Shape, SliceDialect, StridedSliceDialect, TensorType, ValueId,
 };
+use restride_testkit::generate::Random;
 
 /// A seeded source of small decisions.
-struct Draw(u64);
+struct Draw(Random);
 
 impl Draw {
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn int(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.bits() % (high - low + 1) as u64) as i64
+        self.0.within(low, high)
     }
 
-    fn chance(&mut self, percent: u64) -> bool {
-        self.bits() % 100 < percent
+    fn chance(&mut self, percent: usize) -> bool {
+        self.0.percent(percent)
     }
 
     fn of<T: Clone>(&mut self, choices: &[T]) -> T {
-        choices[(self.bits() % choices.len() as u64) as usize].clone()
+        choices[self.0.below(choices.len())].clone()
     }
 
     /// Now and then a number at the far end of the range.
@@ -462,7 +455,7 @@ fn inference_and_oracle_agree() {
     for kind in 0..=KINDS {
         let (mut accepted, mut refused) = (0, 0);
         for round in 0..ROUNDS {
-            let mut draw = Draw(kind << 32 | round);
+            let mut draw = Draw(Random::new(kind << 32 | round));
             let mut bench = Bench {
                 graph: Graph::new("bench"),
                 tensors: Vec::new(),

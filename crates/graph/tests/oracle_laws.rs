@@ -5,35 +5,26 @@ use restride_graph::{
     ChannelAxis, Constant, DepthOrder, ElementType, Graph, GraphError, IndexRule, Ints, Op,
     OutOfRange, PadMode, ReshapeDialect, SliceDialect, TensorType, ValueId,
 };
+use restride_testkit::generate::Random;
 
 const RULE: IndexRule = IndexRule {
     out_of_range: OutOfRange::Error,
     wrap: false,
 };
 
-fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// A graph of one labelled input; `left` and `right` must give the same.
 struct Law {
     graph: Graph,
     x: ValueId,
     shape: Vec<i64>,
-    state: u64,
+    random: Random,
 }
 
 impl Law {
     fn new(seed: u64, ranks: std::ops::RangeInclusive<i64>, sizes: &[i64]) -> Law {
-        let mut state = seed;
-        let rank = ranks.start()
-            + (splitmix(&mut state) % (ranks.end() - ranks.start() + 1) as u64) as i64;
-        let mut size = || sizes[(splitmix(&mut state) % sizes.len() as u64) as usize];
-        let shape: Vec<i64> = (0..rank).map(|_| size()).collect();
+        let mut random = Random::new(seed);
+        let rank = random.within(*ranks.start(), *ranks.end());
+        let shape: Vec<i64> = (0..rank).map(|_| random.pick(sizes)).collect();
         let mut graph = Graph::new("law");
         let x = graph
             .input("x", ElementType::U32, &shape)
@@ -42,12 +33,12 @@ impl Law {
             graph,
             x,
             shape,
-            state,
+            random,
         }
     }
 
     fn int(&mut self, low: i64, high: i64) -> i64 {
-        low + (splitmix(&mut self.state) % (high - low + 1) as u64) as i64
+        self.random.within(low, high)
     }
 
     fn ints(&mut self, count: usize, low: i64, high: i64) -> Ints {

@@ -3,6 +3,7 @@
 
 use restride_graph::oracle::{Tensor, eval_op};
 use restride_graph::{ElementType, Ints, Op, StridedSliceDialect, TensorType, ValueId};
+use restride_testkit::generate::Random;
 
 /// Lists in lists; the model knows no shapes.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,14 +171,6 @@ fn flatten(nest: &Nest) -> (Vec<i64>, Vec<u32>) {
     }
 }
 
-fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// Compares one specification; returns whether it had a result.
 fn check(shape: &[i64], spec: &Spec) -> bool {
     let data = nest(shape, &mut 0);
@@ -225,9 +218,8 @@ fn check(shape: &[i64], spec: &Spec) -> bool {
 }
 
 fn every_mask(positions: usize, draws: usize, shapes: &[&[i64]]) -> (usize, usize) {
-    let mut state = positions as u64;
-    let mut draw =
-        |low: i64, high: i64| low + (splitmix(&mut state) % (high - low + 1) as u64) as i64;
+    let mut random = Random::new(positions as u64);
+    let mut draw = |low, high| random.within(low, high);
     let (mut accepted, mut refused) = (0, 0);
     let every = 1i64 << (5 * positions);
     for all in 0..every {

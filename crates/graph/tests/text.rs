@@ -1,10 +1,34 @@
 //! Random graphs printed and read back, and damaged texts that must only ever be refused.
 
-mod random;
-
-use random::{Random, graph};
-use restride_graph::Graph;
+use restride_graph::{Constant, ElementType, Graph, Op, TensorType};
+use restride_testkit::generate::{Kind, Random, case};
 use restride_text::Source;
+
+/// A random graph with what a text may have besides: constants of any element, several parts of a split,
+/// and names.
+fn graph(random: &mut Random) -> Graph {
+    let number = random.bits();
+    let mut graph = case(number, 0, Kind::of_number(number), 14).graph;
+    let element = random.pick(&ElementType::ALL);
+    let shape: Vec<i64> = (0..random.below(3)).map(|_| random.within(0, 4)).collect();
+    let ty = TensorType::dense(element, &shape[..]).unwrap();
+    let most = if element == ElementType::Bool { 2 } else { 256 };
+    let bytes = (0..ty.byte_size()).map(|_| random.below(most) as u8);
+    let constant = Constant::new(ty.clone(), bytes.collect::<Vec<u8>>()).unwrap();
+    graph.push(Op::Constant(constant)).unwrap();
+    let values: Vec<_> = graph.values().collect();
+    let x = random.pick(&values);
+    // What is refused leaves no trace.
+    let _ = graph.split(x, random.within(-2, 2)).lengths([1, -1]);
+    for value in graph.values().collect::<Vec<_>>() {
+        if !matches!(graph.op(value), Op::Input) && random.percent(25) {
+            graph
+                .set_name(value, &format!("v{}", value.index()))
+                .unwrap();
+        }
+    }
+    graph
+}
 
 /// So many rounds, times what `ROUNDS` says.
 fn rounds(usual: usize) -> usize {

@@ -2,9 +2,14 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "stages")]
 pub mod conform;
+#[cfg(feature = "stages")]
 pub mod fuzz;
 pub mod generate;
+#[cfg(feature = "stages")]
 pub mod ladder;
+#[cfg(feature = "stages")]
 pub mod rungs;
+#[cfg(feature = "stages")]
 pub mod workloads;
