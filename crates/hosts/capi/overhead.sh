@@ -2,8 +2,10 @@
 # Instructions of a call in C and in Rust, by callgrind, and what libraries weigh: with machine code and without.
 #     sh overhead.sh [FOLDER]   # where to install; default is a temporary one
 set -eu
-cd "$(dirname "$0")"
 into=${1:-$(mktemp -d)}
+mkdir -p "$into"
+into=$(cd "$into" && pwd)
+cd "$(dirname "$0")"
 target=$(cargo metadata --locked --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 cargo build --quiet --release --locked --example call
 sh install.sh "$into/jit" > "$into/log" 2>&1
