@@ -128,7 +128,10 @@ fn conflict(target: &Target, inner: &Dim, along: &Dim, width: i64) -> Option<i64
         let apart = stride.saturating_mul(width).saturating_abs();
         let parts = apart % target.line != 0 || extent * width % target.line != 0;
         let visits = if parts && !narrow { 2 } else { 1 };
-        let crowded = lines_in_a_set(target, apart, width) * visits > target.l1 / target.l1_way;
+        let rows = target.per_line(width).max(UNDER_WAY);
+        let most = target.l1 / target.l1_way / visits;
+        let crowded =
+            may_crowd(target, apart, rows, most) && lines_in_a_set(target, apart, rows) > most;
         (crowded, parts, apart)
     };
     let (crowded, parts, apart) = side(inner.src, along.extent);
@@ -144,10 +147,22 @@ fn conflict(target: &Target, inner: &Dim, along: &Dim, width: i64) -> Option<i64
     found.map(|(.., apart)| *apart)
 }
 
+/// Whether so many rows, so many bytes apart, might touch one set of the nearest cache more than
+/// `most` times: then two of them that are not far from each other lie within two lines of a way.
+fn may_crowd(target: &Target, apart: i64, rows: i64, most: i64) -> bool {
+    let way = target.l1_way.max(1);
+    let step = apart % way;
+    let mut at = 0;
+    (0..rows / most.max(1)).any(|_| {
+        at += step;
+        at -= if at >= way { way } else { 0 };
+        at.min(way - at) < 2 * target.line + way % target.line
+    })
+}
+
 /// How many of the rows that a transposition has under way, so many bytes apart, touch one set of
 /// the nearest cache.
-fn lines_in_a_set(target: &Target, apart: i64, width: i64) -> i64 {
-    let rows = target.per_line(width).max(UNDER_WAY);
+fn lines_in_a_set(target: &Target, apart: i64, rows: i64) -> i64 {
     let sets = (target.l1_way / target.line).max(1) as usize;
     let mut touched: SmallVec<[u16; 64]> = SmallVec::from_elem(0, sets);
     let counts = touched.as_mut_slice();
@@ -230,4 +245,31 @@ pub(super) fn copied(digits: &[PieceDigit]) -> impl Iterator<Item = Dim> + '_ {
         dst: d.dst,
         src: d.src,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_crowds_a_set_is_seen_at_once() {
+        let (mut crowded, mut seen) = (0, 0);
+        for (l1_way, line) in [(4096, 64), (4096, 128), (3 * 1024 + 16, 64), (64, 64)] {
+            let target = Target {
+                line,
+                l1_way,
+                ..Target::default()
+            };
+            for (apart, rows) in (0..9000).flat_map(|apart| [(apart, 16), (apart, 64)]) {
+                for most in [2, 4, 6, 12] {
+                    let may = may_crowd(&target, apart, rows, most);
+                    let does = lines_in_a_set(&target, apart, rows) > most;
+                    assert!(may || !does, "{rows} rows, {apart} apart, in {l1_way}");
+                    crowded += usize::from(does);
+                    seen += usize::from(may);
+                }
+            }
+        }
+        assert!(crowded > 1000 && seen < 4 * crowded, "{seen} for {crowded}");
+    }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::patterns::{Last, Lines, Pattern};
 use super::program::{Vector, cover, whole_vectors};
 use super::search;
-use super::unit::Unit;
+use super::unit::{Least, Unit};
 use crate::cost::narrow_line;
 
 /// More windows than this and a line is not worth it.
@@ -58,9 +58,10 @@ impl search::Way for Way {
         }
     }
 
-    fn least(vectors: usize, windows: usize) -> Option<usize> {
-        let rest = vectors.saturating_sub(1) * narrow_line(1);
-        (windows <= MAX_WINDOWS).then(|| narrow_line(windows) + rest)
+    fn least(of: &Least) -> Option<usize> {
+        let rest = of.vectors.saturating_sub(1);
+        let windows = of.all.max(of.first + rest * of.each);
+        (of.first <= MAX_WINDOWS).then(|| rest * narrow_line(0) + narrow_line(windows))
     }
 
     fn of(unit: &Unit) -> Option<(Way, usize)> {

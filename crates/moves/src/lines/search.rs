@@ -9,7 +9,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::patterns::{Known, Lines, Pattern};
-use super::unit::{Choice, Cut, Unit, choices};
+use super::unit::{Choice, Cut, Least, Unit, choices};
 use crate::byte_box::ByteBox;
 use crate::cost;
 
@@ -21,9 +21,9 @@ pub(super) trait Way: Sized {
     /// Fewer micro-operations no vector takes.
     const LEAST: usize;
 
-    /// The least that a unit of so many vectors can cost, in about micro-operations, if one of them
-    /// takes so many windows; nothing if it cannot be run.
-    fn least(vectors: usize, windows: usize) -> Option<usize>;
+    /// The least that a unit can cost of which so much is known, in about micro-operations; nothing if
+    /// it cannot be run.
+    fn least(of: &Least) -> Option<usize>;
 
     /// How it runs a unit, and what that costs.
     fn of(unit: &Unit) -> Option<(Self, usize)>;
@@ -88,8 +88,7 @@ pub(super) fn cheapest<W: Way>(
 }
 
 fn least<W: Way>(choice: &Choice<'_>) -> Option<usize> {
-    let (vectors, windows) = (choice.least_vectors(W::SIZE), choice.least_windows(W::SIZE));
-    W::least(vectors, windows)
+    W::least(&choice.least(W::SIZE))
 }
 
 /// What a box costs if a unit costs so much.

@@ -92,6 +92,17 @@ pub(super) struct Choice<'s> {
     pub(super) steps: usize,
 }
 
+/// What vectors and windows a unit takes at least.
+pub(super) struct Least {
+    pub(super) vectors: usize,
+    /// Windows of the first vector,
+    pub(super) first: usize,
+    /// of each that is written whole,
+    pub(super) each: usize,
+    /// and of all vectors together.
+    pub(super) all: usize,
+}
+
 /// Calls `see` with every sensible way to cut a shape.
 pub(super) fn choices<'s>(shape: &'s ByteBox, mut see: impl FnMut(Choice<'s>)) {
     for long in 0..shape.steps.len() {
@@ -218,7 +229,10 @@ impl Choice<'_> {
         let most = (MAX_ELEMENTS / elements).min(MAX_BYTES / bytes);
         let once = self.steps_per_unit(bytes);
         let extent = self.long().extent;
-        Some([1, 2, 4].map(|times| (once * times).min(most).clamp(1, extent)))
+        let fits = |steps: usize| steps.min(most).clamp(1, extent);
+        // Four times as many are hardly ever better, but where there are no more.
+        let all = if extent <= 4 * once { fits(extent) } else { 0 };
+        Some([fits(once), fits(2 * once), all])
     }
 
     /// How many steps of the long dimension fill whole lines of the destination.
@@ -238,37 +252,49 @@ impl Choice<'_> {
         (LINE / long.dst.unsigned_abs().max(1)).max(1)
     }
 
-    /// How many vectors of so many bytes the destination of a unit takes at least: as many as its
+    /// The least vectors and windows of so many bytes that its unit takes. Vectors: as many as its
     /// bytes fill, or, where copies are so far apart that none shares a vector, those of each.
-    pub(super) fn least_vectors(&self, size: usize) -> usize {
-        let mut reach = self.shape.run as isize;
-        let mut bytes = self.shape.run;
-        let mut vectors = bytes.div_ceil(size);
-        for step in self.dims().filter(|step| step.extent > 1) {
-            bytes *= step.extent;
-            if step.dst >= reach + size as isize - 1 {
-                vectors *= step.extent;
-            }
-            vectors = vectors.max(bytes.div_ceil(size));
-            reach = reach.saturating_add(step.dst.saturating_mul(step.extent as isize - 1));
-        }
-        vectors
-    }
-
-    /// How many windows of so many bytes the first vector of a unit takes at least: those of the
-    /// dimension that is innermost in the destination.
-    pub(super) fn least_windows(&self, size: usize) -> usize {
-        let Some(inner) = self.dims().find(|step| step.extent > 1) else {
-            return 1;
-        };
-        let elements = match inner.dst.unsigned_abs() {
-            0 => 1,
-            step => inner.extent.min((size - 1) / step + 1),
-        };
-        match inner.src.unsigned_abs() {
+    pub(super) fn least(&self, size: usize) -> Least {
+        let windows = |elements: usize, src: isize| match src.unsigned_abs() {
             0 => 1,
             step => elements.div_ceil((size - 1) / step + 1),
+        };
+        let run = self.shape.run;
+        let (mut reach, mut bytes) = (run as isize, run);
+        let mut least = Least {
+            vectors: run.div_ceil(size),
+            first: 1,
+            each: 1,
+            all: 1,
+        };
+        for step in self.dims().filter(|step| step.extent > 1) {
+            if bytes == run {
+                let apart = step.dst.unsigned_abs();
+                let most = if apart == 0 {
+                    1
+                } else {
+                    (size - 1) / apart + 1
+                };
+                least.first = windows(step.extent.min(most), step.src);
+                // A vector without gaps has all elements of this dimension, or half of what it holds
+                // lies together.
+                least.each = match 2 * step.extent * apart <= size {
+                    true => least.first,
+                    false => windows(step.extent.min(size / apart.max(1)).div_ceil(2), step.src),
+                };
+            }
+            least.all = least.all.max(windows(step.extent, step.src));
+            bytes *= step.extent;
+            if step.dst >= reach + size as isize - 1 {
+                least.vectors *= step.extent;
+            }
+            least.vectors = least.vectors.max(bytes.div_ceil(size));
+            reach = reach.saturating_add(step.dst.saturating_mul(step.extent as isize - 1));
         }
+        if reach != bytes as isize {
+            least.each = 1;
+        }
+        least
     }
 
     /// What the program of its unit depends on.

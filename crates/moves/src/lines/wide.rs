@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::patterns::{Last, Lines, Pattern};
 use super::program::{Starts, Vector, cover, vectors};
 use super::search;
-use super::unit::Unit;
+use super::unit::{Least, Unit};
 use crate::cost::{permutations, wide_unit as cost};
 use crate::features::Features;
 
@@ -117,21 +117,28 @@ impl search::Way for Way {
         }
     }
 
-    fn least(vectors: usize, windows: usize) -> Option<usize> {
-        if windows > MAX_WINDOWS {
+    fn least(of: &Least) -> Option<usize> {
+        let Least { vectors, all, .. } = *of;
+        if of.first > MAX_WINDOWS {
             return None;
         }
-        let fits = windows <= JOINT_WINDOWS;
-        let of = |loads, windows| cost(loads, vectors * permutations(windows), vectors);
-        let loads = windows + vectors - 1;
-        let own = match fits && vectors <= HELD_LINES {
-            true => of(loads, windows),
-            false => of(loads + 2 * vectors, windows),
+        let cost = |loads, windows| cost(loads, vectors * permutations(windows), vectors);
+        // The last vector may be short.
+        let own = match vectors {
+            1 => of.first,
+            _ => of.first + (vectors - 2) * of.each + 1,
         };
-        Some(match fits && (2..=JOINT_LINES).contains(&vectors) {
-            true => own.min(of(windows.max(2), windows.max(2))),
-            false => own,
-        })
+        let own = all.max(own);
+        let own = match of.first <= JOINT_WINDOWS && vectors <= HELD_LINES {
+            true => cost(own, of.first),
+            false => cost(own + 2 * vectors, of.first),
+        };
+        Some(
+            match all <= JOINT_WINDOWS && (2..=JOINT_LINES).contains(&vectors) {
+                true => own.min(cost(all.max(2), all.max(2))),
+                false => own,
+            },
+        )
     }
 
     fn of(unit: &Unit) -> Option<(Way, usize)> {
