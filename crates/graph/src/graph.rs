@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use restride_text::Span;
 
@@ -41,7 +42,7 @@ pub struct Graph {
     values: Vec<Value>,
     inputs: Vec<ValueId>,
     outputs: Vec<Output>,
-    names: HashMap<Box<str>, ValueId>,
+    names: Arc<HashMap<Arc<str>, ValueId>>,
     samples: Vec<(ValueId, Sample)>,
 }
 
@@ -50,7 +51,7 @@ pub struct Graph {
 pub(crate) struct Value {
     op: Op,
     ty: TensorType,
-    name: Option<Box<str>>,
+    name: Option<Arc<str>>,
     span: Option<Span>,
 }
 
@@ -110,7 +111,7 @@ impl Graph {
             values: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            names: HashMap::new(),
+            names: Arc::default(),
             samples: Vec::new(),
         }
     }
@@ -187,6 +188,36 @@ impl Graph {
         self.add_output(value, output.layout.clone(), output.views)
     }
 
+    /// The same operators, under the same names, on inputs of these types; inputs without one keep theirs.
+    pub fn on_inputs(
+        &self,
+        types: impl IntoIterator<Item = TensorType>,
+    ) -> Result<Graph, GraphError> {
+        let mut new = Graph {
+            name: self.name.clone(),
+            values: Vec::with_capacity(self.values.len()),
+            inputs: self.inputs.clone(),
+            outputs: Vec::with_capacity(self.outputs.len()),
+            names: Arc::clone(&self.names),
+            samples: Vec::new(),
+        };
+        let mut types = types.into_iter();
+        for value in &self.values {
+            let ty = match &value.op {
+                Op::Input => types.next().unwrap_or_else(|| value.ty.clone()),
+                op => infer::infer(op, &new)?,
+            };
+            new.append(value.op.clone(), ty);
+            if let Some(last) = new.values.last_mut() {
+                last.name.clone_from(&value.name);
+            }
+        }
+        for output in &self.outputs {
+            new.output_like(output.value, output)?;
+        }
+        Ok(new)
+    }
+
     fn add_output(
         &mut self,
         value: ValueId,
@@ -234,10 +265,12 @@ impl Graph {
             return Ok(());
         }
         self.check_name(op, name)?;
-        if let Some(old) = self.values[value.index()].name.replace(name.into()) {
-            self.names.remove(&old);
+        let name: Arc<str> = name.into();
+        let names = Arc::make_mut(&mut self.names);
+        if let Some(old) = self.values[value.index()].name.replace(name.clone()) {
+            names.remove(&old);
         }
-        self.names.insert(name.into(), value);
+        names.insert(name, value);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Graphs whose input shapes are only known when they run.
 
 use crate::CompileError;
-use restride_graph::{ElementType, Graph, Op, Shape, Strided, TensorType, TypeError};
+use restride_graph::{ElementType, Graph, Shape, Strided, TensorType, TypeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -256,35 +256,13 @@ impl Template {
                 got: inputs.len(),
             });
         }
-        let mut new = Graph::new(old.name());
-        let mut shapes = inputs.iter();
-        // Values keep their numbers, since every one of them is pushed in its place.
-        for value in old.values() {
-            match (old.op(value), shapes.len()) {
-                (Op::Input, 1..) => {
-                    let Some(input) = shapes.next() else { continue };
-                    let element = old.ty(value).element();
-                    let ty =
-                        input
-                            .tensor_type(element)
-                            .map_err(|problem| CompileError::InputType {
-                                input: expected - shapes.len() - 1,
-                                problem,
-                            })?;
-                    let name = old
-                        .value_name(value)
-                        .map_or_else(String::new, str::to_owned);
-                    new.typed_input(&name, ty)?;
-                }
-                (op, _) => {
-                    new.push(op.clone())?;
-                }
-            }
-        }
-        for output in old.outputs() {
-            new.output_like(output.value, output)?;
-        }
-        Ok(new)
+        let types = old.inputs().iter().zip(inputs).enumerate();
+        let types = types.map(|(input, (value, shape))| {
+            let ty = shape.tensor_type(old.ty(*value).element());
+            ty.map_err(|problem| CompileError::InputType { input, problem })
+        });
+        let types = types.collect::<Result<SmallVec<[_; 2]>, _>>()?;
+        Ok(old.on_inputs(types)?)
     }
 }
 
