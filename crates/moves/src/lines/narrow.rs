@@ -43,6 +43,7 @@ pub(crate) struct Way {
 impl search::Way for Way {
     type Op = Op;
     const SIZE: usize = LINE;
+    const ROW: usize = 32 * Self::SIZE;
     const LEAST: usize = narrow_line(1);
 
     fn ops(&self, pattern: &Pattern) -> Lines<Op> {

@@ -18,6 +18,9 @@ pub(super) trait Way: Sized {
     /// The bytes of its vectors.
     const SIZE: usize;
 
+    /// Rows of more bytes are not put whole into a unit.
+    const ROW: usize;
+
     /// Fewer micro-operations no vector takes.
     const LEAST: usize;
 
@@ -56,7 +59,7 @@ pub(super) fn cheapest<W: Way>(
         return None;
     }
     let mut all: SmallVec<[(usize, usize, Choice<'_>); 16]> = SmallVec::new();
-    choices(shape, |choice| {
+    choices(shape, W::ROW, |choice| {
         let least = least::<W>(&choice).map(|each| cost(&choice, each));
         if let Some(least) = least.filter(|least| *least < limit) {
             all.push((least, all.len(), choice));
@@ -148,7 +151,7 @@ mod tests {
         let (mut found, known) = (0, Known::default());
         for shape in shapes() {
             let mut all = Vec::new();
-            choices(&shape, |choice| {
+            choices(&shape, W::ROW, |choice| {
                 if let Some((_, each)) = choice.pattern().unit().and_then(|unit| W::of(&unit)) {
                     let least = least::<W>(&choice);
                     assert!(

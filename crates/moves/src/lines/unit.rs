@@ -103,8 +103,9 @@ pub(super) struct Least {
     pub(super) all: usize,
 }
 
-/// Calls `see` with every sensible way to cut a shape.
-pub(super) fn choices<'s>(shape: &'s ByteBox, mut see: impl FnMut(Choice<'s>)) {
+/// Calls `see` with every sensible way to cut a shape. Rows of more than `row` bytes are cut: a unit
+/// with all of them is a pattern of this very width, which takes long to find and gains little.
+pub(super) fn choices<'s>(shape: &'s ByteBox, row: usize, mut see: impl FnMut(Choice<'s>)) {
     for long in 0..shape.steps.len() {
         insides(shape, long, |full, part| {
             let choice = Choice {
@@ -114,7 +115,9 @@ pub(super) fn choices<'s>(shape: &'s ByteBox, mut see: impl FnMut(Choice<'s>)) {
                 part,
                 steps: 1,
             };
-            let Some(sizes) = choice.sizes() else { return };
+            let Some(sizes) = choice.sizes(row) else {
+                return;
+            };
             let mut latest = 0;
             for steps in sizes.into_iter().filter(|steps| *steps > 0) {
                 if steps != latest {
@@ -218,9 +221,12 @@ impl Choice<'_> {
             .fold(1, |rows, step| rows.saturating_mul(step.extent))
     }
 
-    /// How many steps of the long dimension a unit may have; nothing if its other dimensions are too
-    /// large.
-    fn sizes(&self) -> Option<[usize; 3]> {
+    /// How many steps of the long dimension a unit may have, if rows of more than `row` bytes are cut;
+    /// nothing if its other dimensions are too large.
+    fn sizes(&self, row: usize) -> Option<[usize; 3]> {
+        if self.row() > row {
+            return None;
+        }
         let elements = self
             .full()
             .try_fold(1usize, |n, step| n.checked_mul(step.extent))
@@ -231,7 +237,8 @@ impl Choice<'_> {
         let extent = self.long().extent;
         let fits = |steps: usize| steps.min(most).clamp(1, extent);
         // Four times as many are hardly ever better, but where there are no more.
-        let all = if extent <= 4 * once { fits(extent) } else { 0 };
+        let few = extent <= 4 * once && extent * bytes <= row;
+        let all = if few { fits(extent) } else { 0 };
         Some([fits(once), fits(2 * once), all])
     }
 
@@ -252,6 +259,20 @@ impl Choice<'_> {
         (LINE / long.dst.unsigned_abs().max(1)).max(1)
     }
 
+    /// How many bytes lie together in a row that is inside of the unit on both sides.
+    fn row(&self) -> usize {
+        let long = self.long();
+        let mut row = self.shape.run;
+        for step in self.full() {
+            let inside = step.dst < long.dst && step.src.unsigned_abs() < long.src.unsigned_abs();
+            if step.dst != row as isize || !inside {
+                break;
+            }
+            row = row.saturating_mul(step.extent);
+        }
+        row
+    }
+
     /// The least vectors and windows of so many bytes that its unit takes. Vectors: as many as its
     /// bytes fill, or, where copies are so far apart that none shares a vector, those of each.
     pub(super) fn least(&self, size: usize) -> Least {
@@ -270,11 +291,7 @@ impl Choice<'_> {
         for step in self.dims().filter(|step| step.extent > 1) {
             if bytes == run {
                 let apart = step.dst.unsigned_abs();
-                let most = if apart == 0 {
-                    1
-                } else {
-                    (size - 1) / apart + 1
-                };
+                let most = (size - 1).checked_div(apart).map_or(1, |n| n + 1);
                 least.first = windows(step.extent.min(most), step.src);
                 // A vector without gaps has all elements of this dimension, or half of what it holds
                 // lies together.

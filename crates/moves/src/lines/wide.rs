@@ -108,6 +108,7 @@ pub(crate) struct Way {
 impl search::Way for Way {
     type Op = Op;
     const SIZE: usize = LINE;
+    const ROW: usize = 4 * LINE;
     const LEAST: usize = cost(0, 1, 1);
 
     fn ops(&self, pattern: &Pattern) -> Lines<Op> {
