@@ -249,6 +249,7 @@ impl Compiler {
                 Statuses::Numbers(&mut checks),
                 left,
             )
+            .with_tables(cpu::has_tables(self.isa.triple().architecture))
             .phase(stmts)
             .map_err(|error| match error {
                 JitError::TooLarge { .. } => JitError::TooLarge { limit },

@@ -53,3 +53,9 @@ pub(crate) fn cranelift_flags(
         .chain([vectors])
         .flat_map(|names| names.iter().copied())
 }
+
+/// Whether a shuffle of one vector takes a table from a register, of which a place that is none makes zero
+/// bits. Elsewhere the code generator would have to see to that.
+pub(crate) fn has_tables(architecture: Architecture) -> bool {
+    matches!(architecture, Architecture::Aarch64(_))
+}

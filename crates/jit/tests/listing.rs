@@ -120,3 +120,32 @@ fn installed_code_is_disassembled() {
     assert!(text.contains("punpckldq") && text.contains("ret"), "{text}");
     assert_eq!(kernel.phase_offsets().collect::<Vec<_>>(), [0]);
 }
+
+#[test]
+fn an_aarch64_loop_of_shuffles_has_its_tables_in_registers() {
+    let swap = written(
+        r#"
+kernel "blue first" {
+  b0 = in 0 w1 [3000]
+  b1 = out 0 w1 [3000]
+  move b1[0] <- b0[2] box [(1000, 3, 3), (3, 1, -1)] as lines
+}"#,
+    );
+    let triple = triple("aarch64-unknown-linux-gnu");
+    let listing = Compiler::listing_for(&triple, Features::Sse2, &swap).expect("aarch64 code");
+    let lines: Vec<&str> = listing.assembly.lines().map(str::trim).collect();
+    let end = lines.iter().position(|line| line.starts_with("cbnz"));
+    let end = end.expect("a loop");
+    let begin = lines[..end]
+        .iter()
+        .rposition(|line| line.starts_with("block"));
+    let body = &lines[begin.expect("a block")..end];
+    assert!(body.iter().any(|line| line.starts_with("tbl")));
+    for line in body {
+        // Windows alone are loaded, and nothing is brought into place for a shuffle.
+        assert!(
+            !line.contains("const(") && !line.starts_with("mov"),
+            "{line}"
+        );
+    }
+}

@@ -74,6 +74,8 @@ pub(crate) struct Emitter<'a, 'f> {
     shuffles: Option<Shuffles>,
     /// Where blocks are put together, if any are.
     stage: Option<StackSlot>,
+    /// Whether a shuffle may take its table from a register.
+    has_tables: bool,
     /// About how many instructions a statement may have, of code that does everything itself;
     /// nothing if it may call leaves.
     room: Option<usize>,
@@ -100,11 +102,17 @@ impl<'a, 'f> Emitter<'a, 'f> {
             pointers: Pointers::default(),
             in_range: SmallVec::new(),
             shuffles,
+            has_tables: false,
             stage: None,
             room,
             statuses,
             limit,
         }
+    }
+
+    /// For a machine whose shuffles may take their tables from registers.
+    pub(crate) fn with_tables(self, has_tables: bool) -> Self {
+        Self { has_tables, ..self }
     }
 
     /// Memory on the stack in which blocks are put together.
