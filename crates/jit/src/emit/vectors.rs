@@ -73,7 +73,7 @@ impl Emitter<'_, '_> {
                 let both = halves(lanes);
                 for half in &both[..if joins { 2 } else { 1 }] {
                     if tables.len() < TABLES && !tables.iter().any(|(known, _)| known == half) {
-                        let table = self.code.vector(*half);
+                        let table = self.code.vector(u128::from_le_bytes(*half));
                         tables.push((*half, table));
                     }
                 }
