@@ -170,7 +170,7 @@ fn numbers_of_outputs(kernel: &Verified) -> Vec<u32> {
 }
 
 /// Memory as a slot's layout wants it.
-fn memory(slot: &Slot) -> Result<Vec<u8>, Failure> {
+pub(crate) fn memory(slot: &Slot) -> Result<Vec<u8>, Failure> {
     let bytes = slot
         .ty
         .required_elements()

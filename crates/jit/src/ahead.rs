@@ -126,15 +126,17 @@ impl Compiler {
         let mut attachments = Attachments::new(self.planner.clone(), false);
         self.context.clear();
         self.context.func.signature = signature(&*self.isa);
+        let architecture = self.isa.triple().architecture;
         Emitter::new(
             FunctionBuilder::new(&mut self.context.func, &mut self.functions),
             kernel,
             &mut attachments,
-            cpu::shuffles(self.features, self.isa.triple().architecture),
+            cpu::shuffles(self.features, architecture),
             Some(room),
             Statuses::Codes,
             self.instructions,
         )
+        .with_tables(cpu::has_tables(architecture))
         .whole(scratch)?;
         match calls_anything(&self.context.func) {
             true => Err(JitError::Internal("self-contained code has a call".into())),

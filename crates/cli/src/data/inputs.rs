@@ -5,6 +5,7 @@ use restride_graph::oracle::Tensor;
 
 use super::recipe::Recipe;
 use super::{npy, safetensors};
+use crate::execute::memory;
 use crate::failure::Failure;
 use crate::signature::{Signature, Slot};
 use crate::source::printable;
@@ -22,12 +23,26 @@ pub(crate) fn inputs(
     let (chosen, for_all) = chosen(signature, sources)?;
     let slots = signature.inputs.iter().enumerate();
     slots
-        .map(|(at, slot)| match (chosen[at].or(for_all), &slot.sample) {
-            (Some(source), _) => load(slot, source),
-            (None, Some(sample)) => make(&Recipe::Said(sample.clone()), slot),
-            (None, None) => make(&made_up(at, slot), slot),
+        .map(|(at, slot)| {
+            let tensor = match (chosen[at].or(for_all), &slot.sample) {
+                (Some(source), _) => load(slot, source),
+                (None, Some(sample)) => make(&Recipe::Said(sample.clone()), slot),
+                (None, None) => make(&made_up(at, slot), slot),
+            }?;
+            as_it_lies(tensor, slot)
         })
         .collect()
+}
+
+/// What a tensor holds once it lies in memory: where elements share a place, the last of them.
+fn as_it_lies(tensor: Tensor, slot: &Slot) -> Result<Tensor, Failure> {
+    if slot.ty.check_injective().is_ok() {
+        return Ok(tensor);
+    }
+    let mut memory = memory(slot)?;
+    let written = tensor.write_into(&slot.ty, &mut memory);
+    let read = written.and_then(|()| Tensor::read(&slot.ty, &memory));
+    read.map_err(|error| Failure::Input(format!("{}: {error}", slot.name)))
 }
 
 /// The source of each input, and the one of those that have none.
