@@ -142,8 +142,8 @@ fn session(name: &str, text: &str, models: bool) -> String {
             }
             last = Some(ran);
             expecting = true;
-        } else if line.starts_with('#') || !expecting {
-            if line.starts_with('#') && expecting {
+        } else if is_remark(line) || !expecting {
+            if is_remark(line) && expecting {
                 out += "\n";
             }
             out += &format!("{line}\n");
@@ -154,6 +154,11 @@ fn session(name: &str, text: &str, models: bool) -> String {
     }
     fs::remove_dir_all(&folder).expect("removed");
     out
+}
+
+/// What is printed may begin with a `#`, too, as C does.
+fn is_remark(line: &str) -> bool {
+    line == "#" || line.starts_with("# ")
 }
 
 fn is_command(line: &str) -> bool {
