@@ -31,6 +31,21 @@ const fn x86_64(name: &'static str, level: Features) -> Machine {
     }
 }
 
+const fn riscv64(
+    name: &'static str,
+    triple: &'static str,
+    emulator: &'static [&'static str],
+) -> Machine {
+    Machine {
+        name,
+        triple,
+        level: Features::Sse2,
+        gcc: "riscv64-linux-gnu-gcc",
+        nm: "riscv64-linux-gnu-nm",
+        emulator,
+    }
+}
+
 /// All of them. Vectors of a RISC-V are as wide as a machine has them: code must not mind.
 pub const MACHINES: [Machine; 9] = [
     x86_64("x86-64-sse2", Features::Sse2),
@@ -46,38 +61,29 @@ pub const MACHINES: [Machine; 9] = [
         nm: "aarch64-linux-gnu-nm",
         emulator: &["qemu-aarch64"],
     },
-    Machine {
-        name: "riscv64gc",
-        triple: "riscv64gc-unknown-linux-gnu",
-        level: Features::Sse2,
-        gcc: "riscv64-linux-gnu-gcc",
-        nm: "riscv64-linux-gnu-nm",
-        emulator: &["qemu-riscv64", "-cpu", "rv64,v=false"],
-    },
-    Machine {
-        name: "riscv64a23",
-        triple: "riscv64a23-unknown-linux-gnu",
-        level: Features::Sse2,
-        gcc: "riscv64-linux-gnu-gcc",
-        nm: "riscv64-linux-gnu-nm",
-        emulator: &[
+    riscv64(
+        "riscv64gc",
+        "riscv64gc-unknown-linux-gnu",
+        &["qemu-riscv64", "-cpu", "rv64,v=false"],
+    ),
+    riscv64(
+        "riscv64a23",
+        "riscv64a23-unknown-linux-gnu",
+        &[
             "qemu-riscv64",
             "-cpu",
             "rv64,v=true,vlen=128,vext_spec=v1.0",
         ],
-    },
-    Machine {
-        name: "riscv64a23-vlen256",
-        triple: "riscv64a23-unknown-linux-gnu",
-        level: Features::Sse2,
-        gcc: "riscv64-linux-gnu-gcc",
-        nm: "riscv64-linux-gnu-nm",
-        emulator: &[
+    ),
+    riscv64(
+        "riscv64a23-vlen256",
+        "riscv64a23-unknown-linux-gnu",
+        &[
             "qemu-riscv64",
             "-cpu",
             "rv64,v=true,vlen=256,vext_spec=v1.0",
         ],
-    },
+    ),
 ];
 
 impl Machine {

@@ -15,7 +15,7 @@ pub(crate) enum Ending {
 
 /// Runs `body` in a forked child; whether it ended well. A panic there is printed.
 pub(crate) fn child(body: impl FnOnce()) -> bool {
-    fork(body, None) == Ending::Well
+    Child::new(body).ended() == Ending::Well
 }
 
 /// Runs `body` in a forked child: how it ended, and what it said on its way.
@@ -25,7 +25,7 @@ pub(crate) fn ending(body: impl FnOnce()) -> (Ending, String) {
     assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
     // SAFETY: both were just opened and are owned here alone.
     let [read, write] = pipe.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
-    let ending = fork(body, Some(&write));
+    let ending = begin(body, Some(&write)).ended();
     drop(write);
     let mut said = String::new();
     let read = File::from(read).read_to_string(&mut said);
@@ -56,11 +56,6 @@ pub(crate) fn alone() -> bool {
     false
 }
 
-/// What the child says goes to `stderr` if there is one; a pipe holds the few lines it is.
-fn fork(body: impl FnOnce(), stderr: Option<&OwnedFd>) -> Ending {
-    begin(body, stderr).ended()
-}
-
 /// A child that runs beside this process.
 pub(crate) struct Child(libc::pid_t);
 
@@ -86,6 +81,7 @@ impl Child {
     }
 }
 
+/// What the child says goes to `stderr` if there is one; a pipe holds the few lines it is.
 fn begin(body: impl FnOnce(), stderr: Option<&OwnedFd>) -> Child {
     // SAFETY: the child only runs `body` and leaves without unwinding into the parent's frames.
     let pid = unsafe { libc::fork() };

@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use restride_check::{Kind, Limits, Processor, Report, Subject, Unproved, check};
+use restride_check::{Limits, Processor, Report, Subject, Unproved, check};
 use restride_jit::{Compiler, Features, Listing};
 use restride_loops::{Verified, generate, verify};
 
@@ -61,35 +61,12 @@ fn a_buffer_too_short_is_noticed() {
     for seed in 8_000_000..8_000_300 {
         let kernel = kernel_of(seed);
         let listing = compiled(&kernel);
-        let limits = Limits::default();
-        let whole = followed(&kernel, &listing.code, &listing.phases, &limits)
-            .unwrap_or_else(|unproved| panic!("seed {seed}: {unproved}"));
-        // Where constants say that a check fails or an index is out of range, not all is read.
-        if whole.bytes == 0 || support::has_constant_indices(&kernel) {
-            continue;
-        }
-        for (at, buffer) in kernel.buffers.iter().enumerate() {
-            let width = buffer.width.bytes() as i64;
-            if buffer.len == 0 {
-                continue;
-            }
-            if support::without_last(&kernel, at).is_some() {
-                spare += 1;
-                continue;
-            }
-            for missing in [1, width] {
-                let mut limits = Limits::default();
-                limits.short = Some((at, buffer.len * width - missing));
-                let verdict = followed(&kernel, &listing.code, &listing.phases, &limits);
-                let unproved = verdict.expect_err("a buffer is too short");
-                let kind = unproved.violation().map(|violation| &*violation.kind);
-                assert!(
-                    matches!(kind, Some(Kind::Outside { .. } | Kind::Missing { .. })),
-                    "seed {seed}: {unproved}"
-                );
-                refused += 1;
-            }
-        }
+        let (these, those) = support::too_short(&kernel, |short| {
+            let mut limits = Limits::default();
+            limits.short = short;
+            followed(&kernel, &listing.code, &listing.phases, &limits)
+        });
+        (refused, spare) = (refused + these, spare + those);
     }
     println!("{refused} refused, {spare} buffers with an element to spare");
     assert!(refused > 500 && spare > 0, "{refused}, {spare}");

@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 use restride_exec::Executable;
-use restride_graph::ViewPolicy;
 use restride_graph::oracle::{self, OracleError, Tensor};
+use restride_graph::{ValueId, ViewPolicy};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::{Fault, Verified, interpret};
 use restride_lower::plan::IndexCheck;
@@ -222,10 +222,11 @@ fn refusal(
     };
     let check = &checks[at];
     let op = match program {
-        Program::Graph(graph) => graph
-            .values()
-            .nth(check.op as usize)
-            .map(|value| format!("{} {}", graph.op(value).name(), graph.label(value))),
+        Program::Graph(graph) => {
+            let value = ValueId::from_u32(check.op);
+            let op = graph.get(value);
+            op.map(|(op, _)| format!("{} {}", op.name(), graph.label(value)))
+        }
         Program::Canonical(_) | Program::Kernel(_) => None,
     };
     let op = op.unwrap_or_else(|| format!("the gather of value {}", check.op));

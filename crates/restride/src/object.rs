@@ -5,7 +5,7 @@ use crate::pipeline::{Options, Stages};
 use crate::program::Checked;
 use crate::{Budget, CompileError, Features, Target, ViewPolicy};
 use restride_ahead::{BadName, Buffer, FileError, Function, check_name};
-use restride_graph::{Graph, TensorType, ValueId};
+use restride_graph::{Graph, TensorType};
 use restride_jit::{Compiler, JitError, Triple};
 use restride_loops::Stmt;
 use thiserror::Error;
@@ -159,13 +159,9 @@ fn refusals(graph: &Graph, stages: &Stages) -> Vec<(u64, String)> {
     });
     codes.sort_unstable();
     codes.dedup();
-    let values: Vec<ValueId> = match codes.is_empty() {
-        true => Vec::new(),
-        false => graph.values().collect(),
-    };
     let text = |code: u32| {
         let check = stages.plan.checks.get(code as usize)?;
-        let Checked { op, axis, .. } = Checked::of(graph, &values, check)?;
+        let Checked { op, axis, .. } = Checked::of(graph, check)?;
         Some(format!(
             "{op}: an index is outside axis {axis} of size {}",
             check.limit

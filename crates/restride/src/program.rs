@@ -92,9 +92,9 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    pub(crate) fn of(graph: &Graph, values: &[ValueId], check: &plan::IndexCheck) -> Option<Self> {
-        let node = *values.get(check.op as usize)?;
-        let op = graph.op(node);
+    pub(crate) fn of(graph: &Graph, check: &plan::IndexCheck) -> Option<Self> {
+        let node = ValueId::from_u32(check.op);
+        let (op, _) = graph.get(node)?;
         let column = check.column as usize;
         let rank = graph.ty(*op.operands().first()?).rank();
         let axis = op.indexed_axis(rank, column)?;
@@ -195,12 +195,7 @@ impl Meta {
         let parameters = stages.kernel.buffers.iter().map(parameter);
         let parameters = parameters.collect::<Result<_, LowerError>>()?;
         let checks = stages.plan.checks.iter();
-        let values: Vec<ValueId> = match stages.plan.checks.is_empty() {
-            true => Vec::new(),
-            false => graph.values().collect(),
-        };
-        let checked =
-            checks.map(|check| Checked::of(graph, &values, check).ok_or(LowerError::Dangling));
+        let checked = checks.map(|check| Checked::of(graph, check).ok_or(LowerError::Dangling));
         let checked = checked.collect::<Result<_, LowerError>>()?;
         let computed = computed
             .iter()

@@ -1,9 +1,10 @@
 //! What random kernels are held to, on every processor.
 
+use restride_check::{Kind, Report, Unproved};
 use restride_loops::{Buffer, Kernel, Role, Stmt, Verified, verify};
 
 /// The same kernel with one buffer an element shorter, if it can do with that.
-pub(crate) fn without_last(kernel: &Kernel, at: usize) -> Option<Verified> {
+fn without_last(kernel: &Kernel, at: usize) -> Option<Verified> {
     let mut kernel = kernel.clone();
     let buffer: &mut Buffer = kernel.buffers.get_mut(at)?;
     buffer.len -= 1;
@@ -14,7 +15,7 @@ pub(crate) fn without_last(kernel: &Kernel, at: usize) -> Option<Verified> {
     verify(kernel).ok()
 }
 
-pub(crate) fn has_constant_indices(kernel: &Kernel) -> bool {
+fn has_constant_indices(kernel: &Kernel) -> bool {
     let mut found = false;
     kernel.visit(|stmt| {
         let place = match stmt {
@@ -27,4 +28,41 @@ pub(crate) fn has_constant_indices(kernel: &Kernel) -> bool {
         found |= matches!(role, Some(Role::Const(_)));
     });
     found
+}
+
+/// Follows the code of a kernel with each of its buffers too short, by a byte and by an element; `follow` is given
+/// the buffer and the bytes that it has. How many were refused, all for what they are, and how many
+/// buffers had an element to spare.
+pub(crate) fn too_short(
+    kernel: &Verified,
+    follow: impl Fn(Option<(usize, i64)>) -> Result<Report, Box<Unproved>>,
+) -> (usize, usize) {
+    let (mut refused, mut spare) = (0, 0);
+    let whole = follow(None).unwrap_or_else(|unproved| panic!("{unproved}\n{}", **kernel));
+    // Where constants say that a check fails or an index is out of range, not all is read.
+    if whole.bytes == 0 || has_constant_indices(kernel) {
+        return (0, 0);
+    }
+    for (at, buffer) in kernel.buffers.iter().enumerate() {
+        let width = buffer.width.bytes() as i64;
+        if buffer.len == 0 {
+            continue;
+        }
+        if without_last(kernel, at).is_some() {
+            spare += 1;
+            continue;
+        }
+        for missing in [1, width] {
+            let Err(unproved) = follow(Some((at, buffer.len * width - missing))) else {
+                panic!("b{at} without {missing} bytes\n{}", **kernel);
+            };
+            let kind = unproved.violation().map(|violation| &*violation.kind);
+            assert!(
+                matches!(kind, Some(Kind::Outside { .. } | Kind::Missing { .. })),
+                "{unproved}"
+            );
+            refused += 1;
+        }
+    }
+    (refused, spare)
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use restride_graph::oracle::Tensor;
-use restride_graph::{Graph, Sample};
+use restride_graph::{Graph, Sample, ValueId};
 use restride_testkit::ladder::{difference, guarded};
 use restride_testkit::rungs::{RungError, Subject, named};
 
@@ -100,11 +100,11 @@ fn refusal(error: &RungError, graph: &Graph) -> String {
         RungError::OutOfRange(bad) => bad,
         other => return other.to_string(),
     };
-    let op = graph.values().nth(bad.op as usize);
-    let op = op.map_or_else(
-        || format!("%{}", bad.op),
-        |value| format!("{} {}", graph.op(value).name(), graph.label(value)),
-    );
+    let value = ValueId::from_u32(bad.op);
+    let op = match graph.get(value) {
+        Some((op, _)) => format!("{} {}", op.name(), graph.label(value)),
+        None => value.to_string(),
+    };
     let (value, position) = (bad.value, bad.position);
     format!("{op}: index {value} at position {position} is outside its axis")
 }
