@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use restride::{Code, Config, Engine, Features, Options, Stages, Target, ViewPolicy};
-use restride_check::{Limits, Processor, Report, Subject, check};
+use restride_check::{Form, Limits, Processor, Report, Subject, check};
 use restride_jit::{CompileOptions, Compiler, Listing};
 use restride_loops::Verified;
 use restride_testkit::generate::{Kind, case};
@@ -21,7 +21,7 @@ fn follow(compiler: &mut Compiler, kernel: &Verified) -> Result<Report, String> 
     let subject = Subject {
         processor: Processor::X86,
         code: native.code(),
-        phases: &phases,
+        form: Form::Phases(&phases),
         kernel,
         callees: native.callees(),
     };
@@ -43,7 +43,7 @@ fn follow_a64(kernel: &Verified) -> Result<Report, String> {
     to_the_end(&Subject {
         processor: Processor::A64,
         code: &code,
-        phases: &phases,
+        form: Form::Phases(&phases),
         kernel,
         callees: &[],
     })

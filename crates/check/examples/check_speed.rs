@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use restride_check::{Limits, Processor, Report, Subject, Unproved, check};
+use restride_check::{Form, Limits, Processor, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features};
 use restride_loops::{generate, verify};
 
@@ -35,7 +35,7 @@ fn main() {
             let subject = Subject {
                 processor: Processor::X86,
                 code: native.code(),
-                phases: &phases,
+                form: Form::Phases(&phases),
                 kernel: &kernel,
                 callees: native.callees(),
             };

@@ -16,6 +16,8 @@ const UNKNOWN: u16 = 256;
 impl Label {
     /// Not initialised.
     pub(crate) const NOTHING: Self = Self(0);
+    /// Bits of several bytes, which is no byte of a source.
+    pub(crate) const MIXED: Self = Self(u32::MAX - 0x1000);
     /// The literal 0.
     pub(crate) const ZERO: Self = Self(1);
 
@@ -115,6 +117,9 @@ impl Sources {
     pub(crate) fn name(&self, label: Label) -> String {
         if label == Label::NOTHING {
             return "nothing".to_owned();
+        }
+        if label == Label::MIXED {
+            return "bits of several bytes".to_owned();
         }
         if let Some(byte) = label.as_literal() {
             return format!("{byte:#04x}");

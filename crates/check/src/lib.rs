@@ -1,14 +1,14 @@
-//! An independent checker of installed machine code.
+//! An independent checker of machine code, installed or in an object file.
 //!
-//! [`check`] is given the bytes that execute, the kernel they were made from and the contracts of
-//! the functions they call. It shares nothing with the code generator: it decodes the bytes, runs
+//! [`check`] is given the bytes that execute, how they are called, the kernel they were made from and the contracts
+//! of the functions they call. It shares nothing with the code generator: it decodes the bytes, runs
 //! them on values that know where they come from (a buffer and an offset, a byte of an input, an
 //! index), and walks the kernel's statements by itself to know what must come out.
 //!
 //! # What is shown
 //!
 //! For every run (see below):
-//! * every access lies inside its buffer, the code's own constants, the frame or the table of
+//! * every access lies inside its buffer, the code's own constants, the frame or the tables of
 //!   buffers; only outputs and scratch are written, only inputs, constants and scratch read;
 //! * every byte stored to an output is the byte that belongs there, at once and not only in the
 //!   end, and no byte is missing;
@@ -39,6 +39,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod form;
 mod index;
 mod label;
 mod machine;
@@ -49,6 +50,7 @@ mod symbol;
 mod value;
 mod violation;
 
+pub use form::{Form, Whole};
 pub use machine::Processor;
 pub use restride_leaves::{Callee, Contract};
 pub use run::{Limits, Report, Subject, check};

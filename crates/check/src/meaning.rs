@@ -13,15 +13,25 @@ use crate::violation::{Kind, Limit, Stop};
 pub(crate) struct Meaning {
     /// By buffer: for outputs, what every byte becomes, or nothing where it is left alone.
     pub(crate) outputs: Vec<Option<Vec<Label>>>,
-    /// The phase and the number (from 1) of the check that fails, if one does.
-    pub(crate) failure: Option<(usize, u64)>,
+    /// The check that fails, if one does.
+    pub(crate) failure: Option<Failure>,
     /// The first bytes of the indices that checks looked at.
     pub(crate) checked: HashSet<Label>,
 }
 
+/// A check that fails.
+pub(crate) struct Failure {
+    pub(crate) phase: usize,
+    /// The number of the check in the kernel, from 1.
+    pub(crate) check: u64,
+    /// The code that the kernel gives it.
+    pub(crate) code: u32,
+}
+
 /// What ends a run of a kernel before its end.
 enum End {
-    Check(u64),
+    /// The number of a check, and its code.
+    Check(u64, u32),
     Stop(Stop),
 }
 
@@ -62,8 +72,9 @@ pub(crate) fn meaning(kernel: &Kernel, sources: &Sources, limit: u64) -> Result<
     for (number, phase) in kernel.phases.iter().enumerate() {
         match walk.block(phase, checks) {
             Ok(()) => {}
-            Err(End::Check(check)) => {
-                failure = Some((number, check));
+            Err(End::Check(check, code)) => {
+                let phase = number;
+                failure = Some(Failure { phase, check, code });
                 break;
             }
             Err(End::Stop(stop)) => return Err(stop),
@@ -132,7 +143,10 @@ impl Walk<'_> {
                 }
             }
             Stmt::Check {
-                index, dims, norm, ..
+                index,
+                dims,
+                norm,
+                code,
             } => {
                 let first = self.address(&index.addr).ok_or(IMPOSSIBLE)?;
                 // A step of stride 0 looks at the same indices again.
@@ -144,7 +158,7 @@ impl Walk<'_> {
                     let value = walk.integer(index.buffer, at, norm)?;
                     match norm.within(value) {
                         Some(_) => Ok(()),
-                        None => Err(End::Check(check)),
+                        None => Err(End::Check(check, *code)),
                     }
                 })?;
             }

@@ -1,7 +1,8 @@
 //! Memory in which every byte knows where it comes from.
 
-use restride_loops::{Kernel, Role};
+use restride_loops::{BufferId, Kernel, Role};
 
+use crate::form::Whole;
 use crate::label::{Label, Sources};
 use crate::symbol::{Interval, Symbol, Symbols};
 use crate::value::{Data, Number, Pointer, Region, Value};
@@ -21,8 +22,6 @@ enum Content {
 
 struct Buffer {
     bytes: i64,
-    /// Whether the caller passes its address.
-    passed: bool,
     content: Content,
 }
 
@@ -32,7 +31,15 @@ pub(crate) struct Memory<'a> {
     pub(crate) symbols: Symbols,
     pub(crate) accesses: u64,
     buffers: Vec<Buffer>,
+    /// The tables of addresses, by the numbers of the buffers that they point at.
+    tables: [Vec<Option<u32>>; 2],
+    /// The constants of a function ahead of time: where they begin behind its code, and their buffers.
+    constants: Vec<(i64, u32)>,
+    /// Its scratch: the buffer that stands for all of it, and where each begins and ends.
+    scratch: Option<(u32, Vec<(i64, i64)>)>,
     code: &'a [u8],
+    /// The address of the code, as far as it is known.
+    code_at: i64,
     stack: Vec<Value>,
     /// The stack pointer at entry.
     entry: i64,
@@ -64,7 +71,6 @@ impl<'a> Memory<'a> {
             .enumerate()
             .map(|(at, ((buffer, &bytes), expected))| Buffer {
                 bytes,
-                passed: !matches!(buffer.role, Role::Const(_)),
                 content: match (&buffer.role, sources.first(at)) {
                     (Role::In(_) | Role::Const(_), Some(first)) => Content::Source(first),
                     (Role::In(_) | Role::Const(_) | Role::Out(..) | Role::Scratch, _) => {
@@ -74,12 +80,19 @@ impl<'a> Memory<'a> {
                 },
             })
             .collect();
+        let passed = |(id, buffer): (BufferId, &restride_loops::Buffer)| {
+            (!matches!(buffer.role, Role::Const(_))).then_some(id.0)
+        };
         Self {
             sources,
             symbols: Symbols::new(),
             accesses: 0,
             buffers,
+            tables: [kernel.numbered().map(passed).collect(), Vec::new()],
+            constants: Vec::new(),
+            scratch: None,
             code,
+            code_at: code.as_ptr().addr() as i64,
             stack: vec![Value::Undefined; (STACK / 8) as usize],
             entry: STACK,
             floor: STACK,
@@ -87,22 +100,96 @@ impl<'a> Memory<'a> {
         }
     }
 
-    pub(crate) fn name(region: Region) -> String {
+    /// For a function ahead of time: two tables, one piece of scratch, constants behind the code.
+    pub(crate) fn whole(&mut self, kernel: &Kernel, whole: &Whole<'_>) -> Result<(), Stop> {
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        let put = |table: &mut Vec<Option<u32>>, at: u32, id: BufferId| {
+            let at = at as usize;
+            table.resize(table.len().max(at + 1), None);
+            table[at] = Some(id.0);
+        };
+        for (id, buffer) in kernel.numbered() {
+            match buffer.role {
+                Role::In(at) => put(&mut inputs, at, id),
+                Role::Out(at, _) => put(&mut outputs, at, id),
+                Role::Scratch | Role::Const(_) => {}
+            }
+        }
+        self.tables = [inputs, outputs];
+        self.code_at = 0;
+        let at = whole.constants.iter();
+        self.constants = at.map(|(id, at)| (*at as i64, id.0)).collect();
+        let layout = kernel.scratch_layout(Whole::ALIGN).ok_or(Kind::Kernel {
+            what: "scratch of more bytes than there are",
+        })?;
+        let places = layout.offsets.iter().map(|(id, at)| {
+            let bytes = self.buffers.get(id.0 as usize).map_or(0, |b| b.bytes);
+            (*at as i64, *at as i64 + bytes)
+        });
+        self.scratch = Some((self.buffers.len() as u32, places.collect()));
+        self.buffers.push(Buffer {
+            bytes: whole.scratch as i64,
+            content: Content::Store(vec![Label::NOTHING; whole.scratch], None),
+        });
+        Ok(())
+    }
+
+    /// What a function is called with: the table of all buffers, or those of inputs and outputs and scratch.
+    pub(crate) fn arguments(&self) -> [Pointer; 3] {
+        let scratch = self.scratch.as_ref().map_or(0, |(buffer, _)| *buffer);
+        [Region::Table(0), Region::Table(1), Region::Buffer(scratch)].map(|region| Pointer {
+            region,
+            offset: 0,
+            sum: Symbol::KNOWN,
+        })
+    }
+
+    pub(crate) fn name(&self, region: Region) -> String {
         match region {
             Region::Stack => "the stack".to_owned(),
-            Region::Table => "the table of buffers".to_owned(),
+            Region::Table(0) if self.scratch.is_none() => "the table of buffers".to_owned(),
+            Region::Table(0) => "the table of inputs".to_owned(),
+            Region::Table(_) => "the table of outputs".to_owned(),
             Region::Code => "the code".to_owned(),
+            Region::Buffer(at) if self.is_scratch(at) => "scratch".to_owned(),
             Region::Buffer(at) => format!("b{at}"),
+        }
+    }
+
+    fn is_scratch(&self, buffer: u32) -> bool {
+        matches!(&self.scratch, Some((scratch, _)) if *scratch == buffer)
+    }
+
+    /// The same address, in the constant where it lies if it is behind the code.
+    fn in_constant(&self, at: Pointer) -> Pointer {
+        if at.region != Region::Code {
+            return at;
+        }
+        let before = self
+            .constants
+            .iter()
+            .filter(|(first, _)| *first <= at.offset);
+        match before.max_by_key(|(first, _)| *first) {
+            Some((first, buffer)) => Pointer {
+                region: Region::Buffer(*buffer),
+                offset: at.offset - first,
+                ..at
+            },
+            None => at,
         }
     }
 
     fn bytes(&self, region: Region) -> i64 {
         match region {
             Region::Stack => STACK,
-            Region::Table => self.buffers.len() as i64 * 8,
+            Region::Table(table) => self.table(table).len() as i64 * 8,
             Region::Code => self.code.len() as i64,
             Region::Buffer(at) => self.buffers.get(at as usize).map_or(0, |b| b.bytes),
         }
+    }
+
+    fn table(&self, number: u8) -> &[Option<u32>] {
+        self.tables.get(usize::from(number)).map_or(&[], |it| it)
     }
 
     /// Proves that bytes `from..to` past an address are inside, whatever the indices in it.
@@ -115,11 +202,20 @@ impl<'a> Memory<'a> {
             let high = i128::from(at.offset)
                 .saturating_add(after)
                 .saturating_add(to);
-            if low >= 0 && high <= bytes {
+            // Of scratch, each buffer is by itself.
+            let is_inside = match (&self.scratch, at.region) {
+                (Some((scratch, places)), Region::Buffer(buffer)) if *scratch == buffer => {
+                    let within =
+                        |place: &&(i64, i64)| low >= place.0.into() && high <= place.1.into();
+                    high <= bytes && places.iter().any(|place| within(&place))
+                }
+                _ => low >= 0 && high <= bytes,
+            };
+            if is_inside {
                 return Ok(());
             }
             Err(Kind::Outside {
-                region: Self::name(at.region),
+                region: self.name(at.region),
                 low,
                 high: high - (to - from),
                 size: to - from,
@@ -143,15 +239,15 @@ impl<'a> Memory<'a> {
     pub(crate) fn demand_alignment(&self, at: Pointer) -> Result<(), Stop> {
         let base = match at.region {
             Region::Stack => 0,
-            Region::Code => self.code.as_ptr().addr() as i64,
+            Region::Code => self.code_at,
             // Buffers have any alignment.
-            Region::Table | Region::Buffer(_) => 1,
+            Region::Table(_) | Region::Buffer(_) => 1,
         };
         if is_aligned(base.wrapping_add(at.offset)) {
             return Ok(());
         }
         Err(Kind::Misaligned {
-            region: Self::name(at.region),
+            region: self.name(at.region),
             offset: at.offset,
         }
         .into())
@@ -159,6 +255,7 @@ impl<'a> Memory<'a> {
 
     /// Loads up to sixteen bytes; the rest is zero.
     pub(crate) fn load(&mut self, at: Pointer, size: usize) -> Result<Lanes, Stop> {
+        let at = self.in_constant(at);
         self.bounds(at, 0, size as i128)?;
         self.accesses += 1;
         let mut lanes = [Label::ZERO; 16];
@@ -179,7 +276,7 @@ impl<'a> Memory<'a> {
                 }
                 Some(Content::Store(_, Some(_))) | None => {
                     return Err(Kind::NotReadable {
-                        region: Self::name(at.region),
+                        region: self.name(at.region),
                     }
                     .into());
                 }
@@ -200,7 +297,7 @@ impl<'a> Memory<'a> {
                     lanes[by..to].copy_from_slice(&data.bytes[..to - by]);
                 }
             }
-            Region::Table => {
+            Region::Table(_) => {
                 return Err(Kind::Value {
                     what: "the address of a buffer".to_owned(),
                     wanted: "data",
@@ -213,6 +310,7 @@ impl<'a> Memory<'a> {
 
     /// Loads up to eight bytes, extended by zeros.
     pub(crate) fn load_value(&mut self, at: Pointer, size: usize) -> Result<Value, Stop> {
+        let at = self.in_constant(at);
         match at.region {
             Region::Stack if size == 8 => {
                 self.bounds(at, 0, 8)?;
@@ -227,19 +325,19 @@ impl<'a> Memory<'a> {
                     value => Ok(value),
                 }
             }
-            Region::Table => {
+            Region::Table(table) => {
                 self.bounds(at, 0, size as i128)?;
                 self.accesses += 1;
-                let number = at.offset / 8;
+                let entry = self.table(table).get((at.offset / 8) as usize);
                 let known = at.sum == Symbol::KNOWN && size == 8 && at.offset % 8 == 0;
-                match self.buffers.get(number as usize).map(|b| b.passed) {
-                    Some(true) if known => Ok(Value::Pointer(Pointer {
-                        region: Region::Buffer(number as u32),
+                match entry.copied().flatten() {
+                    Some(buffer) if known => Ok(Value::Pointer(Pointer {
+                        region: Region::Buffer(buffer),
                         offset: 0,
                         sum: Symbol::KNOWN,
                     })),
                     Some(_) | None => Err(Kind::NotReadable {
-                        region: Self::name(at.region),
+                        region: self.name(at.region),
                     }
                     .into()),
                 }
@@ -301,8 +399,8 @@ impl<'a> Memory<'a> {
                 Ok(())
             }
             Region::Stack => Err(Stop::not_understood("part of a slot is written")),
-            Region::Table | Region::Code => Err(Kind::NotWritable {
-                region: Self::name(at.region),
+            Region::Table(_) | Region::Code => Err(Kind::NotWritable {
+                region: self.name(at.region),
             }
             .into()),
         }
@@ -315,7 +413,7 @@ impl<'a> Memory<'a> {
             .map(|b| &mut b.content)
         else {
             return Err(Kind::NotWritable {
-                region: Self::name(Region::Buffer(number)),
+                region: self.name(Region::Buffer(number)),
             }
             .into());
         };

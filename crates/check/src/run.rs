@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use restride_leaves::Callee;
 use restride_loops::{Kernel, Role, Stmt, Verified};
 
+use crate::form::Form;
 use crate::index;
 use crate::label::Sources;
 use crate::machine::{Machine, Processor, Program};
 use crate::meaning::{Meaning, meaning, numeric};
 use crate::memory::Memory;
-use crate::value::Region;
+use crate::value::{Region, Value};
 use crate::violation::{Kind, Limit, Unproved};
 
 /// What is checked.
@@ -18,10 +19,10 @@ use crate::violation::{Kind, Limit, Unproved};
 pub struct Subject<'a> {
     /// What executes it.
     pub processor: Processor,
-    /// The machine code, where it executes: functions `(buffers, chunk, chunks) -> status`.
+    /// The machine code, where it executes.
     pub code: &'a [u8],
-    /// Where the function of each phase begins.
-    pub phases: &'a [usize],
+    /// Which functions it consists of.
+    pub form: Form<'a>,
     /// What it was made from; its constants are where the code expects them.
     pub kernel: &'a Verified,
     /// What it may call.
@@ -71,9 +72,15 @@ pub struct Report {
 /// Follows the code of a kernel and compares what it does with what the kernel means.
 pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Unproved> {
     let kernel: &Kernel = subject.kernel;
-    if subject.phases.len() != kernel.phases.len() {
+    let (code, entries) = match &subject.form {
+        Form::Phases(entries) => (subject.code, *entries),
+        Form::Whole(whole) => (whole.instructions(subject)?, &[0][..]),
+    };
+    if let Form::Phases(entries) = subject.form
+        && entries.len() != kernel.phases.len()
+    {
         return Err(Unproved::from(Kind::Phases {
-            code: subject.phases.len(),
+            code: entries.len(),
             kernel: kernel.phases.len(),
         }));
     }
@@ -93,12 +100,13 @@ pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Unproved>
             Role::In(_) | Role::Out(..) | Role::Scratch | Role::Const(_) => None,
         })
         .collect();
-    Program::new(subject.processor, subject.code, subject.phases).survey(subject.phases)?;
+    Program::new(subject.processor, code, entries).survey(entries)?;
     let mut runs = Runs {
         subject,
         limits,
         constants,
-        program: Program::new(subject.processor, subject.code, subject.phases),
+        code,
+        program: Program::new(subject.processor, code, entries),
         report: Report::default(),
     };
     runs.all()?;
@@ -111,6 +119,8 @@ struct Runs<'a> {
     subject: &'a Subject<'a>,
     limits: &'a Limits,
     constants: Vec<(u64, Region)>,
+    /// The instructions, and the constants among them.
+    code: &'a [u8],
     program: Program<'a>,
     report: Report,
 }
@@ -120,7 +130,10 @@ impl Runs<'_> {
         let kernel: &Kernel = self.subject.kernel;
         let numeric = numeric(kernel);
         let mut sources = Sources::new(kernel, &numeric)?;
-        let counts = chunks(kernel);
+        let counts = match self.subject.form {
+            Form::Phases(_) => chunks(kernel),
+            Form::Whole(_) => vec![1],
+        };
         let mut shared = false;
         // One run that could not be followed does not hide what the others show.
         let mut not_understood = None;
@@ -188,7 +201,10 @@ impl Runs<'_> {
                 })
                 .collect(),
         };
-        let memory = Memory::new(kernel, sources, subject.code, &lent, expected);
+        let mut memory = Memory::new(kernel, sources, self.code, &lent, expected);
+        if let Form::Whole(whole) = &subject.form {
+            memory.whole(kernel, whole)?;
+        }
         let left = self.limits.steps.saturating_sub(self.report.steps);
         let mut machine = Machine::new(
             subject.processor,
@@ -197,37 +213,18 @@ impl Runs<'_> {
             &self.constants,
             left,
         );
-        let mut outcome = Ok(());
-        'phases: for (phase, entry) in subject.phases.iter().enumerate() {
-            // A phase without a parallel loop is the first chunk's alone.
-            let shared = kernel
-                .phases
-                .get(phase)
-                .is_some_and(|stmts| is_shared(stmts));
-            for chunk in (0..if shared { chunks } else { 1 }).rev() {
-                let failing = meaning
-                    .failure
-                    .filter(|(failing, _)| *failing == phase && chunk == 0);
-                let wanted = failing.map_or(0, |(_, check)| check);
-                match machine.call(&mut self.program, *entry, chunk, chunks) {
-                    Ok(status) if status == wanted => {}
-                    Ok(status) => {
-                        outcome = Err(Unproved::from(Kind::Status {
-                            found: status.to_string(),
-                            expected: wanted,
-                        }));
-                        break 'phases;
-                    }
-                    Err(unproved) => {
-                        outcome = Err(unproved);
-                        break 'phases;
-                    }
-                }
-                if failing.is_some() {
-                    break 'phases;
-                }
+        let outcome = match subject.form {
+            Form::Phases(entries) => {
+                let program = &mut self.program;
+                all_phases(&mut machine, program, kernel, entries, meaning, chunks)
             }
-        }
+            Form::Whole(_) => {
+                let wanted = meaning.failure.as_ref();
+                let wanted = wanted.map_or(0, |failure| u64::from(failure.code) + 1);
+                let arguments = machine.memory.arguments().map(Value::Pointer);
+                called(&mut machine, &mut self.program, 0, arguments, wanted)
+            }
+        };
         self.report.runs += 1;
         self.report.steps = self.report.steps.saturating_add(machine.steps);
         self.report.accesses += machine.memory.accesses;
@@ -236,6 +233,56 @@ impl Runs<'_> {
         self.report.bytes += machine.memory.complete()?;
         Ok(())
     }
+}
+
+/// Calls the functions of all phases, or of those up to one that has to fail.
+fn all_phases(
+    machine: &mut Machine<'_>,
+    program: &mut Program<'_>,
+    kernel: &Kernel,
+    entries: &[usize],
+    meaning: &Meaning,
+    chunks: u64,
+) -> Result<(), Unproved> {
+    for (phase, entry) in entries.iter().enumerate() {
+        // A phase without a parallel loop is the first chunk's alone.
+        let stmts = kernel.phases.get(phase);
+        let shared = stmts.is_some_and(|stmts| is_shared(stmts));
+        for chunk in (0..if shared { chunks } else { 1 }).rev() {
+            let failing = meaning.failure.as_ref();
+            let failing = failing.filter(|it| it.phase == phase && chunk == 0);
+            let wanted = failing.map_or(0, |failure| failure.check);
+            let [table, ..] = machine.memory.arguments();
+            let arguments = [
+                Value::Pointer(table),
+                Value::known(chunk),
+                Value::known(chunks),
+            ];
+            called(machine, program, *entry, arguments, wanted)?;
+            if failing.is_some() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Calls a function, which has to return so much.
+fn called(
+    machine: &mut Machine<'_>,
+    program: &mut Program<'_>,
+    entry: usize,
+    arguments: [Value; 3],
+    expected: u64,
+) -> Result<(), Unproved> {
+    let status = machine.call(program, entry, arguments)?;
+    if status == expected {
+        return Ok(());
+    }
+    Err(Unproved::from(Kind::Status {
+        found: status.to_string(),
+        expected,
+    }))
 }
 
 /// Numbers of chunks worth trying: one, a few, and more than there are iterations.

@@ -9,8 +9,8 @@ use crate::violation::{Kind, Stop};
 pub(crate) enum Region {
     /// The frame and what lies below it.
     Stack,
-    /// The addresses of the buffers.
-    Table,
+    /// The addresses of buffers: of all, or in one table those of inputs and in another those of outputs.
+    Table(u8),
     /// The code and its constants.
     Code,
     /// A buffer of the kernel.

@@ -183,6 +183,8 @@ pub enum Kind {
     NotKept { register: &'static str },
     #[error("stack: {what}")]
     Stack { what: &'static str },
+    #[error("the bytes of the constant b{buffer} are not behind the code")]
+    Constant { buffer: u32 },
     #[error("phases: the code has {code}, the kernel {kernel}")]
     Phases { code: usize, kernel: usize },
     /// The kernel itself, which cannot be if it was verified.

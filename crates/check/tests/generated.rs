@@ -3,11 +3,13 @@
 //! many.
 #![cfg(target_arch = "x86_64")]
 
-mod support;
+mod support {
+    pub(crate) mod short;
+}
 
 use std::collections::BTreeSet;
 
-use restride_check::{Limits, Processor, Report, Subject, Unproved, check};
+use restride_check::{Form, Limits, Processor, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
 use restride_loops::{Stmt, Verified, generate, verify};
 
@@ -38,7 +40,7 @@ fn checked(
     let subject = Subject {
         processor: Processor::X86,
         code: native.code(),
-        phases: &phases,
+        form: Form::Phases(&phases),
         kernel,
         callees: native.callees(),
     };
@@ -109,7 +111,7 @@ fn a_buffer_too_short_is_noticed() {
             let kernel = random_kernel(seed);
             let native = compiler.compile(&kernel).expect("executable memory");
             let follow = |short| checked(&kernel, &native, short);
-            let (these, those) = support::too_short(&kernel, follow);
+            let (these, those) = support::short::too_short(&kernel, |_| false, follow);
             (refused, spare) = (refused + these, spare + those);
         }
     }

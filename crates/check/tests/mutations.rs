@@ -4,10 +4,13 @@
 
 #[path = "../../jit/tests/support/guarded.rs"]
 mod guarded;
+mod support {
+    pub(crate) mod x86;
+}
 
 use guarded::Guarded;
 use iced_x86::{Decoder, DecoderOptions};
-use restride_check::{Limits, Processor, Subject, Unproved, check};
+use restride_check::{Form, Limits, Processor, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features};
 use restride_loops::{Role, Verified, generate, interpret, verify};
 
@@ -134,42 +137,6 @@ fn survives(body: impl FnOnce() -> bool) -> bool {
     }
 }
 
-/// Bytes and bits of the constants of an instruction.
-fn constants(code: &[u8], at: usize) -> Vec<(usize, u8)> {
-    let mut decoder = Decoder::with_ip(64, &code[at..], at as u64, DecoderOptions::NONE);
-    let instruction = decoder.decode();
-    let offsets = decoder.get_constant_offsets(&instruction);
-    let mut places = Vec::new();
-    let fields = [
-        (
-            offsets.has_displacement(),
-            offsets.displacement_offset(),
-            offsets.displacement_size(),
-        ),
-        (
-            offsets.has_immediate(),
-            offsets.immediate_offset(),
-            offsets.immediate_size(),
-        ),
-    ];
-    for (present, offset, size) in fields {
-        if !present {
-            continue;
-        }
-        let first = at + offset;
-        places.extend([
-            (first, 1),
-            (first, 8),
-            (first, 0x80),
-            (first + size - 1, 0x40),
-        ]);
-        if size > 1 {
-            places.push((first + 1, 1));
-        }
-    }
-    places
-}
-
 fn instruction(code: &[u8], at: usize) -> String {
     Decoder::with_ip(64, &code[at..], at as u64, DecoderOptions::NONE)
         .decode()
@@ -195,7 +162,7 @@ fn mutate(compiler: &mut Compiler, seed: u64, tried: &mut Tried) {
         let subject = Subject {
             processor: Processor::X86,
             code: code.bytes(),
-            phases: &phases,
+            form: Form::Phases(&phases),
             kernel: &kernel,
             callees: native.callees(),
         };
@@ -207,7 +174,7 @@ fn mutate(compiler: &mut Compiler, seed: u64, tried: &mut Tried) {
     let (steps, executed) = verdict(&code, 1 << 22).expect("right as it is");
     let mut unrefused = Vec::new();
     for at in executed {
-        for (byte, bits) in constants(native.code(), at) {
+        for (byte, bits) in support::x86::constants(native.code(), at) {
             code.flip(byte, bits);
             match verdict(&code, 4 * steps + 1000) {
                 Err(unproved) => match *unproved {

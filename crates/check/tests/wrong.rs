@@ -1,6 +1,6 @@
 //! A file of machine code written by hand, right and wrong, and what is said of it.
 
-use restride_check::{Kind, Limit, Limits, Processor, Subject, Unproved, check};
+use restride_check::{Form, Kind, Limit, Limits, Processor, Subject, Unproved, check};
 use restride_loops::{Kernel, Verified, verify};
 
 /// The bytes of a listing: hexadecimal digits up to a semicolon on each line.
@@ -23,7 +23,7 @@ fn verdict(processor: Processor, kernel: &Verified, code: &[u8]) -> String {
     let subject = Subject {
         processor,
         code,
-        phases: &[0],
+        form: Form::Phases(&[0]),
         kernel,
         callees: &[],
     };
@@ -82,7 +82,7 @@ fn phases_are_counted() {
     let subject = Subject {
         processor: Processor::X86,
         code: &[0xc3],
-        phases: &[],
+        form: Form::Phases(&[]),
         kernel: &kernel,
         callees: &[],
     };
@@ -100,7 +100,7 @@ fn limits_say_that_nothing_is_known() {
     let subject = Subject {
         processor: Processor::X86,
         code: &[0xeb, 0xfe],
-        phases: &[0],
+        form: Form::Phases(&[0]),
         kernel: &kernel,
         callees: &[],
     };

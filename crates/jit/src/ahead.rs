@@ -6,7 +6,7 @@ use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::ExternalName;
 use cranelift_codegen::{FinalizedMachReloc, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilder;
-use restride_loops::{BufferId, Kernel, Role, ScratchLayout, Verified};
+use restride_loops::{BufferId, Kernel, Role, ScratchLayout, Stmt, Verified};
 use restride_moves::Features;
 use target_lexicon::Triple;
 
@@ -32,6 +32,8 @@ pub struct Standalone {
     pub bytes: Vec<u8>,
     /// How many of them are the function; the others are the constants of the kernel.
     pub code: usize,
+    /// Where each constant of the kernel begins.
+    pub constants: Vec<(BufferId, usize)>,
     /// How many bytes of scratch it needs.
     pub scratch: usize,
 }
@@ -81,6 +83,9 @@ impl Compiler {
         if statements > limit / 8 {
             return Err(JitError::TooLarge { limit });
         }
+        if statuses(kernel) > i32::MAX as u32 {
+            return Err(JitError::Internal("a check whose code is no int".into()));
+        }
         let large = || JitError::Internal("scratch of more bytes than there are".into());
         let scratch = kernel.scratch_layout(Standalone::ALIGN).ok_or_else(large)?;
         self.emit_whole(kernel, &scratch, ROOM / statements.max(1))?;
@@ -112,6 +117,7 @@ impl Compiler {
         Ok(Standalone {
             bytes,
             code,
+            constants,
             scratch: scratch.bytes,
         })
     }
@@ -143,6 +149,17 @@ impl Compiler {
             false => Ok(()),
         }
     }
+}
+
+/// The largest status of a kernel's function.
+fn statuses(kernel: &Kernel) -> u32 {
+    let mut largest = 0;
+    kernel.visit(|stmt| {
+        if let Stmt::Check { code, .. } = stmt {
+            largest = largest.max(code.saturating_add(1));
+        }
+    });
+    largest
 }
 
 /// Puts the constants of a kernel behind its code; where each begins.

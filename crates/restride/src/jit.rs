@@ -149,7 +149,7 @@ impl Jit {
     /// Whether machine code is not known to be wrong. Only x86-64 and A64 code can be followed.
     #[cfg(feature = "verify")]
     fn may_run(&self, kernel: &Verified, native: &NativeKernel) -> bool {
-        use restride_check::{Limits, Processor, Subject, Unproved, check};
+        use restride_check::{Form, Limits, Processor, Subject, Unproved, check};
         let Some(steps) = self.verify else {
             return true;
         };
@@ -161,7 +161,7 @@ impl Jit {
         let subject = Subject {
             processor,
             code: native.code(),
-            phases: &phases,
+            form: Form::Phases(&phases),
             kernel,
             callees: native.callees(),
         };

@@ -34,7 +34,7 @@ pub(super) fn interleaved(a: &Lanes, b: &Lanes, size: usize, high: bool) -> Lane
     })
 }
 
-/// Bit by bit on two bytes, where the result is one of them or a constant.
+/// Bit by bit on two bytes, where the result is one of them, a constant, or certainly neither.
 pub(super) fn bitwise(operation: Bitwise, a: Label, b: Label) -> Result<Label, Stop> {
     let (x, y) = (a.as_literal(), b.as_literal());
     Ok(match operation {
@@ -42,7 +42,10 @@ pub(super) fn bitwise(operation: Bitwise, a: Label, b: Label) -> Result<Label, S
             (Some(x), Some(y)) => Label::literal(x | y),
             (Some(0), None) => b,
             (None, Some(0)) => a,
-            _ => return Err(on_data()),
+            _ if a == b => a,
+            _ if a == Label::NOTHING || b == Label::NOTHING => Label::NOTHING,
+            // None of the two, whatever they are.
+            _ => Label::MIXED,
         },
         Bitwise::And => match (x, y) {
             (Some(x), Some(y)) => Label::literal(x & y),

@@ -13,7 +13,6 @@ use restride_leaves::Callee;
 
 use crate::label::Label;
 use crate::memory::{Lanes, Memory};
-use crate::symbol::Symbol;
 use crate::value::{Pointer, Region, Value};
 use crate::violation::{Kind, Limit, Site, Stop, Unproved};
 use flags::Flags;
@@ -173,14 +172,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls the function at `entry` with the table of buffers, a chunk and a number of chunks;
-    /// its result.
+    /// Calls the function at `entry`; its result.
     pub(crate) fn call(
         &mut self,
         program: &mut Program<'_>,
         entry: usize,
-        chunk: u64,
-        chunks: u64,
+        arguments: [Value; 3],
     ) -> Result<u64, Unproved> {
         let convention = self.convention;
         self.forget_registers();
@@ -195,16 +192,6 @@ impl<'a> Machine<'a> {
         }
         let top = self.memory.enter(convention.link.is_none());
         self.general[convention.stack] = Value::Pointer(top);
-        let table = Pointer {
-            region: Region::Table,
-            offset: 0,
-            sum: Symbol::KNOWN,
-        };
-        let arguments = [
-            Value::Pointer(table),
-            Value::known(chunk),
-            Value::known(chunks),
-        ];
         for (register, value) in convention.arguments.iter().zip(arguments) {
             self.general[*register] = value;
         }

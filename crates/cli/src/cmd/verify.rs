@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use restride_check::{Limits, Processor, Report, Subject, Unproved, check};
+use restride_check::{Form, Limits, Processor, Report, Subject, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
 use restride_loops::{Kernel, Verified};
 use serde_json::json;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let subject = Subject {
             processor,
             code: native.code(),
-            phases: &phases,
+            form: Form::Phases(&phases),
             kernel: &kernel,
             callees: native.callees(),
         };

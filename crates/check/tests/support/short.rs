@@ -1,4 +1,4 @@
-//! What random kernels are held to, on every processor.
+//! Buffers too short, which code of every processor must be refused for.
 
 use restride_check::{Kind, Report, Unproved};
 use restride_loops::{Buffer, Kernel, Role, Stmt, Verified, verify};
@@ -31,10 +31,11 @@ fn has_constant_indices(kernel: &Kernel) -> bool {
 }
 
 /// Follows the code of a kernel with each of its buffers too short, by a byte and by an element; `follow` is given
-/// the buffer and the bytes that it has. How many were refused, all for what they are, and how many
+/// the buffer and the bytes that it has. What `shares` its memory with another is left out. How many were refused, all for what they are, and how many
 /// buffers had an element to spare.
 pub(crate) fn too_short(
     kernel: &Verified,
+    shares: impl Fn(usize) -> bool,
     follow: impl Fn(Option<(usize, i64)>) -> Result<Report, Box<Unproved>>,
 ) -> (usize, usize) {
     let (mut refused, mut spare) = (0, 0);
@@ -45,7 +46,7 @@ pub(crate) fn too_short(
     }
     for (at, buffer) in kernel.buffers.iter().enumerate() {
         let width = buffer.width.bytes() as i64;
-        if buffer.len == 0 {
+        if buffer.len == 0 || shares(at) {
             continue;
         }
         if without_last(kernel, at).is_some() {
