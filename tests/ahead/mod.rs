@@ -120,6 +120,16 @@ impl<'a> Linked<'a> {
         Err(format!("{name}: {}, {text}{case}", output.status))
     }
 
+    /// The code of a function, for people.
+    pub fn disassembly(&self, number: usize) -> Result<String, String> {
+        let mut objdump = Command::new(self.machine.nm.replace("nm", "objdump"));
+        objdump.args(["--disassemble", "--no-show-raw-insn", "--no-addresses"]);
+        let section = format!("--section=.text.k{number}");
+        objdump.args([&section, "kernels.o"]);
+        let output = objdump.current_dir(&self.folder).output().map_err(said)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     /// Where each function lies in the program: the first address, and how many bytes it has.
     pub fn places(&self) -> Result<Vec<(u64, u64)>, String> {
         let mut nm = Command::new(self.machine.nm);

@@ -4,6 +4,7 @@
 //! ```sh
 //! cargo run --release -p restride-tests --bin ahead -- run 10000     # random graphs, all golden cases, all workloads
 //! cargo run --release -p restride-tests --bin ahead -- count aarch64
+//! cargo run --release -p restride-tests --bin ahead -- code aarch64 nhwc   # of workloads with that in their names
 //! ```
 
 use std::fs;
@@ -31,7 +32,11 @@ fn main() -> ExitCode {
             Some(machine) => count(machine, &folder),
             None => Err(format!("no machine `{name}`")),
         },
-        _ => Err("`run N` or `count MACHINE`".into()),
+        ["code", name, part] => match MACHINES.iter().find(|machine| machine.name == name) {
+            Some(machine) => code(machine, part, &folder),
+            None => Err(format!("no machine `{name}`")),
+        },
+        _ => Err("`run N`, `count MACHINE` or `code MACHINE PART`".into()),
     };
     let _ = fs::remove_dir_all(&folder);
     match done {
@@ -82,6 +87,17 @@ fn run(count: u64, folder: &Path) -> Result<(), String> {
         0 => Ok(()),
         _ => Err(format!("{failed} runs went wrong")),
     }
+}
+
+/// Prints the code of workloads whose names have this part.
+fn code(machine: &Machine, part: &str, folder: &Path) -> Result<(), String> {
+    let mut cases = workloads("workloads.json", usize::MAX)?;
+    cases.retain(|case| case.name.contains(part));
+    let linked = Linked::new(machine, &cases, folder)?;
+    for (number, case) in cases.iter().enumerate() {
+        println!("{}\n{}", case.name, linked.disassembly(number)?);
+    }
+    Ok(())
 }
 
 /// What one workload comes to.
