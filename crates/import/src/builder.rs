@@ -8,9 +8,10 @@ use restride_graph::{Constant, Graph, TensorType, ValueId, oracle};
 use crate::error::{ImportError, shown};
 use crate::fold;
 use crate::model::{Model, Node, NodeId, Role, Scope, Tensor, TensorId, Unknown};
+use crate::options::Options;
 use crate::rewrite::{DOMAIN, OPERATOR};
 use crate::rules::{self, Ask};
-use crate::spell::{self, Attributes, Framework, Inputs, SpellError};
+use crate::spell::{self, Attributes, Framework, Inputs, SpellError, blocks};
 
 /// The most nodes of a model, bodies and functions included each time that they are used.
 const MAX_NODES: usize = 1 << 17;
@@ -158,7 +159,10 @@ impl Builder {
         let own = matches!(call.domain.as_str(), "" | "ai.onnx");
         let moves = match call.domain.as_str() {
             DOMAIN => call.op == OPERATOR,
-            _ => own && spell::is_movement(self.model.framework, &call.op),
+            domain => {
+                (own || domain == blocks::DOMAIN)
+                    && spell::is_movement(self.model.framework, &call.op)
+            }
         };
         let types = if moves {
             self.movement(call, fixed)
@@ -283,7 +287,7 @@ impl Builder {
         }
         let role = if fixed { Role::Fixed } else { Role::Compute };
         // Another domain may mean something else by the same name.
-        let types = match own || call.domain == "com.microsoft" {
+        let types = match own || matches!(call.domain.as_str(), "com.microsoft" | blocks::DOMAIN) {
             true => rules::infer(&ask),
             false => Err(rules::Why::Here("it is not known here".into())),
         };
@@ -324,7 +328,7 @@ impl Builder {
     }
 
     /// The model, with the nodes marked that nobody needs.
-    pub(crate) fn finish(mut self) -> Model {
+    pub(crate) fn finish(mut self, options: &Options) -> Model {
         let model = &mut self.model;
         let mut needed = vec![false; model.tensors.len()];
         let roots = model.scopes.iter().flat_map(|scope| &scope.outputs);
@@ -348,6 +352,9 @@ impl Builder {
             for id in reads {
                 needed[id.index()] = true;
             }
+        }
+        if options.products_turn {
+            model.leave_to_products();
         }
         self.model
     }

@@ -1,13 +1,14 @@
 //! A model: tensors, and the nodes that make them. What only moves data can be told as operators of
 //! a [`Graph`]; everything else is a name with inputs and outputs.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
 use restride_graph::{Constant, TensorType};
 
 use crate::rewrite::{DOMAIN, OPERATOR};
-use crate::spell::{Attributes, Framework, Spelling};
+use crate::spell::{Attribute, Attributes, Framework, Spelling};
 
 /// A tensor of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -225,9 +226,58 @@ impl Model {
         (0..).map(NodeId).zip(&self.nodes)
     }
 
+    /// Takes transposes of the last two axes for no movement where matrix products are all who read them.
+    pub(crate) fn leave_to_products(&mut self) {
+        let handed_out = self.scopes.iter().flat_map(|scope| &scope.outputs);
+        let mut others: HashSet<TensorId> = handed_out.chain(&self.outputs).copied().collect();
+        let mut read: HashSet<TensorId> = HashSet::new();
+        for node in self.nodes.iter().filter(|node| node.role != Role::Unused) {
+            let inputs = node.inputs.iter().flatten();
+            match PRODUCTS.contains(&node.op.as_str()) {
+                true => read.extend(inputs),
+                false => others.extend(inputs.chain(&node.captured)),
+            }
+        }
+        let tensors = &self.tensors;
+        for node in &mut self.nodes {
+            let (Role::Movement(_), "Transpose", [Some(made)]) =
+                (&node.role, node.op.as_str(), node.outputs.as_slice())
+            else {
+                continue;
+            };
+            let perm = match (node.attributes.get("perm"), node.inputs.get(1)) {
+                (Some(Attribute::Ints(perm)), _) => Some(perm.clone()),
+                (_, Some(Some(perm))) => {
+                    let perm = tensors[perm.index()].value.as_ref();
+                    perm.and_then(crate::spell::integers)
+                }
+                _ => None,
+            };
+            if perm.is_some_and(|perm| turns_last_two(&perm))
+                && read.contains(made)
+                && !others.contains(made)
+            {
+                node.role = Role::Compute;
+            }
+        }
+    }
+
     /// How many nodes are like this.
     #[must_use]
     pub fn count(&self, like: impl Fn(&Role) -> bool) -> usize {
         self.nodes.iter().filter(|node| like(&node.role)).count()
     }
+}
+
+/// The operators that may take a matrix turned.
+const PRODUCTS: [&str; 2] = ["MatMul", "FusedMatMul"];
+
+/// Whether only the last two axes change their places.
+fn turns_last_two(perm: &[i64]) -> bool {
+    let Some(from) = perm.len().checked_sub(2) else {
+        return false;
+    };
+    let mut turned: Vec<i64> = (0..perm.len() as i64).collect();
+    turned.swap(from, from + 1);
+    turned == perm
 }

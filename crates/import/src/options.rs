@@ -7,6 +7,7 @@ use restride_graph::Constant;
 
 use crate::error::ImportError;
 use crate::model::OpenSize;
+use crate::spell::blocks;
 
 /// Sizes that the file leaves open, values of inputs, and where to look for further files.
 ///
@@ -24,6 +25,8 @@ pub struct Options {
     pub(crate) values: BTreeMap<String, Constant>,
     pub(crate) numbers: BTreeMap<String, Vec<i64>>,
     pub(crate) folder: Option<PathBuf>,
+    block: Option<i64>,
+    pub(crate) products_turn: bool,
     /// Open sizes that are other ones for once, by their keys.
     pub(crate) varied: BTreeMap<OpenKey, i64>,
 }
@@ -68,6 +71,24 @@ impl Options {
     pub fn folder(&mut self, folder: impl Into<PathBuf>) -> &mut Self {
         self.folder = Some(folder.into());
         self
+    }
+
+    /// How many channels a block has, in a file that ONNX Runtime has optimised for another machine than
+    /// this one.
+    pub fn channel_block(&mut self, channels: i64) -> &mut Self {
+        self.block = Some(channels);
+        self
+    }
+
+    /// Leaves a Transpose of the last two axes to the matrix products that are all who read it: to a runtime
+    /// that makes it a part of them it is no movement.
+    pub fn products_turn(&mut self) -> &mut Self {
+        self.products_turn = true;
+        self
+    }
+
+    pub(crate) fn block(&self) -> i64 {
+        self.block.unwrap_or_else(blocks::of_this_machine)
     }
 
     /// The size that an open axis of an input is taken to have, and whether somebody said so.

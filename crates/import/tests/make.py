@@ -344,7 +344,27 @@ def layers():
     ir.save("layers")
 
 
-for make in layers, detector, sequence, patches, branches, functions, old, hidden, outside:
+def blocks():
+    """A shuffle of channels as ONNX Runtime has it between operators whose channels are in blocks."""
+    inside = lambda op, x, y, **more: node(op, x, y, domain="com.microsoft.nchwc", **more)
+    pool = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+    nodes = [
+        inside("ReorderInput", "x", "in"),
+        inside("MaxPool", "in", "pooled", **pool),
+        inside("ReorderOutput", "pooled", "plain", channels=20),
+        node("Reshape", "plain groups", "split"),
+        node("Transpose", "split", "turned", perm=[0, 2, 1, 3, 4]),
+        node("Reshape", "turned whole", "shuffled"),
+        inside("ReorderInput", "shuffled", "back"),
+        inside("MaxPool", "back", "again", **pool),
+        inside("ReorderOutput", "again", "y", channels=20),
+    ]
+    weights = [const("groups", [0, 2, 10, 6, 6]), const("whole", [0, 20, 6, 6])]
+    more = [helper.make_opsetid("com.microsoft.nchwc", 1)]
+    save("../blocks", nodes, [info("x", [1, 20, 6, 6])], [info("y", None)], weights, 17, more=more, check=False)
+
+
+for make in blocks, layers, detector, sequence, patches, branches, functions, old, hidden, outside:
     make()
 for file in sorted(FILES.glob("*.onnx")):
     print(file.stat().st_size, file.name)

@@ -425,3 +425,31 @@ fn an_ir_is_rewritten_in_its_text() {
 "#;
     assert_eq!(String::from_utf8_lossy(&rewritten.bytes), expected);
 }
+
+#[test]
+fn a_matrix_that_products_turn_themselves_ends_a_group() {
+    let perm = |axes: &[i64]| {
+        let list: Vec<u8> = axes.iter().flat_map(|&axis| int(8, axis)).collect();
+        bytes(5, [bytes(1, "perm"), list, int(20, 7)].concat())
+    };
+    let graph = [
+        node("Transpose", &["x"], &["heads"], &perm(&[0, 2, 1, 3])),
+        node("Transpose", &["heads"], &["k"], &perm(&[0, 1, 3, 2])),
+        node("MatMul", &["q", "k"], &["y"], &[]),
+        node("Transpose", &["heads"], &["z"], &perm(&[0, 1, 3, 2])),
+        input("x", &[1, 5, 2, 4]),
+        input("q", &[1, 2, 3, 4]),
+        output("y"),
+        output("z"),
+    ];
+    let file = file(&graph.concat(), &[]);
+    let sizes = |options: &Options| {
+        let groups = onnx(&file, options).expect("a model").groups();
+        groups.iter().map(|it| it.nodes.len()).collect::<Vec<_>>()
+    };
+    let mut options = Options::default();
+    assert_eq!(sizes(&options), [3]);
+    // What is handed out is not a product's.
+    options.products_turn();
+    assert_eq!(sizes(&options), [2]);
+}

@@ -12,7 +12,7 @@ use crate::builder::{Builder, Call, Fact, unknown};
 use crate::error::{ImportError, shown};
 use crate::model::TensorId;
 use crate::options::Options;
-use crate::spell::{Attribute, Attributes};
+use crate::spell::{Attribute, Attributes, blocks};
 
 /// A file that is being read.
 pub(super) struct Reader<'a> {
@@ -160,7 +160,10 @@ impl<'a> Reader<'a> {
                 })?,
             });
         }
-        let attributes = self.attributes(env, node)?;
+        let mut attributes = self.attributes(env, node)?;
+        if node.domain == blocks::DOMAIN {
+            attributes.push(blocks::BLOCK, Attribute::Int(self.options.block()));
+        }
         // A shape that is given without an element has that of the first input.
         let first = inputs.iter().flatten().next();
         let element =

@@ -53,7 +53,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Model, ImportError> {
     done.map_err(|error| error.inside("graph"))?;
     let known = |name: &str| reader.builder.model.tensors.iter().any(|t| t.name == name);
     options.check(known, &reader.builder.model.open)?;
-    Ok(reader.builder.finish())
+    Ok(reader.builder.finish(options))
 }
 
 /// Reads a tensor that stands in a file by itself.

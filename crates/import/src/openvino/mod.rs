@@ -63,7 +63,7 @@ pub fn import(text: &str, weights: Option<&[u8]>, options: &Options) -> Result<M
             || layers.iter().any(|layer| layer.name == name)
     };
     options.check(known, &reader.builder.model.open)?;
-    Ok(reader.builder.finish())
+    Ok(reader.builder.finish(options))
 }
 
 /// The XML, unless it would take the parser long.

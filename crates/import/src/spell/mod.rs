@@ -4,6 +4,7 @@
 //! Importers spell the nodes of models here, the conformance reader the cases of frameworks.
 
 mod attribute;
+pub(crate) mod blocks;
 mod call;
 mod mindspore;
 mod onnx;

@@ -7,7 +7,7 @@ use restride_graph::{
 };
 
 use super::call::{Allowed, Call, Form};
-use super::{Attribute, SpellError, require};
+use super::{Attribute, SpellError, blocks, require};
 use crate::number::encode;
 
 const INDEX: Allowed = Allowed::Only(&[ElementType::I32, ElementType::I64]);
@@ -21,7 +21,7 @@ const RULE: IndexRule = IndexRule {
 type Operator = fn(&mut Call<'_>) -> Result<(), SpellError>;
 
 /// The operators that only move data.
-pub(super) const OPERATORS: [(&str, Operator); 22] = [
+pub(super) const OPERATORS: [(&str, Operator); 24] = [
     ("Slice", slice),
     ("Gather", gather),
     ("GatherElements", gather_elements),
@@ -44,6 +44,8 @@ pub(super) const OPERATORS: [(&str, Operator); 22] = [
     ("Dropout", dropout),
     ("Compress", compress),
     ("TensorScatter", tensor_scatter),
+    ("ReorderInput", blocks::input),
+    ("ReorderOutput", blocks::output),
 ];
 
 pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {

@@ -54,6 +54,9 @@ pub(crate) struct File {
     /// What a small input of whole numbers holds, where it decides what runs
     #[arg(long, value_name = "NAME=NUMBER,..")]
     value: Vec<String>,
+    /// How many channels a block has in a file that ONNX Runtime has optimised for another machine
+    #[arg(long, value_name = "CHANNELS")]
+    block: Option<i64>,
 }
 
 impl File {
@@ -89,25 +92,38 @@ impl File {
             let (name, numbers) = numbers(text, "value")?;
             options.numbers(name, numbers);
         }
+        if let Some(channels) = self.block {
+            options.channel_block(channels);
+        }
         Ok(options)
     }
 
     /// Reads the model.
     pub(super) fn open(&self) -> Result<Model, Failure> {
-        Ok(self.read()?.1)
+        Ok(self.read(&self.options()?)?.1)
     }
 
     /// The bytes of the model, the model, and what it is at other sizes than its own.
     pub(super) fn with_sizes(&self) -> Result<(Model, Sizes), Failure> {
-        let (source, model) = self.read()?;
-        let sizes = Sizes::of(source, &self.options()?, &model);
+        self.sizes_with(self.options()?)
+    }
+
+    /// The same for a runtime that makes some transposes a part of its products.
+    pub(super) fn for_runtime(&self) -> Result<(Model, Sizes), Failure> {
+        let mut options = self.options()?;
+        options.products_turn();
+        self.sizes_with(options)
+    }
+
+    fn sizes_with(&self, options: Options) -> Result<(Model, Sizes), Failure> {
+        let (source, model) = self.read(&options)?;
+        let sizes = Sizes::of(source, &options, &model);
         Ok((model, sizes))
     }
 
-    fn read(&self) -> Result<(Source, Model), Failure> {
-        let options = self.options()?;
+    fn read(&self, options: &Options) -> Result<(Source, Model), Failure> {
         let source = Source::open(&self.file);
-        let read = source.and_then(|source| Ok((source.model(&options)?, source)));
+        let read = source.and_then(|source| Ok((source.model(options)?, source)));
         read.map(|(model, source)| (source, model))
             .map_err(|error| Failure::Input(format!("{}: {error}", self.name())))
     }

@@ -31,7 +31,10 @@ pub(crate) struct Args {
 
 /// Rewrites the model and says what became of each group.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let (model, mut sizes) = args.file.with_sizes()?;
+    let (model, mut sizes) = match args.all {
+        true => args.file.with_sizes()?,
+        false => args.file.for_runtime()?,
+    };
     // A runtime hands dense memory to a node, so what would be a view is written.
     let mut survey = Survey::of(model, &mut sizes, ViewPolicy::Copy)?;
     survey.sort();
@@ -173,8 +176,11 @@ fn part_of_another(model: &Model, kind: &Kind) -> Option<&'static str> {
     let [copy] = kind.alone.copies.as_slice() else {
         return None;
     };
-    let mut nodes = kind.first().group.nodes.iter().map(|&id| model.node(id));
-    let turned = nodes.find(|node| node.op == "Transpose")?;
+    let nodes = kind.first().group.nodes.iter().map(|&id| model.node(id));
+    if nodes.clone().any(|node| node.op.starts_with("Reorder")) {
+        return Some("the runtime has something of its own for its blocks");
+    }
+    let turned = nodes.clone().find(|node| node.op == "Transpose")?;
     let made = turned.outputs.first().copied().flatten();
     let mut readers = model.nodes.iter();
     let mut readers = readers

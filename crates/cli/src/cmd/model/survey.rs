@@ -6,7 +6,7 @@ use restride_graph::{Graph, TensorType, ViewPolicy};
 use restride_import::{
     Bound, Dimension, Group, Model, Node, NodeId, Program as Imported, Role, Sizes, Unknown,
 };
-use restride_loops::Stmt;
+use restride_loops::{Kernel, Stmt};
 use restride_lower::Traffic;
 use restride_lower::plan::Answer;
 
@@ -88,6 +88,12 @@ pub(super) const MOST_CAUSES: usize = 8;
 
 /// The bytes of a run that a memcpy moves as fast as anything does.
 const LONG_RUN: i64 = 1024;
+
+/// So little is moved in the time of a few calls.
+const FEW_BYTES: u128 = 512 << 10;
+
+/// The same of a run that is repeated: shorter ones, such as single elements, runtimes write slowly.
+const REPEATED_RUN: i64 = 64;
 
 /// How much of a node's name is shown: its end says more than its beginning.
 const MOST_NAME: usize = 44;
@@ -327,36 +333,31 @@ impl Kind {
     }
 
     /// Whether one program is better than what a runtime has for its nodes: it touches no more
-    /// memory, and takes the place of several copies or of one that is no memcpy of long runs.
+    /// memory, and takes the place of several copies or of one. Where it has nothing but long runs to
+    /// copy, which a runtime's memcpy moves as well, it has to save memory traffic or, where little is
+    /// moved, calls.
     pub(super) fn is_better_together(&self) -> bool {
+        let (moved, alone) = (self.moved(), self.alone.moved);
+        let saves = moved < FEW_BYTES || alone - moved.min(alone) >= moved / 8;
         match self.alone.copies.len() {
-            _ if self.moved() > self.alone.moved => false,
+            _ if moved > alone => false,
             0 => false,
             1 => !self.has_long_runs(),
-            _ => true,
+            _ => saves || !self.has_long_runs(),
         }
     }
 
-    /// Whether all that it moves are runs that a memcpy moves as well, or repeats of them.
+    /// Whether almost all that it moves are runs that a memcpy moves as well, or repeats of them.
     fn has_long_runs(&self) -> bool {
         let Ok(explanation) = &self.explanation else {
             return true;
         };
         let kernel = &explanation.lowered.kernel;
-        let mut all_long = true;
-        kernel.visit(|stmt| {
-            if let Stmt::Move(it) = stmt {
-                let last = it.dims.last();
-                let run = last.map_or(1, |dim| match (dim.dst, dim.src) {
-                    (1, 1) => dim.extent,
-                    _ => 1,
-                });
-                let repeats = it.dims.iter().any(|dim| dim.src == 0 && dim.extent > 1);
-                let width = kernel.buffers[it.dst.buffer.0 as usize].width.bytes() as i64;
-                all_long &= repeats || run.saturating_mul(width) >= LONG_RUN;
-            }
-        });
-        all_long
+        let [mut long, mut short] = [0, 0];
+        for phase in &kernel.phases {
+            runs(kernel, phase, 1, &mut long, &mut short);
+        }
+        short <= long / 16
     }
 
     /// Whether nothing is moved, neither as a program nor node by node.
@@ -399,6 +400,41 @@ impl Kind {
             .iter()
             .map(|output| graph.output_type(output));
         format!("{} -> {}", list(inputs.collect()), list(outputs.collect()))
+    }
+}
+
+/// Counts the elements that statements move in long runs and in others, if they run so many times.
+fn runs(kernel: &Kernel, body: &[Stmt], times: i128, long: &mut i128, short: &mut i128) {
+    for stmt in body {
+        match stmt {
+            Stmt::For { extent, body, .. } => {
+                runs(
+                    kernel,
+                    body,
+                    times.saturating_mul((*extent).into()),
+                    long,
+                    short,
+                );
+            }
+            Stmt::Move(it) => {
+                let run = match it.dims.last() {
+                    Some(dim) if (dim.dst, dim.src) == (1, 1) => dim.extent,
+                    _ => 1,
+                };
+                let repeats = it.dims.iter().any(|dim| dim.src == 0 && dim.extent > 1);
+                let width = kernel.buffers[it.dst.buffer.0 as usize].width.bytes() as i64;
+                let enough = if repeats { REPEATED_RUN } else { LONG_RUN };
+                let moved = it.dims.iter().map(|dim| i128::from(dim.extent));
+                let moved = moved.fold(times, i128::saturating_mul);
+                let kind = if run.saturating_mul(width) >= enough {
+                    &mut *long
+                } else {
+                    &mut *short
+                };
+                *kind = kind.saturating_add(moved);
+            }
+            _ => {}
+        }
     }
 }
 
