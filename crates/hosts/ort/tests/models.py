@@ -1,12 +1,13 @@
 """Real models in ONNX Runtime, as they are and rewritten: the same answers to the bit, and how long each takes.
 
-    python models.py path/to/restride path/to/librestride_ort.so FOLDER [--page docs/onnxruntime.md] [--only NAME]
+    python models.py path/to/restride path/to/librestride_ort.so FOLDER [--made] [--page docs/onnxruntime.md] [--only PATTERN]
 
 Needs `onnx`, `onnxruntime` and `numpy`. The models are those of `crates/import/tests/real.py`, which
-fetches their wheels into FOLDER. Each is rewritten as it is, and once more after ONNX Runtime has
-optimised it and written it down. Answers are compared without the optimisations of ONNX Runtime, since
+fetches their wheels into FOLDER, or with `--made` those of `crates/import/tests/made.py`. Each is rewritten
+as it is, after ONNX Runtime has optimised it and written it down, and after it has also laid out channels
+in blocks for this machine. Answers are compared without the optimisations of ONNX Runtime, since
 those add floats up in other orders; times are with all of them. The sessions take turns; times are of
-the processor, the medians of many turns, and so are their quotients.
+the processor, or with `--wall` of the clock, the medians of many turns, and so are their quotients.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +25,12 @@ import onnxruntime
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "import" / "tests"))
 from compare import TYPES, feed, options  # noqa: E402
-from real import MODELS, fetch, publish, timed  # noqa: E402
+from made import listed  # noqa: E402
+from real import publish, timed  # noqa: E402
 
 LEVELS = onnxruntime.GraphOptimizationLevel
-BEGIN, END = "<!-- measured by crates/hosts/ort/tests/models.py -->", "<!-- end of what is measured -->"
+MARKS = "<!-- measured by crates/hosts/ort/tests/models.py -->", "<!-- end of what is measured -->"
+MADE = "<!-- measured by crates/hosts/ort/tests/models.py --made -->", "<!-- end of models that move much -->"
 
 
 def session(model, library=None, threads=1, level=LEVELS.ORT_ENABLE_ALL, written=None, profile=None):
@@ -76,8 +80,8 @@ Size Slice SpaceToDepth Split Squeeze Tile Transpose Unsqueeze""".split())
 
 
 def spent(model, library, given, folder):
-    """Milliseconds of nodes that move data or work out parameters of those, of reorders of channels into
-    blocks and back, and of all nodes: the sums of the medians of 15 calls."""
+    """Milliseconds of nodes that move data or work out parameters of those, reorders of channels into
+    blocks and back included, of these reorders, and of all nodes: the sums of the medians of 15 calls."""
     running = session(model, library, profile=f"{folder}/profile")
     for _ in range(15):
         running.run(None, given)
@@ -90,13 +94,14 @@ def spent(model, library, given, folder):
             names[key] = event["args"]["op_name"]
     path.unlink()
     total = lambda like: sum(statistics.median(all) for key, all in times.items() if like(names[key])) / 1000
-    return total(MOVES.__contains__), total(lambda op: op.startswith("Reorder")), total(lambda op: True)
+    reorders = total(lambda op: op.startswith("Reorder"))
+    return total(MOVES.__contains__) + reorders, reorders, total(lambda op: True)
 
 
 HEAD = [
-    "| model | wheel | groups | replaced | equal to the bit | moving, ms | rewritten | optimised, rewritten | of all | reorders "
-    "| whole, ms | rewritten | optimised, rewritten | two threads, ms | rewritten | optimised, rewritten |",
-    "|---|---|-:|-:|---|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
+    "| model | from | groups | replaced | equal to the bit | moving, ms | rewritten | optimised | laid out | of all | reorders "
+    "| whole, ms | rewritten | optimised | laid out | two threads, ms | rewritten | optimised | laid out |",
+    "|---|---|-:|-:|---|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
 ]
 
 
@@ -107,20 +112,20 @@ def main():
     said.add_argument("folder", type=Path)
     said.add_argument("--page", type=Path)
     said.add_argument("--only", default="")
+    said.add_argument("--made", action="store_true")
+    said.add_argument("--wall", action="store_true", help="times by the clock on the wall, on a machine that does nothing else")
     said.add_argument("--seconds", type=float, default=4.0)
     said.add_argument("--all", action="store_true")
     said.add_argument("--answers", action="store_true", help="no times")
     said = said.parse_args()
     rows, wrong = [], 0
+    clock = time.perf_counter if said.wall else time.process_time
     more = ["--all"] if said.all else []
-    for package, name, words, _ in MODELS:
-        if said.only not in package + name:
-            continue
-        model = fetch(package, name, said.folder)
-        made = said.folder / "rewritten"
-        made.mkdir(exist_ok=True)
-        stem = f"{package.partition('=')[0]}-{model.stem}"
-        files = [made / f"{stem}.onnx", made / f"{stem}-optimised.onnx", made / f"{stem}-both.onnx"]
+    into = said.folder / "rewritten"
+    into.mkdir(parents=True, exist_ok=True)
+    for source, model, words in listed(said):
+        stem = into / f"{source.partition(' ')[0]}-{model.stem}"
+        files = [Path(f"{stem}{end}.onnx") for end in ("", "-optimised", "-both", "-laid", "-all")]
         replaced, groups = rewrite(said.restride, model, files[0], words, more)
         given = inputs_of(said.restride, model, words)
         none = LEVELS.ORT_DISABLE_ALL
@@ -128,33 +133,34 @@ def main():
         plain = session(files[0], said.operator, level=none).run(None, given)
         same = [equal(expected, plain)]
         ways = [(model, None), (files[0], said.operator)]
-        again = "-"
-        # What ONNX Runtime makes of it by itself, but for layouts that only this machine has.
-        session(model, level=LEVELS.ORT_ENABLE_EXTENDED, written=files[1])
-        optimised = session(files[1], level=none)
-        # Of some old files it makes inputs of what were weights.
-        if {one.name for one in optimised.get_inputs()} == set(given):
-            again, _ = rewrite(said.restride, files[1], files[2], words, more)
-            both = session(files[2], said.operator, level=none)
+        counts = [replaced]
+        # What ONNX Runtime makes of it by itself, without layouts that only this machine has and with them.
+        for level, old, new in ((LEVELS.ORT_ENABLE_EXTENDED, *files[1:3]), (LEVELS.ORT_ENABLE_ALL, *files[3:5])):
+            session(model, level=level, written=old)
+            optimised = session(old, level=none)
+            # Of some old files it makes inputs of what were weights.
+            if {one.name for one in optimised.get_inputs()} != set(given):
+                continue
+            counts.append(rewrite(said.restride, old, new, words, more)[0])
+            both = session(new, said.operator, level=none)
             same.append(equal(optimised.run(None, given), both.run(None, given)))
-            ways.append((files[2], said.operator))
+            ways.append((new, said.operator))
         wrong += same.count(False)
-        cells = [model.stem, package.replace("==", " "), groups, f"{replaced}, {again}",
-                 "yes" if all(same) else f"no: {same}"]
+        cells = [model.stem, source, groups, ", ".join(map(str, counts)), "yes" if all(same) else f"no: {same}"]
+        missing = ["-"] * (4 - len(ways))
         if not said.answers:
-            profiles = [spent(file, library, given, made) for file, library in ways]
-            cells += [f"{moving:.3g}" for moving, _, _ in profiles] + ["-"] * (3 - len(profiles))
+            profiles = [spent(file, library, given, into) for file, library in ways]
+            cells += [f"{moving:.3g}" for moving, _, _ in profiles] + missing
             moving, reorders, everything = profiles[0]
             cells += [f"{100 * moving / everything:.1f} %", f"{100 * reorders / everything:.1f} %"]
             for threads in (1, 2):
                 compared = [session(file, library, threads) for file, library in ways]
-                times, quotients = timed([lambda s=s: s.run(None, given) for s in compared], said.seconds)
-                quotients = [f"{quotient:.2f}" for quotient in quotients[1:]] + ["-"]
-                cells += [f"{times[0]:.3g}", *quotients[:2]]
+                times, quotients = timed([lambda s=s: s.run(None, given) for s in compared], said.seconds, clock)
+                cells += [f"{times[0]:.3g}", *(f"{quotient:.2f}" for quotient in quotients[1:]), *missing]
         rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
         print(rows[-1], file=sys.stderr, flush=True)
     text = "\n".join([*HEAD, *rows])
-    publish(said.page, (BEGIN, END), text)
+    publish(said.page, MADE if said.made else MARKS, text)
     return bool(wrong)
 
 
