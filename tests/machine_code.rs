@@ -12,7 +12,7 @@ use restride_check::{Form, Limits, Processor, Report, Subject, check};
 use restride_jit::{CompileOptions, Compiler, Listing};
 use restride_loops::Verified;
 use restride_testkit::generate::{Kind, case};
-use restride_testkit::workloads::{read, to_graph};
+use restride_testkit::workloads::read;
 use target_lexicon::Triple;
 
 fn follow(compiler: &mut Compiler, kernel: &Verified) -> Result<Report, String> {
@@ -60,8 +60,7 @@ fn workloads(
     let (mut count, mut total, mut wrong) = (0, Report::default(), Vec::new());
     for workload in read(&text).expect("workloads") {
         let workload = workload.expect("a workload");
-        let graph = to_graph(&workload).expect("a graph");
-        let stages = Stages::of(&graph, &Options::copying()).expect("a kernel");
+        let stages = Stages::of(&workload.graph, &Options::copying()).expect("a kernel");
         match follow(&stages.kernel) {
             Ok(report) => {
                 count += 1;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use restride_graph::OPERATORS;
 
 /// Which crate may know which. An arrow that is not here is an error.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("budget", &[]),
     ("text", &[]),
     ("layout", &[]),
@@ -43,11 +43,12 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "jit", "leaves", "moves", "restride", "check",
         ],
     ),
+    ("bench", &["graph", "restride", "testkit"]),
     (
         "cli",
         &[
-            "budget", "text", "canon", "exec", "graph", "import", "layout", "loops", "lower",
-            "jit", "leaves", "moves", "restride", "check", "testkit",
+            "bench", "budget", "text", "canon", "exec", "graph", "import", "layout", "loops",
+            "lower", "jit", "leaves", "moves", "restride", "check", "testkit",
         ],
     ),
 ];

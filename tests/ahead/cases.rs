@@ -7,7 +7,7 @@ use restride::Graph;
 use restride_graph::oracle::{self, Tensor};
 use restride_testkit::conform::{self, spell};
 use restride_testkit::generate::{self, Kind};
-use restride_testkit::workloads::{evaluate, fill, read, to_graph};
+use restride_testkit::workloads::read;
 
 use super::BEFORE;
 
@@ -126,25 +126,15 @@ pub fn workloads(file: &str, most: usize) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for workload in read(&text).map_err(|error| error.to_string())? {
         let workload = workload.map_err(|error| error.to_string())?;
-        if workload.output_tensor().bytes().is_none_or(|it| it > most) {
+        if workload.output().byte_size() > most {
             continue;
         }
-        let inputs = workload.inputs.iter().map(|input| {
-            let mut bytes = vec![0; input.tensor.bytes().unwrap_or(0)];
-            fill(input, &mut bytes);
-            bytes
-        });
-        let inputs: Vec<Vec<u8>> = inputs.collect();
-        let slices: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-        let output = evaluate(&workload, &slices).map_err(|error| error.to_string())?;
-        // Those that are known beforehand are constants of the graph.
-        let given = workload.inputs.iter().zip(inputs);
-        let given = given.filter(|(input, _)| !input.constant);
+        let inputs = workload.tensors()?.into_iter();
         cases.push(Case {
-            graph: to_graph(&workload).map_err(|error| error.to_string())?,
-            inputs: given.map(|(_, bytes)| bytes).collect(),
+            outputs: Some(vec![workload.evaluate()?]),
+            inputs: inputs.map(Tensor::into_bytes).collect(),
+            graph: workload.graph,
             name: workload.id,
-            outputs: Some(vec![output]),
         });
     }
     Ok(cases)

@@ -1,6 +1,6 @@
 //! The subcommands. Each has a file with its arguments and a `run`.
 
-pub(crate) mod bench;
+mod bench;
 mod bisect;
 mod check;
 mod compile;

@@ -2,7 +2,11 @@
 //!
 //! One bad workload does not spoil the others: each entry of the list is read on its own.
 
-use super::{Checksum, Dtype, Input, Step, Tensor, Values, Workload, infer};
+use super::{Checksum, ELEMENTS, Values, Workload};
+use restride_graph::{
+    Constant, ElementType, Graph, IndexRule, Ints, Op, OutOfRange, ReshapeDialect, SliceDialect,
+    TensorType, ValueId,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -62,8 +66,6 @@ fn refuse<T>(at: impl Into<String>, problem: impl Into<String>) -> Result<T, Ref
 struct Entry {
     id: String,
     #[serde(default)]
-    title: String,
-    #[serde(default)]
     tags: BTreeMap<String, Value>,
     inputs: Vec<EntryInput>,
     ops: Vec<Value>,
@@ -115,76 +117,91 @@ enum Kind {
         shape: Vec<i64>,
     },
     Transpose {
-        perm: Vec<usize>,
+        perm: Vec<u8>,
     },
     Gather {
-        axis: usize,
+        axis: u8,
         #[serde(default)]
-        batch_dims: usize,
+        batch_dims: u8,
     },
     Concat {
-        axis: usize,
+        axis: u8,
     },
 }
 
+/// Indices of workloads are in range and not negative. `zero` without wrapping promises no more
+/// than that: an index is compared once, and nothing has to be checked before the first write.
+pub const IN_RANGE: IndexRule = IndexRule {
+    out_of_range: OutOfRange::Zero,
+    wrap: false,
+};
+
+/// The most bytes of constants that a workload may have.
+const CONSTANTS: usize = 1 << 20;
+
 fn workload(value: Value) -> Result<Workload, Refusal> {
     let entry = Entry::deserialize(value).map_err(|e| ("entry".to_owned(), e.to_string()))?;
-    let mut names = HashMap::new();
-    let mut tensors = Vec::new();
-    let mut inputs = Vec::new();
-    for raw in &entry.inputs {
-        let input = input(raw).map_err(|(at, p)| (format!("input {}, {at}", raw.name), p))?;
-        if names.insert(raw.name.clone(), tensors.len()).is_some() {
-            return refuse(format!("input {}", raw.name), "the name is taken");
+    let mut graph = Graph::new(entry.id.as_str());
+    let (mut names, mut values, mut constants) = (HashMap::new(), Vec::new(), 0);
+    for (number, raw) in entry.inputs.iter().enumerate() {
+        let of_input = |(at, problem)| (format!("input {}, {at}", raw.name), problem);
+        let (ty, made) = input(raw).map_err(of_input)?;
+        let refused = |problem: String| (format!("input {}", raw.name), problem);
+        let value = if raw.constant {
+            constants += ty.byte_size();
+            if constants > CONSTANTS {
+                let problem = format!("more than {CONSTANTS} bytes of constants");
+                return Err(refused(problem));
+            }
+            let mut bytes = vec![0; ty.byte_size()];
+            made.fill(ty.element(), &mut bytes);
+            let constant = Constant::new(ty, bytes).map_err(|e| refused(e.to_string()))?;
+            graph.constant(constant)
+        } else {
+            values.push(made);
+            // Names of a file may be anything; those of a graph are identifiers.
+            let named = graph.typed_input(&raw.name, ty.clone());
+            named.or_else(|_| graph.typed_input(&format!("input_{number}"), ty))
+        };
+        let value = value.map_err(|e| refused(e.to_string()))?;
+        if names.insert(raw.name.clone(), value).is_some() {
+            return Err(refused("the name is taken".into()));
         }
-        tensors.push(input.tensor.clone());
-        inputs.push(input);
     }
-    let mut steps = Vec::new();
     for (number, raw) in entry.ops.into_iter().enumerate() {
         let at = match raw.get("op").and_then(Value::as_str) {
             Some(word) => format!("op {number} ({word})"),
             None => format!("op {number}"),
         };
-        let (step, out) = step(raw, &names).map_err(|problem| (at.clone(), problem))?;
-        let made = infer(&step, &tensors).map_err(|e| (at.clone(), e.to_string()))?;
-        if names.insert(out.clone(), tensors.len()).is_some() {
+        let (op, out) = operator(raw, &graph, &names).map_err(|problem| (at.clone(), problem))?;
+        let value = graph.push(op).map_err(|e| (at.clone(), e.to_string()))?;
+        if names.insert(out.clone(), value).is_some() {
             return refuse(at, format!("the name {out} is taken"));
         }
-        tensors.push(made);
-        steps.push(step);
     }
     let Some(&output) = names.get(&entry.output) else {
         return refuse("output", format!("no value is named {}", entry.output));
     };
-    let made = &tensors[output];
-    if made.shape != entry.output_shape || made.dtype.name() != entry.output_dtype {
+    graph
+        .output(output)
+        .map_err(|e| ("output".to_owned(), e.to_string()))?;
+    let made = graph.ty(output);
+    if made.shape() != entry.output_shape || made.element().name() != entry.output_dtype {
+        let (shape, dtype) = (&entry.output_shape, &entry.output_dtype);
         return refuse(
             "output_shape",
-            format!(
-                "{:?} {}; the operators make {:?} {}",
-                entry.output_shape,
-                entry.output_dtype,
-                made.shape,
-                made.dtype.name()
-            ),
+            format!("{dtype}{shape:?}; the operators make {made}"),
         );
     }
-    let bytes = made.bytes().map(|bytes| bytes as u64);
-    if entry.out_bytes.is_some() && entry.out_bytes != bytes {
-        return refuse(
-            "out_bytes",
-            format!("not the {} of the output", bytes.unwrap_or(0)),
-        );
+    let bytes = made.byte_size() as u64;
+    if entry.out_bytes.is_some_and(|stated| stated != bytes) {
+        return refuse("out_bytes", format!("not the {bytes} of the output"));
     }
     Ok(Workload {
         id: entry.id,
-        title: entry.title,
         tags: words(entry.tags),
-        inputs,
-        steps,
-        tensors,
-        output,
+        graph,
+        values,
         checksum: checksum(&entry.checksum)?,
         useful_bytes: entry.useful_bytes,
         limit_ratio: entry
@@ -204,27 +221,17 @@ fn words(tags: BTreeMap<String, Value>) -> BTreeMap<String, String> {
     tags.into_iter().filter_map(word).collect()
 }
 
-fn input(raw: &EntryInput) -> Result<Input, Refusal> {
-    let Some(dtype) = Dtype::named(&raw.dtype) else {
-        let known = Dtype::ALL.map(Dtype::name).join(", ");
+fn input(raw: &EntryInput) -> Result<(TensorType, Values), Refusal> {
+    let mut known = ELEMENTS.into_iter();
+    let Some(element) = known.find(|element| element.name() == raw.dtype) else {
+        let known = ELEMENTS.map(ElementType::name).join(", ");
         return refuse("dtype", format!("{}; known are {known}", raw.dtype));
     };
-    if let Some(axis) = raw.shape.iter().position(|&size| size < 0) {
-        return refuse(
-            format!("shape, axis {axis}"),
-            format!("{} is negative", raw.shape[axis]),
-        );
-    }
-    let tensor = Tensor {
-        dtype,
-        shape: raw.shape.clone(),
-    };
-    let Some(bytes) = tensor.bytes() else {
-        return refuse("shape", format!("{:?} has too many bytes", raw.shape));
-    };
-    let whole = |at: &str| match dtype.is_integer() {
+    let ty = TensorType::dense(element, &raw.shape);
+    let ty = ty.map_err(|error| ("shape".to_owned(), error.to_string()))?;
+    let whole = |at: &str| match element.is_integer() {
         true => Ok(()),
-        false => refuse(at, format!("{} holds no integers", dtype.name())),
+        false => refuse(at, format!("{} holds no integers", element.name())),
     };
     let values = match raw.r#gen.as_str() {
         "data" => Values::Data,
@@ -239,19 +246,11 @@ fn input(raw: &EntryInput) -> Result<Input, Refusal> {
             whole("gen")?;
             let mut listed = Vec::new();
             match &raw.values {
-                Some(values) => flatten(values, dtype, &mut listed)?,
+                Some(values) => flatten(values, element, &mut listed)?,
                 None => return refuse("values", "missing"),
             }
-            if listed.len() != bytes / dtype.width() {
-                return refuse(
-                    "values",
-                    format!(
-                        "{} of them; the shape {:?} holds {}",
-                        listed.len(),
-                        raw.shape,
-                        bytes / dtype.width()
-                    ),
-                );
+            if listed.len() != ty.numel() {
+                return refuse("values", format!("{} of them for {ty}", listed.len()));
             }
             Values::Listed(listed)
         }
@@ -262,30 +261,20 @@ fn input(raw: &EntryInput) -> Result<Input, Refusal> {
             );
         }
     };
-    Ok(Input {
-        name: raw.name.clone(),
-        tensor,
-        values,
-        constant: raw.constant,
-    })
+    Ok((ty, values))
 }
 
 /// Values in row-major order, nested or not.
-fn flatten(value: &Value, dtype: Dtype, listed: &mut Vec<i64>) -> Result<(), Refusal> {
+fn flatten(value: &Value, element: ElementType, listed: &mut Vec<i64>) -> Result<(), Refusal> {
     match value {
         Value::Array(parts) => parts
             .iter()
-            .try_for_each(|part| flatten(part, dtype, listed)),
+            .try_for_each(|part| flatten(part, element, listed)),
         Value::Number(number) => {
-            let range = match dtype {
-                Dtype::U8 => 0..=i64::from(u8::MAX),
-                Dtype::U16 => 0..=i64::from(u16::MAX),
-                Dtype::I32 => i64::from(i32::MIN)..=i64::from(i32::MAX),
-                Dtype::I64 | Dtype::F16 | Dtype::F32 | Dtype::C128 => i64::MIN..=i64::MAX,
-            };
-            match number.as_i64().filter(|value| range.contains(value)) {
+            let fits = |it: &i64| element.number(*it as u128 & element.bit_mask()) == (*it).into();
+            match number.as_i64().filter(fits) {
                 Some(value) => listed.push(value),
-                None => return refuse("values", format!("{number} is no {}", dtype.name())),
+                None => return refuse("values", format!("{number} is no {}", element.name())),
             }
             Ok(())
         }
@@ -295,7 +284,11 @@ fn flatten(value: &Value, dtype: Dtype, listed: &mut Vec<i64>) -> Result<(), Ref
     }
 }
 
-fn step(raw: Value, names: &HashMap<String, usize>) -> Result<(Step, String), String> {
+fn operator(
+    raw: Value,
+    graph: &Graph,
+    names: &HashMap<String, ValueId>,
+) -> Result<(Op, String), String> {
     let raw = EntryOp::deserialize(raw).map_err(|e| e.to_string())?;
     let operand = |name: &String| match names.get(name) {
         Some(&value) => Ok(value),
@@ -310,45 +303,98 @@ fn step(raw: Value, names: &HashMap<String, usize>) -> Result<(Step, String), St
         true => Ok(()),
         false => Err(format!("{} operands; it takes {expected}", operands.len())),
     };
-    let step = match raw.kind {
+    let op = match raw.kind {
         Kind::StridedSlice { start, size, step } => {
             count(1)?;
-            Step::StridedSlice {
-                x: operands[0],
-                start,
-                size,
-                step,
-            }
+            region(graph, operands[0], &start, &size, &step)?
         }
         Kind::Reshape { shape } => {
             count(1)?;
-            Step::Reshape {
+            Op::Reshape {
                 x: operands[0],
-                shape,
+                dialect: ReshapeDialect::Plain,
+                pattern: shape.into(),
             }
         }
         Kind::Transpose { perm } => {
             count(1)?;
-            Step::Transpose {
-                x: operands[0],
-                perm,
+            let x = operands[0];
+            match perm.is_empty() && graph.ty(x).rank() == 0 {
+                true => Op::Identity { x },
+                false => Op::Transpose {
+                    x,
+                    perm: perm.into_iter().map(i64::from).collect(),
+                },
             }
         }
         Kind::Gather { axis, batch_dims } => {
             count(2)?;
-            Step::Gather {
+            Op::Gather {
                 x: operands[0],
                 indices: operands[1],
-                axis,
-                batch_dims,
+                axis: axis.into(),
+                batch_dims: batch_dims.into(),
+                rule: IN_RANGE,
             }
         }
-        Kind::Concat { axis } => Step::Concat {
-            parts: operands,
-            axis,
+        Kind::Concat { axis } => Op::Concat {
+            parts: operands.into(),
+            axis: axis.into(),
         },
     };
-    Ok((step, raw.out))
+    Ok((op, raw.out))
+}
+
+/// The slice of so many elements along each axis, all of which are there.
+pub fn region(
+    graph: &Graph,
+    x: ValueId,
+    start: &[i64],
+    size: &[i64],
+    step: &[i64],
+) -> Result<Op, String> {
+    let shape = graph.ty(x).shape();
+    if [start, size, step].iter().any(|it| it.len() != shape.len()) {
+        return Err(format!("{start:?}, {size:?}, {step:?} of {shape:?}"));
+    }
+    let mut range = [Ints::new(), Ints::new(), Ints::new()];
+    for (axis, &extent) in shape.iter().enumerate() {
+        let (start, size, step) = (start[axis], size[axis], step[axis]);
+        let last = i128::from(start) + (i128::from(size) - 1) * i128::from(step);
+        let inside = 0..i128::from(extent);
+        let there = inside.contains(&start.into()) && inside.contains(&last);
+        if step == 0 || size < 0 || (size > 0 && !there) {
+            return Err(format!(
+                "axis {axis}: {size} elements from {start} by {step} of {extent}"
+            ));
+        }
+        // A negative stop would count from the end, so one before the first element is as far away
+        // as can be. Where there is at most one element, any step is the same as 1.
+        let spelled = match size {
+            0 => [0, 0, 1],
+            1 => [start, start + 1, 1],
+            _ => {
+                let stop = match last + i128::from(step) {
+                    before if before < 0 => i64::MIN,
+                    stop => i64::try_from(stop).unwrap_or(i64::MAX),
+                };
+                [start, stop, step]
+            }
+        };
+        range
+            .iter_mut()
+            .zip(spelled)
+            .for_each(|(all, it)| all.push(it));
+    }
+    let [start, stop, step] = range;
+    Ok(Op::Slice {
+        x,
+        dialect: SliceDialect::OpenVino,
+        start,
+        stop,
+        step,
+        axes: None,
+    })
 }
 
 fn checksum(raw: &EntryChecksum) -> Result<Checksum, Refusal> {
@@ -390,12 +436,18 @@ mod tests {
     #[test]
     fn a_workload_is_read_with_every_shape_inferred() {
         let workload = one(GOOD).expect("a good workload");
-        let shapes: Vec<_> = workload.tensors.iter().map(|t| t.shape.clone()).collect();
+        let shapes = workload
+            .graph
+            .values()
+            .map(|v| workload.graph.ty(v).shape());
+        let shapes: Vec<_> = shapes.map(<[i64]>::to_vec).collect();
         assert_eq!(
             shapes[2..],
             [vec![2, 6], vec![2, 2], vec![4, 2], vec![2, 4], vec![8]]
         );
-        assert_eq!(workload.inputs[1].values, Values::Listed(vec![1, 0]));
+        assert_eq!(workload.values, [Values::Data]);
+        let constant = workload.graph.values().nth(1).expect("the indices");
+        assert!(matches!(workload.graph.op(constant), Op::Constant(c) if c.integer(0) == Some(1)));
         assert_eq!(workload.tags.keys().collect::<Vec<_>>(), ["kind"]);
         assert_eq!(workload.checksum.fnv1a64, Some(1));
         assert!(!workload.is_view());
@@ -405,11 +457,7 @@ mod tests {
     fn each_fault_is_refused_where_it_stands() {
         let faults = [
             (r#""dtype":"f32""#, r#""dtype":"f33""#, "input x, dtype"),
-            (
-                r#""shape":[4,6]"#,
-                r#""shape":[4,-6]"#,
-                "input x, shape, axis 1",
-            ),
+            (r#""shape":[4,6]"#, r#""shape":[4,-6]"#, "input x, shape"),
             (
                 r#""shape":[4,6]"#,
                 r#""shape":[9223372036854775807,6]"#,

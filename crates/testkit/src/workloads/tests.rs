@@ -1,7 +1,7 @@
 //! The stored workloads, against their own checksums.
 
-use super::STORED;
-use super::{Checksum, evaluate, fill, limit_ratio, read, to_graph};
+use super::{Checksum, STORED, limit_ratio, read};
+use crate::generate::Random;
 
 const POSTED: &str = include_str!("../../../../tests/workloads/posted.json");
 const MORE: &str = include_str!("../../../../tests/workloads/more.json");
@@ -16,7 +16,7 @@ const LIMIT_CHECKED: usize = 1 << 20;
 const MEDIUM: usize = 16 << 20;
 
 #[test]
-fn the_evaluator_reproduces_the_stored_checksums() {
+fn the_oracle_reproduces_the_stored_checksums() {
     let checked = reproduced(STORED, SMALL);
     assert!(checked >= 10, "only {checked} were small enough");
     assert_eq!(reproduced(POSTED, MEDIUM), 6);
@@ -28,25 +28,18 @@ fn reproduced(text: &str, most: usize) -> usize {
     let mut checked = 0;
     for workload in read(text).expect("a stored file") {
         let workload = workload.expect("every stored workload is sound");
-        let bytes = |tensor: &super::Tensor| tensor.bytes().expect("inferred");
-        if workload.tensors.iter().map(bytes).max() > Some(most) {
+        let graph = &workload.graph;
+        if graph
+            .values()
+            .any(|value| graph.ty(value).byte_size() > most)
+        {
             continue;
         }
-        let inputs: Vec<Vec<u8>> = workload
-            .inputs
-            .iter()
-            .map(|input| {
-                let mut made = vec![0xAA; bytes(&input.tensor)];
-                fill(input, &mut made);
-                made
-            })
-            .collect();
-        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-        let output = evaluate(&workload, &inputs).expect("indices in range");
+        let output = workload.evaluate().expect("indices in range");
         let found = Checksum::of(&output);
         assert_eq!(found, workload.checksum, "{}", workload.id);
         if output.len() <= LIMIT_CHECKED {
-            let limit = limit_ratio(&workload, &inputs).expect("indices in range");
+            let limit = limit_ratio(&workload).expect("indices in range");
             let (found, stated) = (limit.unwrap_or(0.0), workload.limit_ratio.unwrap_or(0.0));
             assert!(
                 (found - stated).abs() < 6e-4,
@@ -63,25 +56,19 @@ fn reproduced(text: &str, most: usize) -> usize {
 fn damaged_text_is_read_or_refused() {
     let start = STORED.find("{\"id\":").or(STORED.find("{\n")).unwrap_or(0);
     let entry = &STORED[start..];
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    let mut random = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below as u64) as usize
-    };
+    let mut random = Random::new(1);
     let (mut read_well, mut refused) = (0, 0);
     for _ in 0..400 {
         let mut bytes = STORED.as_bytes().to_vec();
-        for _ in 0..1 + random(3) {
-            let at = start + random(entry.len());
+        for _ in 0..1 + random.below(3) {
+            let at = start + random.below(entry.len());
             let filling: &[u8] = match bytes[at] {
                 b'0'..=b'9' => b"0123456789",
                 b'a'..=b'z' => b"abcxyz_",
-                _ if random(8) == 0 => b"\"[]{},:.e-9",
+                _ if random.below(8) == 0 => b"\"[]{},:.e-9",
                 _ => continue,
             };
-            bytes[at] = filling[random(filling.len())];
+            bytes[at] = filling[random.below(filling.len())];
         }
         for workload in read(&String::from_utf8_lossy(&bytes)).into_iter().flatten() {
             match workload {
@@ -94,28 +81,4 @@ fn damaged_text_is_read_or_refused() {
         read_well > 0 && refused > 0,
         "{read_well} read, {refused} refused"
     );
-}
-
-#[test]
-fn every_stored_workload_is_a_graph() {
-    for workload in read(STORED).expect("the stored file") {
-        let workload = workload.expect("every stored workload is sound");
-        if workload
-            .inputs
-            .iter()
-            .any(|input| input.constant && input.tensor.bytes() > Some(SMALL))
-        {
-            continue;
-        }
-        let graph = to_graph(&workload).expect("spelled");
-        let given = workload.inputs.iter().filter(|input| !input.constant);
-        assert_eq!(graph.inputs().len(), given.count(), "{}", workload.id);
-        let output = graph.output_type(&graph.outputs()[0]);
-        assert_eq!(
-            output.shape(),
-            workload.output_tensor().shape,
-            "{}",
-            workload.id
-        );
-    }
 }

@@ -1,48 +1,30 @@
 //! `restride bench`: real workloads, each checked and then timed beside a memcpy of its output.
 //!
-//! The harness knows workloads (from `restride-testkit`) and [`subject::Subject`]s; `engine` is
-//! the only file that knows the compiler.
+//! What times workloads is `restride-bench`; programs of one's own and templates are timed here.
 
-mod candidates;
-pub(crate) mod clock;
-mod compare;
-mod crew;
-mod engine;
 mod first;
-mod memory;
-mod outcome;
-mod peer;
 mod program;
-mod reference;
-mod subject;
-mod svg;
-mod sweep;
-mod system;
-mod table;
-mod trial;
-mod versus;
 
+use crate::budget;
 use crate::data::inputs::SOURCE_HELP;
 use crate::data::recipe::RECIPES;
 use crate::failure::Failure;
 use crate::say::notice;
 use crate::source::{Input, printable};
 use crate::views::Views;
-use outcome::{Effort, Outcome};
 use restride::Code;
+use restride_bench::outcome::{Effort, Outcome};
+use restride_bench::subject::Subject;
+use restride_bench::table::Moved;
+use restride_bench::versus::{Score, Scores};
+use restride_bench::{candidates, compare, engine, peer, reference, svg, sweep, table, versus};
 use restride_graph::ViewPolicy;
-use restride_testkit::workloads::{Workload, read};
+use restride_testkit::workloads::{STORED, Workload, read};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use subject::Subject;
-use table::Moved;
-use versus::{Score, Scores};
-
-/// The workloads that are run when no file is named.
-use restride_testkit::workloads::STORED;
 
 /// How long a slice lasts unless told otherwise.
 const SLICE: Duration = Duration::from_millis(60);
@@ -179,7 +161,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
     }
     let subject: Box<dyn Subject> = match args.reference {
         true => Box::new(reference::Reference),
-        false => engine::subject(code),
+        false => engine::subject(code, budget::chosen()),
     };
     let effort = effort(args)?;
     let mut out = io::stdout().lock();
@@ -239,7 +221,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
         return Ok(0);
     }
     if args.candidates {
-        return Ok(refused + candidates::run(&workloads, &effort, &mut out)?);
+        return Ok(refused + candidates::run(&workloads, budget::chosen(), &effort, &mut out)?);
     }
     let mut scores = Scores::new();
     for path in &args.versus {

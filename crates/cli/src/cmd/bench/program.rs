@@ -4,15 +4,15 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use restride::{Code, Config, Engine, Output, Program, TensorMut, TensorRef, ViewPolicy};
+use restride_bench::engine::{bound, facts};
+use restride_bench::memory::Region;
+use restride_bench::outcome::{Effort, Outcome};
+use restride_bench::subject::Bound;
+use restride_bench::table::{self, Moved};
+use restride_bench::trial::{Trial, UNWRITTEN, chunk_by_chunk};
 use restride_graph::oracle::{self, OracleError, Tensor};
 use restride_lower::Traffic;
 
-use super::engine::{bound, facts};
-use super::memory::Region;
-use super::outcome::{Effort, Outcome};
-use super::subject::Bound;
-use super::table::{self, Moved};
-use super::trial::{Trial, chunk_by_chunk};
 use crate::data::inputs::inputs;
 use crate::data::recipe::Recipe;
 use crate::execute::input_buffers;
@@ -154,7 +154,7 @@ fn measure(
     let mut first = Duration::ZERO;
     for threads in [1, effort.threads] {
         for output in &mut outputs {
-            output.fill(super::trial::UNWRITTEN);
+            output.fill(UNWRITTEN);
         }
         let mut call = bind(&program, &inputs, &mut outputs, &mut scratch)?;
         let start = Instant::now();

@@ -7,12 +7,12 @@ use std::time::Duration;
 use restride_graph::{Graph, ViewPolicy};
 
 use super::survey::{Survey, Times};
-use crate::cmd::bench::clock;
 use crate::data::inputs::{counting, make};
 use crate::execute::{bind_with_contracts, input_buffers};
 use crate::say::Progress;
 use crate::signature::Signature;
 use crate::stages::Program;
+use restride_bench::clock;
 
 /// How long one program is timed.
 const TURN: Duration = Duration::from_millis(4);

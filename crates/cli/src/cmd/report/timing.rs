@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::Duration;
 
-use crate::cmd::bench::clock::{measure, median};
 use crate::native::Bound;
+use restride_bench::clock::{measure, median};
 
 /// Rounds; kernel and memcpy take turns.
 const ROUNDS: usize = 9;

@@ -12,15 +12,15 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use restride::{Code, Config, Engine, Template, TensorMut, TensorRef, ViewPolicy};
+use restride_bench::clock::geometric_mean;
+use restride_bench::system::interruptions;
+use restride_bench::table::{duration, size};
 use restride_exec::Executable;
 use restride_loops::verify;
 use restride_lower::plan::{PlanOptions, plan};
 use restride_lower::schedule;
 use restride_moves::{Planner, Target};
 
-use super::clock::geometric_mean;
-use super::system::interruptions;
-use super::table::{duration, size};
 use crate::budget;
 use crate::failure::Failure;
 use crate::source::Input;

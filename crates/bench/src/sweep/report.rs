@@ -1,7 +1,7 @@
 //! What a sweep found: the worst of each class, and points that fall below their neighbours.
 
-use super::super::clock::{geometric_mean, median};
-use super::super::table;
+use crate::clock::{geometric_mean, median};
+use crate::table;
 use std::fmt::Write;
 
 /// A dip is a point slower than this part of its neighbours.

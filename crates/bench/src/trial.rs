@@ -9,13 +9,14 @@ use super::clock::{Times, measure};
 use super::crew::with_crew;
 use super::memory::Region;
 use super::subject::{Bound, Facts, Prepared, Subject};
-use restride_testkit::workloads::{Checksum, Workload, fill};
+use restride_graph::oracle::Tensor;
+use restride_testkit::workloads::{Checksum, Workload};
 use std::hint::black_box;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Written over the output before a call, so that what is not written shows.
-pub(super) const UNWRITTEN: u8 = 0xAA;
+pub const UNWRITTEN: u8 = 0xAA;
 
 /// A memcpy of fewer bytes is left to one thread; a kernel that moves so few is not cut either.
 const SHARED_FROM: usize = 128 << 10;
@@ -24,37 +25,29 @@ const SHARED_FROM: usize = 128 << 10;
 const COPY_SHARE: f64 = 0.3;
 
 /// A workload that is ready to be timed.
-pub(crate) struct Trial<'a> {
+pub struct Trial<'a> {
     /// What the compiler said.
-    pub(crate) facts: &'a Facts,
+    pub facts: &'a Facts,
     /// How long preparing took as a whole.
-    pub(crate) build: Duration,
+    pub build: Duration,
     /// How long the first call took.
-    pub(crate) first: Duration,
+    pub first: Duration,
     /// Whether the output had the right checksums, by every way of calling that is timed.
-    pub(crate) correct: bool,
+    pub correct: bool,
     bound: &'a mut dyn Bound,
     threads: usize,
     copy: Copy<'a>,
 }
 
 /// Prepares `workload`, checks its result and hands the trial to `body`.
-pub(crate) fn with_trial<R>(
+pub fn with_trial<R>(
     subject: &dyn Subject,
     workload: &Workload,
     threads: usize,
     body: impl FnOnce(&mut Trial<'_>) -> R,
 ) -> Result<R, String> {
-    let size = |tensor: &restride_testkit::workloads::Tensor| {
-        tensor
-            .bytes()
-            .ok_or("a tensor has too many bytes".to_owned())
-    };
-    let output_size = size(workload.output_tensor())?;
-    let mut sizes = vec![output_size; 3];
-    for input in &workload.inputs {
-        sizes.push(size(&input.tensor)?);
-    }
+    let mut sizes = vec![workload.output().byte_size(); 3];
+    sizes.extend(workload.inputs().map(|(ty, _)| ty.byte_size()));
     let mut region = Region::new(&sizes)?;
     let mut parts = region.parts().into_iter();
     let (Some(output), Some(copy_to), Some(copy_from)) = (parts.next(), parts.next(), parts.next())
@@ -64,11 +57,9 @@ pub(crate) fn with_trial<R>(
     copy_from.fill(1);
     copy_to.fill(2);
     let mut arguments: Vec<&[u8]> = Vec::new();
-    for (input, part) in workload.inputs.iter().zip(parts) {
-        fill(input, part);
-        if !input.constant {
-            arguments.push(part);
-        }
+    for ((ty, values), part) in workload.inputs().zip(parts) {
+        values.fill(ty.element(), part);
+        arguments.push(part);
     }
 
     let start = Instant::now();
@@ -108,7 +99,7 @@ pub(crate) fn with_trial<R>(
 }
 
 /// One call in the parts that several threads would have, on this one.
-pub(super) fn chunk_by_chunk(bound: &mut dyn Bound, threads: usize) -> Result<(), String> {
+pub fn chunk_by_chunk(bound: &mut dyn Bound, threads: usize) -> Result<(), String> {
     if !bound.is_shared() {
         return bound.repeat(1);
     }
@@ -129,13 +120,12 @@ fn checked(
     call(&mut *prepared.bind(arguments, output, scratch)?)?;
     let found = match &prepared.facts().view {
         None => Checksum::of(output),
-        Some(view) => {
-            let tensor = workload.output_tensor();
-            let input = arguments.get(view.input).copied().unwrap_or_default();
-            match view.read(input, &tensor.shape, tensor.dtype.width()) {
-                Some(bytes) => Checksum::of(&bytes),
-                None => return Err("the view leaves its input".into()),
-            }
+        Some((input, layout)) => {
+            let input = arguments.get(*input).copied().unwrap_or_default();
+            let ty = workload.output().without_layout();
+            let ty = ty.with_layout(layout.clone()).map_err(|e| e.to_string())?;
+            let read = Tensor::read(&ty, input).map_err(|e| e.to_string())?;
+            Checksum::of(read.bytes())
         }
     };
     Ok(workload.checksum.accepts(&found))
@@ -143,7 +133,7 @@ fn checked(
 
 impl<'a> Trial<'a> {
     /// A call that gives the right result, and the two ends of the memcpy beside it.
-    pub(super) fn new(
+    pub fn new(
         facts: &'a Facts,
         (build, first): (Duration, Duration),
         bound: &'a mut dyn Bound,
@@ -162,7 +152,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Spends the budget on a memcpy of the output's bytes, then on the workload.
-    pub(crate) fn slice(&mut self, budget: Duration) -> Result<Slice, String> {
+    pub fn slice(&mut self, budget: Duration) -> Result<Slice, String> {
         let memcpy = self.copy.measure(self.threads, budget.mul_f64(COPY_SHARE));
         let budget = budget.mul_f64(1.0 - COPY_SHARE);
         let time = if self.threads == 1 || !self.bound.is_shared() {
@@ -204,11 +194,11 @@ impl<'a> Trial<'a> {
 
 /// What one slice of time measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Slice {
+pub struct Slice {
     /// The workload.
-    pub(crate) time: Times,
+    pub time: Times,
     /// A memcpy of as many bytes as the output has.
-    pub(crate) memcpy: Times,
+    pub memcpy: Times,
 }
 
 struct Copy<'a> {
@@ -252,12 +242,12 @@ impl Copy<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reference::Reference;
     use super::*;
+    use crate::reference::Reference;
     use restride_testkit::workloads::read;
 
     fn stored(id: &str) -> Workload {
-        let list = read(super::super::STORED).expect("the stored file");
+        let list = read(crate::STORED).expect("the stored file");
         let mut sound = list.into_iter().filter_map(Result::ok);
         sound
             .find(|workload| workload.id == id)

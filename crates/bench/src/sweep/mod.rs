@@ -8,7 +8,7 @@ use super::outcome::{Effort, Outcome};
 use super::subject::Subject;
 use cases::Case;
 use report::{Measured, Series};
-use restride_testkit::workloads::{Checksum, Workload, evaluate, fill, limit_ratio};
+use restride_testkit::workloads::{Checksum, Workload, limit_ratio};
 use std::io::{self, Write};
 
 /// A point that stands out is measured again with this many times the effort: on a machine that
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 const SECOND_LOOK: u32 = 4;
 
 /// Measures every case whose class or name contains `filter` and writes what was found.
-pub(crate) fn sweep(
+pub fn sweep(
     subject: &dyn Subject,
     filter: &str,
     effort: &Effort,
@@ -71,11 +71,11 @@ pub(crate) fn sweep(
 }
 
 /// What came of a sweep.
-pub(crate) struct Swept {
+pub struct Swept {
     /// How many points there were.
-    pub(crate) points: usize,
+    pub points: usize,
     /// How many of them failed.
-    pub(crate) failed: usize,
+    pub failed: usize,
 }
 
 /// A case whose right result is known.
@@ -86,17 +86,9 @@ struct Ready {
 
 /// Finds checksums and the limit of a case from the definition of its operators.
 fn prepare(case: Case) -> Result<Ready, String> {
-    let mut workload = case.workload.map_err(|e| e.to_string())?;
-    let mut inputs = Vec::new();
-    for input in &workload.inputs {
-        let mut bytes = vec![0; input.tensor.bytes().ok_or("an input is too big")?];
-        fill(input, &mut bytes);
-        inputs.push(bytes);
-    }
-    let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-    let output = evaluate(&workload, &inputs).map_err(|e| e.to_string())?;
-    workload.checksum = Checksum::of(&output);
-    workload.limit_ratio = limit_ratio(&workload, &inputs).map_err(|e| e.to_string())?;
+    let mut workload = case.workload?;
+    workload.checksum = Checksum::of(&workload.evaluate()?);
+    workload.limit_ratio = limit_ratio(&workload)?;
     Ok(Ready {
         at: case.at,
         workload,
@@ -116,8 +108,8 @@ fn run(subject: &dyn Subject, case: &Ready, effort: &Effort) -> Result<Measured,
 
 #[cfg(test)]
 mod tests {
-    use super::super::reference::Reference;
     use super::*;
+    use crate::reference::Reference;
     use std::time::Duration;
 
     #[test]

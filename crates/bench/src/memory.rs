@@ -13,7 +13,7 @@ const GAP: usize = 64;
 const HUGE_PAGE: usize = 2 << 20;
 
 /// A region to be cut into parts.
-pub(crate) struct Region {
+pub struct Region {
     bytes: Vec<u8>,
     start: usize,
     sizes: Vec<usize>,
@@ -21,7 +21,7 @@ pub(crate) struct Region {
 
 impl Region {
     /// Room for parts of these sizes, all zero and touched.
-    pub(crate) fn new(sizes: &[usize]) -> Result<Self, String> {
+    pub fn new(sizes: &[usize]) -> Result<Self, String> {
         let too_big = || "the tensors do not fit into memory".to_owned();
         let span = |size: usize| size.checked_next_multiple_of(ALIGN)?.checked_add(GAP);
         let needed = sizes
@@ -43,7 +43,7 @@ impl Region {
     }
 
     /// The parts, in the order of their sizes.
-    pub(crate) fn parts(&mut self) -> Vec<&mut [u8]> {
+    pub fn parts(&mut self) -> Vec<&mut [u8]> {
         let mut rest = &mut self.bytes[self.start..];
         let mut parts = Vec::new();
         for &size in &self.sizes {

@@ -7,11 +7,13 @@
 )]
 
 use super::subject::{Bound, Facts, Prepared, Subject};
-use restride_testkit::workloads::{Workload, evaluate, fill};
+use restride_graph::Graph;
+use restride_graph::oracle::{self, Tensor};
+use restride_testkit::workloads::Workload;
 use std::sync::Mutex;
 
 /// Runs workloads element by element.
-pub(crate) struct Reference;
+pub struct Reference;
 
 struct Defined {
     workload: Workload,
@@ -19,8 +21,8 @@ struct Defined {
 }
 
 struct Call<'a> {
-    workload: &'a Workload,
-    inputs: Vec<Vec<u8>>,
+    graph: &'a Graph,
+    inputs: Vec<Tensor>,
     output: Mutex<&'a mut [u8]>,
 }
 
@@ -29,7 +31,7 @@ impl Subject for Reference {
         Ok(Box::new(Defined {
             workload: workload.clone(),
             facts: Facts {
-                stages: workload.steps.len(),
+                stages: workload.graph.len() - workload.graph.inputs().len(),
                 ..Facts::default()
             },
         }))
@@ -47,21 +49,12 @@ impl Prepared for Defined {
         output: &'a mut [u8],
         _: &'a mut [u8],
     ) -> Result<Box<dyn Bound + 'a>, String> {
-        let mut given = inputs.iter();
-        let mut all = Vec::new();
-        for input in &self.workload.inputs {
-            if input.constant {
-                let size = input.tensor.bytes().ok_or("a constant is too big")?;
-                let mut bytes = vec![0; size];
-                fill(input, &mut bytes);
-                all.push(bytes);
-            } else {
-                all.push(given.next().ok_or("an input is missing")?.to_vec());
-            }
-        }
+        let types = self.workload.inputs().zip(inputs);
+        let tensors = types.map(|((ty, _), bytes)| Tensor::read(ty, bytes));
+        let inputs = tensors.collect::<Result<_, _>>();
         Ok(Box::new(Call {
-            workload: &self.workload,
-            inputs: all,
+            graph: &self.workload.graph,
+            inputs: inputs.map_err(|e| e.to_string())?,
             output: Mutex::new(output),
         }))
     }
@@ -69,10 +62,13 @@ impl Prepared for Defined {
 
 impl Call<'_> {
     fn once(&self) -> Result<(), String> {
-        let inputs: Vec<&[u8]> = self.inputs.iter().map(Vec::as_slice).collect();
-        let bytes = evaluate(self.workload, &inputs).map_err(|e| e.to_string())?;
+        let outputs = oracle::eval(self.graph, &self.inputs).map_err(|e| e.to_string())?;
         let mut output = self.output.lock().map_err(|e| e.to_string())?;
-        output.copy_from_slice(&bytes);
+        let made = outputs.first().map_or(&[][..], Tensor::bytes);
+        match output.len() == made.len() {
+            true => output.copy_from_slice(made),
+            false => return Err(format!("{} bytes", made.len())),
+        }
         Ok(())
     }
 }

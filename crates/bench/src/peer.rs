@@ -11,7 +11,7 @@ use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
 /// Answers requests until `quit` or the end of the input.
-pub(crate) fn serve(
+pub fn serve(
     subject: &dyn Subject,
     workloads: &[Workload],
     threads: usize,
@@ -133,8 +133,8 @@ fn say(replies: &mut impl Write, reply: &Value) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{STORED, reference::Reference};
     use super::*;
+    use crate::{STORED, reference::Reference};
     use restride_testkit::workloads::read;
 
     fn converse(requests: &str) -> Vec<Value> {

@@ -15,7 +15,7 @@ mod linux {
     }
 
     /// How often this thread had to give its processor to another.
-    pub(crate) fn interruptions() -> i64 {
+    pub fn interruptions() -> i64 {
         // SAFETY: the record is integers, for which zero is a value.
         let mut usage: libc::rusage = unsafe { MaybeUninit::zeroed().assume_init() };
         // SAFETY: the record is ours.
@@ -66,13 +66,16 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Processors, advise_huge, interruptions};
+pub use linux::interruptions;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{Processors, advise_huge};
 
 #[cfg(not(target_os = "linux"))]
 mod other {
     pub(crate) fn advise_huge(_: &mut [std::mem::MaybeUninit<u8>]) {}
 
-    pub(crate) fn interruptions() -> i64 {
+    /// The system is not asked.
+    pub fn interruptions() -> i64 {
         0
     }
 
@@ -94,4 +97,6 @@ mod other {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use other::{Processors, advise_huge, interruptions};
+pub use other::interruptions;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use other::{Processors, advise_huge};

@@ -9,20 +9,20 @@ use std::collections::BTreeMap;
 
 /// How fast a system ran a workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Score {
+pub struct Score {
     /// Nanoseconds per call, at best.
-    pub(crate) time: f64,
+    pub time: f64,
     /// Speed relative to memcpy.
-    pub(crate) ratio: f64,
+    pub ratio: f64,
     /// Seconds from the graph to the first result, where the file tells.
-    pub(crate) first: Option<f64>,
+    pub first: Option<f64>,
 }
 
 /// Scores by workload, then by system.
-pub(crate) type Scores = BTreeMap<String, BTreeMap<String, Score>>;
+pub type Scores = BTreeMap<String, BTreeMap<String, Score>>;
 
 /// Adds the results in `text` to `scores`; the better of two scores stays.
-pub(crate) fn merge(scores: &mut Scores, text: &str, threads: usize) -> Result<(), String> {
+pub fn merge(scores: &mut Scores, text: &str, threads: usize) -> Result<(), String> {
     let found = if text.trim_start().starts_with('{') {
         json_lines(text, threads)?
     } else {
@@ -35,7 +35,7 @@ pub(crate) fn merge(scores: &mut Scores, text: &str, threads: usize) -> Result<(
 }
 
 /// Adds one score; the better of two stays, and the sooner of two first results.
-pub(crate) fn add(scores: &mut Scores, workload: &str, peer: &str, score: Score) {
+pub fn add(scores: &mut Scores, workload: &str, peer: &str, score: Score) {
     let of_workload = scores.entry(workload.to_owned()).or_default();
     let kept = of_workload.entry(peer.to_owned()).or_insert(score);
     let sooner = match (kept.first, score.first) {

@@ -1,8 +1,7 @@
 //! What is swept. Every case is an ordinary workload, small enough to be checked by definition.
 
-use restride_testkit::workloads::{
-    Checksum, Dtype, Input, ShapeError, Step, Tensor, Values, Workload, infer,
-};
+use restride_graph::{ElementType, Graph, ValueId};
+use restride_testkit::workloads::{Checksum, IN_RANGE, Values, Workload, region};
 use std::collections::BTreeMap;
 
 /// One point of a series.
@@ -11,7 +10,7 @@ pub(super) struct Case {
     /// Where it stands in its series.
     pub(super) at: String,
     /// What is run; its checksum is still to be found.
-    pub(super) workload: Result<Workload, ShapeError>,
+    pub(super) workload: Result<Workload, String>,
 }
 
 /// Cases that vary in one thing.
@@ -27,7 +26,13 @@ pub(super) struct Line {
 }
 
 /// One type of each width.
-const WIDTHS: [Dtype; 5] = [Dtype::U8, Dtype::U16, Dtype::F32, Dtype::I64, Dtype::C128];
+const WIDTHS: [ElementType; 5] = [
+    ElementType::U8,
+    ElementType::U16,
+    ElementType::F32,
+    ElementType::I64,
+    ElementType::C128,
+];
 
 /// About as many bytes as a case with many rows writes: past L1, within L2.
 const ROWS_BYTES: i64 = 256 << 10;
@@ -35,21 +40,26 @@ const ROWS_BYTES: i64 = 256 << 10;
 /// Every series.
 pub(super) fn all() -> Vec<Line> {
     let mut lines = Vec::new();
-    for dtype in WIDTHS {
-        lines.extend([runs(dtype), rows(dtype), steps(dtype), squares(dtype)]);
-        lines.extend([turns(dtype), pixels(dtype)]);
+    for element in WIDTHS {
         lines.extend([
-            thin(dtype, false),
-            thin(dtype, true),
-            gathers(dtype),
-            joins(dtype),
+            runs(element),
+            rows(element),
+            steps(element),
+            squares(element),
+        ]);
+        lines.extend([turns(element), pixels(element)]);
+        lines.extend([
+            thin(element, false),
+            thin(element, true),
+            gathers(element),
+            joins(element),
         ]);
     }
     lines.extend([offsets(4096), offsets(65_536)]);
-    for dtype in [Dtype::U8, Dtype::F32] {
-        lines.extend((2..=5).map(|rank| permutations(dtype, rank)));
-        lines.extend((1..=5).map(|rank| reversals(dtype, rank)));
-        lines.push(ranks(dtype));
+    for element in [ElementType::U8, ElementType::F32] {
+        lines.extend((2..=5).map(|rank| permutations(element, rank)));
+        lines.extend((1..=5).map(|rank| reversals(element, rank)));
+        lines.push(ranks(element));
     }
     lines
 }
@@ -72,8 +82,8 @@ fn sizes(most: i64) -> Vec<i64> {
     sizes
 }
 
-fn width(dtype: Dtype) -> i64 {
-    dtype.width() as i64
+fn width(element: ElementType) -> i64 {
+    element.width() as i64
 }
 
 /// Rows of `bytes` bytes each until [`ROWS_BYTES`] are written.
@@ -81,31 +91,16 @@ fn rows_of(bytes: i64) -> i64 {
     (ROWS_BYTES / bytes.max(1)).clamp(1, 16_384)
 }
 
-fn data(shape: &[i64], dtype: Dtype) -> Input {
-    Input {
-        name: "x".into(),
-        tensor: Tensor {
-            dtype,
-            shape: shape.to_vec(),
-        },
-        values: Values::Data,
-        constant: false,
-    }
-}
-
-fn workload(inputs: Vec<Input>, steps: Vec<Step>) -> Result<Workload, ShapeError> {
-    let mut tensors: Vec<Tensor> = inputs.iter().map(|input| input.tensor.clone()).collect();
-    for step in &steps {
-        tensors.push(infer(step, &tensors)?);
-    }
+/// The workload of a graph, whose inputs after the first index or hold data as this says.
+fn workload(graph: Result<Graph, String>, others: Values) -> Result<Workload, String> {
+    let graph = graph?;
+    let mut values = vec![others; graph.inputs().len()];
+    values[0] = Values::Data;
     Ok(Workload {
         id: "sweep".into(),
-        title: String::new(),
         tags: BTreeMap::new(),
-        output: tensors.len() - 1,
-        inputs,
-        steps,
-        tensors,
+        graph,
+        values,
         checksum: Checksum {
             crc32: 0,
             fnv1a64: None,
@@ -115,16 +110,33 @@ fn workload(inputs: Vec<Input>, steps: Vec<Step>) -> Result<Workload, ShapeError
     })
 }
 
+/// The graph of operators on one input.
+fn graph(
+    shape: &[i64],
+    element: ElementType,
+    body: impl FnOnce(&mut Graph, ValueId) -> Result<ValueId, String>,
+) -> Result<Graph, String> {
+    let mut graph = Graph::new("sweep");
+    let x = graph.input("x", element, shape).map_err(text)?;
+    let y = body(&mut graph, x)?;
+    graph.output(y).map_err(text)?;
+    Ok(graph)
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
 /// A series from points.
-fn line<T: std::fmt::Display, const N: usize>(
+fn line<T: std::fmt::Display>(
     class: &'static str,
     name: String,
     ordered: bool,
-    points: impl IntoIterator<Item = (T, Vec<Input>, [Step; N])>,
+    points: impl IntoIterator<Item = (T, Result<Graph, String>)>,
 ) -> Line {
-    let case = |(at, inputs, steps): (T, Vec<Input>, [Step; N])| Case {
+    let case = |(at, graph): (T, Result<Graph, String>)| Case {
         at: at.to_string(),
-        workload: workload(inputs, steps.into()),
+        workload: workload(graph, Values::Data),
     };
     Line {
         class,
@@ -134,185 +146,162 @@ fn line<T: std::fmt::Display, const N: usize>(
     }
 }
 
-fn slice(start: &[i64], size: &[i64], step: &[i64]) -> Step {
-    Step::StridedSlice {
-        x: 0,
-        start: start.to_vec(),
-        size: size.to_vec(),
-        step: step.to_vec(),
-    }
+/// So many elements of a tensor, all of which are there.
+fn slice(
+    shape: &[i64],
+    element: ElementType,
+    [start, size, step]: [&[i64]; 3],
+) -> Result<Graph, String> {
+    graph(shape, element, |graph, x| {
+        let op = region(graph, x, start, size, step)?;
+        graph.push(op).map_err(text)
+    })
+}
+
+/// A tensor with its axes in another order.
+fn transpose(shape: &[i64], element: ElementType, perm: &[i64]) -> Result<Graph, String> {
+    graph(shape, element, |graph, x| {
+        graph.transpose(x, perm).map_err(text)
+    })
 }
 
 /// One run of `n` elements that starts off alignment.
-fn runs(dtype: Dtype) -> Line {
-    let points = sizes((1 << 20) / width(dtype))
+fn runs(element: ElementType) -> Line {
+    let points = sizes((1 << 20) / width(element))
         .into_iter()
-        .map(|n| (n, vec![data(&[n + 2], dtype)], [slice(&[1], &[n], &[1])]));
-    line("run", format!("{} elements", dtype.name()), true, points)
+        .map(|n| (n, slice(&[n + 2], element, [&[1], &[n], &[1]])));
+    line("run", format!("{} elements", element.name()), true, points)
 }
 
 /// Many rows of `n` elements out of longer ones.
-fn rows(dtype: Dtype) -> Line {
-    let points = sizes(4096 / width(dtype)).into_iter().map(|n| {
-        let rows = rows_of(n * width(dtype));
-        (
-            n,
-            vec![data(&[rows, n + 3], dtype)],
-            [slice(&[0, 1], &[rows, n], &[1, 1])],
-        )
+fn rows(element: ElementType) -> Line {
+    let points = sizes(4096 / width(element)).into_iter().map(|n| {
+        let rows = rows_of(n * width(element));
+        let range: [&[i64]; 3] = [&[0, 1], &[rows, n], &[1, 1]];
+        (n, slice(&[rows, n + 3], element, range))
     });
     line(
         "rows",
-        format!("of {} elements", dtype.name()),
+        format!("of {} elements", element.name()),
         true,
         points,
     )
 }
 
 /// Every step from -8 to 8 along the inner axis.
-fn steps(dtype: Dtype) -> Line {
-    let (rows, n) = (rows_of(509 * width(dtype)), 509);
+fn steps(element: ElementType) -> Line {
+    let (rows, n) = (rows_of(509 * width(element)), 509);
     let points = (-8i64..=8).filter(|step| *step != 0).map(|step| {
         let extent = n * step.abs();
         let start = if step < 0 { extent - 1 } else { 0 };
-        (
-            step,
-            vec![data(&[rows, extent], dtype)],
-            [slice(&[0, start], &[rows, n], &[1, step])],
-        )
+        let range: [&[i64]; 3] = [&[0, start], &[rows, n], &[1, step]];
+        (step, slice(&[rows, extent], element, range))
     });
-    line("step", format!("{} elements", dtype.name()), true, points)
+    line("step", format!("{} elements", element.name()), true, points)
 }
 
 /// Square transposes of every size.
-fn squares(dtype: Dtype) -> Line {
-    let most = if dtype.width() == 16 { 257 } else { 1025 };
-    let points = sizes(most).into_iter().map(|n| {
-        (
-            n,
-            vec![data(&[n, n], dtype)],
-            [Step::Transpose {
-                x: 0,
-                perm: vec![1, 0],
-            }],
-        )
-    });
+fn squares(element: ElementType) -> Line {
+    let most = if element.width() == 16 { 257 } else { 1025 };
+    let points = sizes(most)
+        .into_iter()
+        .map(|n| (n, transpose(&[n, n], element, &[1, 0])));
     line(
         "transpose",
-        format!("square of {}", dtype.name()),
+        format!("square of {}", element.name()),
         true,
         points,
     )
 }
 
 /// Quarter turns, and transposes that take some of the rows only.
-fn turns(dtype: Dtype) -> Line {
+fn turns(element: ElementType) -> Line {
     let n = 256;
     let points = (-5i64..=5).filter(|step| *step != 0).map(|step| {
         let extent = n * step.abs();
         let start = if step < 0 { extent - 1 } else { 0 };
-        let steps = [
-            slice(&[0, start], &[n, n], &[1, step]),
-            Step::Transpose {
-                x: 1,
-                perm: vec![1, 0],
-            },
-        ];
-        (step, vec![data(&[n, extent], dtype)], steps)
+        let turned = graph(&[n, extent], element, |graph, x| {
+            let op = region(graph, x, &[0, start], &[n, n], &[1, step])?;
+            let y = graph.push(op).map_err(text)?;
+            graph.transpose(y, [1, 0]).map_err(text)
+        });
+        (step, turned)
     });
-    line("turn", format!("square of {}", dtype.name()), true, points)
+    line(
+        "turn",
+        format!("square of {}", element.name()),
+        true,
+        points,
+    )
 }
 
 /// Transposes of images whose pixels have so many channels.
-fn pixels(dtype: Dtype) -> Line {
+fn pixels(element: ElementType) -> Line {
     let points = (1..=9i64).map(|channels| {
-        let step = Step::Transpose {
-            x: 0,
-            perm: vec![1, 0, 2],
-        };
-        (channels, vec![data(&[180, 240, channels], dtype)], [step])
+        let shape = [180, 240, channels];
+        (channels, transpose(&shape, element, &[1, 0, 2]))
     });
     line(
         "pixels",
-        format!("of channels of {}", dtype.name()),
+        format!("of channels of {}", element.name()),
         true,
         points,
     )
 }
 
 /// Transposes of long strips: to planes, or back.
-fn thin(dtype: Dtype, back: bool) -> Line {
+fn thin(element: ElementType, back: bool) -> Line {
     let points = (1..=17i64).map(move |n| {
-        let long = rows_of(n * width(dtype));
+        let long = rows_of(n * width(element));
         let shape = if back { [n, long] } else { [long, n] };
-        (
-            n,
-            vec![data(&shape, dtype)],
-            [Step::Transpose {
-                x: 0,
-                perm: vec![1, 0],
-            }],
-        )
+        (n, transpose(&shape, element, &[1, 0]))
     });
     let way = if back { "joining" } else { "splitting" };
     line(
         "thin transpose",
-        format!("{way} channels of {}", dtype.name()),
+        format!("{way} channels of {}", element.name()),
         true,
         points,
     )
 }
 
 /// Rows of `n` elements by index.
-fn gathers(dtype: Dtype) -> Line {
-    let points = sizes(2048 / width(dtype)).into_iter().map(|n| {
-        let picked = rows_of(n * width(dtype));
+fn gathers(element: ElementType) -> Line {
+    let points = sizes(2048 / width(element)).into_iter().map(|n| {
+        let picked = rows_of(n * width(element));
         let table = (2 * picked).max(2);
-        let indices = Input {
-            name: "indices".into(),
-            tensor: Tensor {
-                dtype: Dtype::I32,
-                shape: vec![picked],
-            },
-            values: Values::IndexHash(u32::try_from(table).unwrap_or(u32::MAX)),
-            constant: false,
-        };
-        (
-            n,
-            vec![data(&[table, n], dtype), indices],
-            [Step::Gather {
-                x: 0,
-                indices: 1,
-                axis: 0,
-                batch_dims: 0,
-            }],
-        )
+        let gathered = graph(&[table, n], element, |graph, x| {
+            let indices = graph.input("indices", ElementType::I32, [picked]);
+            let gather = graph.gather(x, indices.map_err(text)?, IN_RANGE);
+            gather.axis(0).finish().map_err(text)
+        });
+        let hashed = Values::IndexHash(u32::try_from(table).unwrap_or(u32::MAX));
+        Case {
+            at: n.to_string(),
+            workload: workload(gathered, hashed),
+        }
     });
-    line(
-        "gather",
-        format!("rows of {} elements", dtype.name()),
-        true,
-        points,
-    )
+    Line {
+        class: "gather",
+        name: format!("rows of {} elements", element.name()),
+        ordered: true,
+        cases: points.collect(),
+    }
 }
 
 /// Two tensors side by side along a short inner axis.
-fn joins(dtype: Dtype) -> Line {
+fn joins(element: ElementType) -> Line {
     let points = (1..=33i64).map(|n| {
-        let rows = rows_of(2 * n * width(dtype));
-        let shape = [rows, n];
-        (
-            n,
-            vec![data(&shape, dtype), data(&shape, dtype)],
-            [Step::Concat {
-                parts: vec![0, 1],
-                axis: 1,
-            }],
-        )
+        let rows = rows_of(2 * n * width(element));
+        let joined = graph(&[rows, n], element, |graph, x| {
+            let other = graph.input("other", element, [rows, n]).map_err(text)?;
+            graph.concat([x, other], 1).map_err(text)
+        });
+        (n, joined)
     });
     line(
         "concat",
-        format!("of {} elements", dtype.name()),
+        format!("of {} elements", element.name()),
         true,
         points,
     )
@@ -321,11 +310,8 @@ fn joins(dtype: Dtype) -> Line {
 /// Every byte offset within a cache line and past it.
 fn offsets(bytes: i64) -> Line {
     let points = (0..=65i64).map(|offset| {
-        (
-            offset,
-            vec![data(&[bytes + 80], Dtype::U8)],
-            [slice(&[offset], &[bytes], &[1])],
-        )
+        let range: [&[i64]; 3] = [&[offset], &[bytes], &[1]];
+        (offset, slice(&[bytes + 80], ElementType::U8, range))
     });
     line("alignment", format!("of {bytes} bytes"), true, points)
 }
@@ -342,19 +328,16 @@ fn shape_of(rank: usize) -> &'static [i64] {
 }
 
 /// Every permutation of a rank.
-fn permutations(dtype: Dtype, rank: usize) -> Line {
+fn permutations(element: ElementType, rank: usize) -> Line {
     let shape = shape_of(rank);
     let points = orders(rank).into_iter().map(|perm| {
         let at = perm.iter().map(usize::to_string).collect::<String>();
-        (
-            at,
-            vec![data(shape, dtype)],
-            [Step::Transpose { x: 0, perm }],
-        )
+        let perm: Vec<i64> = perm.into_iter().map(|axis| axis as i64).collect();
+        (at, transpose(shape, element, &perm))
     });
     line(
         "permute",
-        format!("{} of rank {rank}", dtype.name()),
+        format!("{} of rank {rank}", element.name()),
         false,
         points,
     )
@@ -381,7 +364,7 @@ fn orders_without(first: usize, rank: usize) -> Vec<Vec<usize>> {
 }
 
 /// Every set of axes turned round.
-fn reversals(dtype: Dtype, rank: usize) -> Line {
+fn reversals(element: ElementType, rank: usize) -> Line {
     let shape = shape_of(rank);
     let points = (1u32..1 << rank).map(|set| {
         let turned = |axis: usize| set >> axis & 1 == 1;
@@ -392,36 +375,26 @@ fn reversals(dtype: Dtype, rank: usize) -> Line {
         let at = (0..rank)
             .filter(|axis| turned(*axis))
             .map(|axis| axis.to_string());
-        (
-            at.collect::<String>(),
-            vec![data(shape, dtype)],
-            [slice(&start, shape, &step)],
-        )
+        let reversed = slice(shape, element, [&start, shape, &step]);
+        (at.collect::<String>(), reversed)
     });
     line(
         "reverse",
-        format!("{} axes of rank {rank}", dtype.name()),
+        format!("{} axes of rank {rank}", element.name()),
         false,
         points,
     )
 }
 
 /// The same amount of data sliced off-centre in more and more axes.
-fn ranks(dtype: Dtype) -> Line {
+fn ranks(element: ElementType) -> Line {
     let points = (1..=8usize).map(|rank| {
         let extent = (65_536f64.powf(1.0 / rank as f64).round() as i64).max(4);
         let shape = vec![extent; rank];
-        (
-            rank,
-            vec![data(&shape, dtype)],
-            [slice(
-                &vec![1; rank],
-                &vec![extent - 2; rank],
-                &vec![1; rank],
-            )],
-        )
+        let (ones, sizes) = (vec![1; rank], vec![extent - 2; rank]);
+        (rank, slice(&shape, element, [&ones, &sizes, &ones]))
     });
-    line("rank", format!("{} slices", dtype.name()), false, points)
+    line("rank", format!("{} slices", element.name()), false, points)
 }
 
 #[cfg(test)]
@@ -435,8 +408,10 @@ mod tests {
             for case in &line.cases {
                 let name = format!("{} {} {}", line.class, line.name, case.at);
                 let workload = case.workload.as_ref().expect(&name);
-                let bytes = workload.tensors.iter().filter_map(Tensor::bytes).max();
-                assert!(bytes <= Some(9 << 20), "{name}: {bytes:?}");
+                let graph = &workload.graph;
+                let bytes = graph.values().map(|value| graph.ty(value).byte_size());
+                let most = bytes.max();
+                assert!(most <= Some(9 << 20), "{name}: {most:?}");
             }
         }
     }

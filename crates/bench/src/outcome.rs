@@ -13,35 +13,35 @@ use std::time::Duration;
 
 /// How thoroughly to measure.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
+pub struct Effort {
     /// Slices per workload.
-    pub(crate) rounds: usize,
+    pub rounds: usize,
     /// How long a slice lasts.
-    pub(crate) budget: Duration,
+    pub budget: Duration,
     /// How many threads share a call.
-    pub(crate) threads: usize,
+    pub threads: usize,
     /// Compilations, of which the fastest counts.
-    pub(crate) compilations: usize,
+    pub compilations: usize,
 }
 
 /// The measurements of one workload.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// What the compiler said; `compile_ns` is that of the fastest compilation.
-    pub(crate) facts: Facts,
+    pub facts: Facts,
     /// Preparing the first time, as a whole.
-    pub(crate) build: Duration,
+    pub build: Duration,
     /// The first call.
-    pub(crate) first: Duration,
+    pub first: Duration,
     /// One per round.
-    pub(crate) slices: Vec<Slice>,
+    pub slices: Vec<Slice>,
     /// How many threads shared a call.
-    pub(crate) threads: usize,
+    pub threads: usize,
 }
 
 impl Outcome {
     /// Measures a workload. A wrong result is an error and is not timed.
-    pub(crate) fn measure(
+    pub fn measure(
         subject: &dyn Subject,
         workload: &Workload,
         effort: &Effort,
@@ -57,7 +57,7 @@ impl Outcome {
     }
 
     /// Times what was found to be right.
-    pub(super) fn of_trial(trial: &mut Trial<'_>, effort: &Effort) -> Result<Self, String> {
+    pub fn of_trial(trial: &mut Trial<'_>, effort: &Effort) -> Result<Self, String> {
         if !trial.correct {
             return Err("wrong result".into());
         }
@@ -72,28 +72,28 @@ impl Outcome {
     }
 
     /// Nanoseconds per call, at best.
-    pub(crate) fn time(&self) -> f64 {
+    pub fn time(&self) -> f64 {
         smallest(self.slices.iter().map(|slice| slice.time.min))
     }
 
     /// Nanoseconds per memcpy of the output's bytes, at best.
-    pub(crate) fn memcpy(&self) -> f64 {
+    pub fn memcpy(&self) -> f64 {
         smallest(self.slices.iter().map(|slice| slice.memcpy.min))
     }
 
     /// Speed relative to memcpy: 1 is as fast, 2 twice as fast.
-    pub(crate) fn ratio(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         self.memcpy() / self.time()
     }
 
     /// The same by the medians of each slice: what is usual, not what is best.
-    pub(crate) fn usual_ratio(&self) -> f64 {
+    pub fn usual_ratio(&self) -> f64 {
         let ratios = self.slices.iter().map(|s| s.memcpy.median / s.time.median);
         median(ratios).unwrap_or(0.0)
     }
 
     /// One line of a results file.
-    pub(crate) fn to_json(&self, id: &str) -> Value {
+    pub fn to_json(&self, id: &str) -> Value {
         let pair = |times: super::clock::Times| json!([times.min, times.median]);
         json!({
             "peer": "restride",
@@ -118,7 +118,7 @@ impl Outcome {
 }
 
 /// What the compiler said, in a line; `compile_s` stands where peers put theirs.
-pub(crate) fn note(facts: &Facts) -> String {
+pub fn note(facts: &Facts) -> String {
     format!(
         "compile_s={:.9} stages={} forms={} code_bytes={}",
         facts.compile_ns as f64 * 1e-9,

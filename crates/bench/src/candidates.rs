@@ -6,7 +6,7 @@
 
 use super::engine;
 use super::outcome::{Effort, Outcome};
-use restride::{Code, Form};
+use restride::{Budget, Code, Form};
 use restride_testkit::workloads::Workload;
 use std::io::{self, Write};
 
@@ -14,8 +14,9 @@ use std::io::{self, Write};
 const NOTABLE: f64 = 1.10;
 
 /// Measures and prints; returns how many workloads could not be run.
-pub(crate) fn run(
+pub fn run(
     workloads: &[Workload],
+    budget: Budget,
     effort: &Effort,
     out: &mut dyn Write,
 ) -> io::Result<usize> {
@@ -31,7 +32,7 @@ pub(crate) fn run(
         "workload", "chosen"
     )?;
     for workload in workloads.iter().filter(|w| !w.is_view()) {
-        match one(workload, &turn, effort.rounds) {
+        match one(workload, budget, &turn, effort.rounds) {
             Ok(line) => writeln!(out, "{line}")?,
             Err(problem) => {
                 failed += 1;
@@ -42,11 +43,16 @@ pub(crate) fn run(
     Ok(failed)
 }
 
-fn one(workload: &Workload, turn: &Effort, rounds: usize) -> Result<String, String> {
-    let chosen = engine::subject(Code::Native);
+fn one(
+    workload: &Workload,
+    budget: Budget,
+    turn: &Effort,
+    rounds: usize,
+) -> Result<String, String> {
+    let chosen = engine::subject(Code::Native, budget);
     let others: Vec<_> = Form::ALL
         .iter()
-        .map(|form| (form, engine::forced(*form)))
+        .map(|form| (form, engine::forced(*form, budget)))
         .collect();
     let mut speeds = vec![Vec::new(); others.len()];
     let mut facts = None;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The heading of the table.
-pub(crate) fn heading() -> String {
+pub fn heading() -> String {
     format!(
         "{:<24} {:>9} {:>9} {:>7} {:>7} {:>7} {:>8} {:>9} {:>6}  forms",
         "workload", "output", "time", "GB/s", "xmemcpy", "usual", "of limit", "compile", "stages"
@@ -15,21 +15,21 @@ pub(crate) fn heading() -> String {
 }
 
 /// What is moved, as the table has it.
-pub(crate) struct Moved<'a> {
+pub struct Moved<'a> {
     /// Its name.
-    pub(crate) id: &'a str,
+    pub id: &'a str,
     /// Bytes of the outputs.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
     /// Bytes that a perfect pass reads and writes.
-    pub(crate) useful: u64,
+    pub useful: u64,
     /// Speed of a perfect pass relative to memcpy.
-    pub(crate) limit: Option<f64>,
+    pub limit: Option<f64>,
 }
 
 impl<'a> Moved<'a> {
     /// What a workload moves.
-    pub(crate) fn by(workload: &'a Workload) -> Self {
-        let bytes = workload.output_tensor().bytes().unwrap_or(0);
+    pub fn by(workload: &'a Workload) -> Self {
+        let bytes = workload.output().byte_size();
         Self {
             id: &workload.id,
             bytes,
@@ -40,7 +40,7 @@ impl<'a> Moved<'a> {
 }
 
 /// One line of the table.
-pub(crate) fn line(moved: &Moved<'_>, outcome: &Outcome) -> String {
+pub fn line(moved: &Moved<'_>, outcome: &Outcome) -> String {
     let facts = &outcome.facts;
     let compile = duration(facts.compile_ns as f64);
     let start = format!(
@@ -49,11 +49,8 @@ pub(crate) fn line(moved: &Moved<'_>, outcome: &Outcome) -> String {
         size(moved.bytes),
         duration(outcome.time())
     );
-    if let Some(view) = &facts.view {
-        let place = format!(
-            "view of input {} at {} {:?}",
-            view.input, view.offset, view.strides
-        );
+    if let Some((input, at)) = &facts.view {
+        let place = format!("view of input {input} at {} {:?}", at.offset, at.strides);
         return format!(
             "{start} {:>7} {:>7} {:>7} {:>8} {compile:>9} {:>6}  {place}",
             "-", "-", "-", "-", facts.stages
@@ -79,19 +76,19 @@ type Group = (usize, String);
 type RatioAndOfLimit = (f64, Option<f64>);
 
 /// A geometric mean over the workloads of a group.
-pub(crate) struct Mean {
+pub struct Mean {
     /// The group: a tag and its value.
-    pub(crate) group: String,
+    pub group: String,
     /// How many workloads it has.
-    pub(crate) count: usize,
+    pub count: usize,
     /// Speed relative to memcpy.
-    pub(crate) ratio: f64,
+    pub ratio: f64,
     /// Speed relative to the limit of cache lines, over those that state one.
-    pub(crate) of_limit: Option<f64>,
+    pub of_limit: Option<f64>,
 }
 
 /// Means over all workloads that move data, then by tag. Views move nothing and are left out.
-pub(crate) fn means(measured: &[(&Workload, &Outcome)]) -> Vec<Mean> {
+pub fn means(measured: &[(&Workload, &Outcome)]) -> Vec<Mean> {
     let moving = measured
         .iter()
         .filter(|(workload, outcome)| !workload.is_view() && outcome.facts.view.is_none());
@@ -128,7 +125,7 @@ pub(crate) fn means(measured: &[(&Workload, &Outcome)]) -> Vec<Mean> {
 }
 
 /// The means as lines.
-pub(crate) fn means_table(means: &[Mean]) -> String {
+pub fn means_table(means: &[Mean]) -> String {
     let mut lines = vec![format!(
         "{:<28} {:>4} {:>8} {:>9}",
         "geometric mean", "n", "xmemcpy", "of limit"
@@ -149,7 +146,7 @@ pub(crate) fn means_table(means: &[Mean]) -> String {
 }
 
 /// A ratio, with three digits where it has them.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     match value {
         value if value >= 99.95 => format!("{value:.0}"),
         value if value >= 9.995 => format!("{value:.1}"),
@@ -160,7 +157,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// Nanoseconds for people.
-pub(crate) fn duration(nanoseconds: f64) -> String {
+pub fn duration(nanoseconds: f64) -> String {
     match nanoseconds {
         ns if ns < 1e3 => format!("{ns:.1} ns"),
         ns if ns < 1e6 => format!("{:.2} us", ns / 1e3),
@@ -170,7 +167,7 @@ pub(crate) fn duration(nanoseconds: f64) -> String {
 }
 
 /// Bytes for people.
-pub(crate) fn size(bytes: usize) -> String {
+pub fn size(bytes: usize) -> String {
     match bytes {
         b if b < 10_000 => format!("{b} B"),
         b if b < 10_000_000 => format!("{:.1} KB", b as f64 / 1024.0),

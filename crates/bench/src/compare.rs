@@ -7,7 +7,7 @@ use restride_testkit::workloads::Workload;
 use std::fmt::Write;
 
 /// The name under which results of this compiler are stored.
-pub(crate) const OURS: &str = "restride";
+pub const OURS: &str = "restride";
 
 /// Hand-written code for single shapes: a bound on what can be done, no system.
 const PROBES: [&str; 2] = ["limits", "sse"];
@@ -20,30 +20,30 @@ const VIEW_RATIO: f64 = 1.25;
 
 /// A speed relative to memcpy, and whose.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Named {
+pub struct Named {
     /// Whose.
-    pub(crate) peer: String,
+    pub peer: String,
     /// Speed relative to memcpy.
-    pub(crate) ratio: f64,
+    pub ratio: f64,
     /// Seconds from the graph to the first result.
-    pub(crate) first: Option<f64>,
+    pub first: Option<f64>,
 }
 
 /// One workload, all systems.
-pub(crate) struct Row<'a> {
+pub struct Row<'a> {
     /// The workload.
-    pub(crate) workload: &'a Workload,
+    pub workload: &'a Workload,
     /// This compiler.
-    pub(crate) ours: Option<f64>,
+    pub ours: Option<f64>,
     /// Seconds from the graph to this compiler's first result.
-    pub(crate) first: Option<f64>,
+    pub first: Option<f64>,
     /// All other systems, fastest first.
-    pub(crate) peers: Vec<Named>,
+    pub peers: Vec<Named>,
 }
 
 impl Row<'_> {
     /// The fastest system.
-    pub(crate) fn best(&self) -> Option<&Named> {
+    pub fn best(&self) -> Option<&Named> {
         self.peers.first()
     }
 
@@ -58,7 +58,7 @@ impl Row<'_> {
 }
 
 /// A row for each workload that somebody ran, in the order of the file.
-pub(crate) fn rows<'a>(workloads: &'a [Workload], scores: &Scores) -> Vec<Row<'a>> {
+pub fn rows<'a>(workloads: &'a [Workload], scores: &Scores) -> Vec<Row<'a>> {
     let row = |workload: &'a Workload| {
         let of_workload = scores.get(&workload.id)?;
         let others = of_workload
@@ -84,7 +84,7 @@ pub(crate) fn rows<'a>(workloads: &'a [Workload], scores: &Scores) -> Vec<Row<'a
 }
 
 /// The table by workload, in Markdown.
-pub(crate) fn by_workload(rows: &[Row<'_>]) -> String {
+pub fn by_workload(rows: &[Row<'_>]) -> String {
     let mut text = String::from(
         "| workload | class | output | restride | best peer | | restride / best | best engine | | limit |\n\
          |-|-|-:|-:|-:|-|-:|-:|-|-:|\n",
@@ -103,7 +103,7 @@ pub(crate) fn by_workload(rows: &[Row<'_>]) -> String {
             "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             workload.id,
             workload.tags.get("cls").map_or("", String::as_str),
-            table::size(workload.output_tensor().bytes().unwrap_or(0)),
+            table::size(workload.output().byte_size()),
             shown(row.ours),
             shown(best.map(|named| named.ratio)),
             name(best),
@@ -121,7 +121,7 @@ pub(crate) fn by_workload(rows: &[Row<'_>]) -> String {
 }
 
 /// Geometric means over the workloads that move data, by class, in Markdown.
-pub(crate) fn by_class(rows: &[Row<'_>]) -> String {
+pub fn by_class(rows: &[Row<'_>]) -> String {
     let moving: Vec<&Row<'_>> = rows.iter().filter(|row| !row.workload.is_view()).collect();
     let mut classes: Vec<&str> = Vec::new();
     for row in &moving {
@@ -166,7 +166,7 @@ pub(crate) fn by_class(rows: &[Row<'_>]) -> String {
 
 /// Geometric means by peer, over the workloads that move data and that both ran, in Markdown. The
 /// last column is how much sooner this compiler has its first result, building included.
-pub(crate) fn by_peer(rows: &[Row<'_>]) -> String {
+pub fn by_peer(rows: &[Row<'_>]) -> String {
     let moving = || rows.iter().filter(|row| !row.workload.is_view());
     let mut peers: Vec<&str> = Vec::new();
     for named in moving().flat_map(|row| &row.peers) {
@@ -208,8 +208,8 @@ fn number(value: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::versus::{Score, add};
     use super::*;
+    use crate::versus::{Score, add};
     use restride_testkit::workloads::read;
 
     fn scored(list: &[(&str, &str, f64)]) -> Scores {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn stored() -> Vec<Workload> {
-        let list = read(super::super::STORED).expect("the stored file");
+        let list = read(crate::STORED).expect("the stored file");
         list.into_iter().filter_map(Result::ok).collect()
     }
 

@@ -16,15 +16,15 @@ const LEAST_TIME: f64 = 1e-3;
 
 /// Nanoseconds per call.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Times {
+pub struct Times {
     /// Of the fastest sample.
-    pub(crate) min: f64,
+    pub min: f64,
     /// Of the middle sample.
-    pub(crate) median: f64,
+    pub median: f64,
 }
 
 /// Times `repeat(n)`, which makes `n` calls, until the budget is spent.
-pub(crate) fn measure<E>(
+pub fn measure<E>(
     budget: Duration,
     mut repeat: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Times, E> {
@@ -66,7 +66,7 @@ impl Times {
 }
 
 /// The geometric mean of positive numbers; `None` of nothing.
-pub(crate) fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0u32);
     for value in values {
         sum += value.ln();
@@ -76,7 +76,7 @@ pub(crate) fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f6
 }
 
 /// The middle of some numbers; `None` of nothing.
-pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

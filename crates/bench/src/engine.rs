@@ -5,21 +5,21 @@
     reason = "chunks of a call carry a promise about their order"
 )]
 
-use super::subject::{Bound, Facts, Prepared, Subject, View};
+use super::subject::{Bound, Facts, Prepared, Subject};
 use restride::{
-    Call, Code, Config, Engine, Form, Output, Program, TensorMut, TensorRef, ViewPolicy,
+    Budget, Call, Code, Config, Engine, Form, Output, Program, TensorMut, TensorRef, ViewPolicy,
 };
-use restride_testkit::workloads::{Workload, to_graph};
+use restride_testkit::workloads::Workload;
 use std::time::{Duration, Instant};
 
 /// The compiler with its default settings but for how code is made.
-pub(crate) fn subject(code: Code) -> Box<dyn Subject> {
-    Box::new(Compiler::new(code, None))
+pub fn subject(code: Code, budget: Budget) -> Box<dyn Subject> {
+    Box::new(Compiler::new(code, budget, None))
 }
 
 /// The compiler with every box moved in this form that can be.
-pub(crate) fn forced(form: Form) -> Box<dyn Subject> {
-    Box::new(Compiler::new(Code::Native, Some(form)))
+pub fn forced(form: Form, budget: Budget) -> Box<dyn Subject> {
+    Box::new(Compiler::new(Code::Native, budget, Some(form)))
 }
 
 /// One engine for all workloads, as a host has it. A program lives no longer than its trial, so
@@ -30,13 +30,13 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn new(code: Code, form: Option<Form>) -> Self {
+    fn new(code: Code, budget: Budget, form: Option<Form>) -> Self {
         let engine = |views| {
             Engine::new(Config {
                 views,
                 code,
                 form,
-                budget: crate::budget::chosen(),
+                budget,
                 ..Config::default()
             })
         };
@@ -48,14 +48,10 @@ impl Compiler {
 }
 
 /// What a program says about itself; `view` is its first output, if that is one.
-pub(super) fn facts(program: &Program, compiled: Duration) -> Facts {
+pub fn facts(program: &Program, compiled: Duration) -> Facts {
     let summary = program.summary();
     let view = match program.outputs().first() {
-        Some(Output::View { input, layout, .. }) => Some(View {
-            input: *input,
-            offset: layout.offset,
-            strides: layout.strides.to_vec(),
-        }),
+        Some(Output::View { input, layout, .. }) => Some((*input, layout.clone())),
         Some(Output::Computed { .. }) | None => None,
     };
     Facts {
@@ -73,7 +69,7 @@ pub(super) fn facts(program: &Program, compiled: Duration) -> Facts {
 }
 
 /// A call of a program with these arguments.
-pub(super) fn bound<'a>(
+pub fn bound<'a>(
     program: &'a Program,
     inputs: &[TensorRef<'a>],
     outputs: Vec<TensorMut<'a>>,
@@ -93,7 +89,6 @@ struct Compiled {
 
 impl Subject for Compiler {
     fn prepare(&self, workload: &Workload, allow_view: bool) -> Result<Box<dyn Prepared>, String> {
-        let graph = to_graph(workload).map_err(|e| e.to_string())?;
         let engine = match allow_view {
             true => &self.viewing,
             false => &self.copying,
@@ -101,7 +96,7 @@ impl Subject for Compiler {
         // Or it would be looked up.
         engine.clear();
         let start = Instant::now();
-        let program = engine.compile(&graph).map_err(|e| e.to_string())?;
+        let program = engine.compile(&workload.graph).map_err(|e| e.to_string())?;
         let compiled = start.elapsed();
         let facts = facts(&program, compiled);
         Ok(Box::new(Compiled { program, facts }))

@@ -33,7 +33,7 @@ fn x(ratio: f64) -> f64 {
 }
 
 /// The picture. Rows that move nothing are left out.
-pub(crate) fn draw(rows: &[Row<'_>], subtitle: &str) -> String {
+pub fn draw(rows: &[Row<'_>], subtitle: &str) -> String {
     let class = |row: &Row<'_>| row.workload.tags.get("cls").cloned().unwrap_or_default();
     let mut moving: Vec<&Row<'_>> = rows.iter().filter(|row| !row.workload.is_view()).collect();
     let order: Vec<String> = moving.iter().map(|row| class(row)).collect();
@@ -166,14 +166,14 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::compare::rows;
-    use super::super::versus::{Score, Scores, add};
     use super::*;
+    use crate::compare::rows;
+    use crate::versus::{Score, Scores, add};
     use restride_testkit::workloads::read;
 
     #[test]
     fn every_moving_workload_has_its_dots() {
-        let list = read(super::super::STORED).expect("the stored file");
+        let list = read(crate::STORED).expect("the stored file");
         let mut workloads: Vec<_> = list.into_iter().filter_map(Result::ok).collect();
         workloads[0].tags.insert("cls".into(), "a<b&\"c\"".into());
         let mut scores = Scores::new();
