@@ -10,7 +10,6 @@ mod canonicalise;
 mod desugar;
 mod engine;
 mod error;
-pub mod interp;
 pub mod ir;
 mod memo;
 mod normalise;

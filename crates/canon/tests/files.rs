@@ -5,9 +5,10 @@
 
 use restride_budget::Meter;
 use restride_canon::trace::Rewrite;
-use restride_canon::{canonicalise, interp, normalise, rules, text};
+use restride_canon::{canonicalise, normalise, rules, text};
 use restride_graph::oracle::{self, Tensor};
 use restride_graph::{ElementType, Graph, OPERATORS, ValueId};
+use restride_lower::plain;
 use restride_testkit::generate::Random;
 use restride_text::Source;
 use std::collections::BTreeSet;
@@ -106,7 +107,7 @@ fn check(graph: &Graph, canonical: &restride_canon::ir::Canonical, name: &str) {
         let bytes: Vec<&[u8]> = tensors.iter().map(Tensor::bytes).collect();
         match (
             oracle::eval(graph, &tensors),
-            interp::run(canonical, &bytes),
+            plain::run(&plain::plan(canonical), &bytes),
         ) {
             (Ok(expected), Ok(got)) => {
                 let expected: Vec<&[u8]> = expected.iter().map(Tensor::bytes).collect();

@@ -1,10 +1,10 @@
 //! Random graphs: the canonical form means what the graph means, and is a fixed point.
 
 use restride_budget::Meter;
-use restride_canon::interp::{self, RunError};
 use restride_canon::{canonicalise, normalise, spelled_out, text};
 use restride_graph::oracle::{self, OpError, OracleError, Tensor};
 use restride_graph::{ElementType, Graph, Op, ReshapeDialect, Sample, SliceDialect};
+use restride_lower::plain::{self, RunError};
 use restride_testkit::generate::{Case, Kind, Random, case};
 
 fn spelled(g: &Graph) -> String {
@@ -27,7 +27,7 @@ fn compare(case: &Case, seed: u64) {
     let buffers: Vec<&[u8]> = buffers.iter().map(Vec::as_slice).collect();
     let expected = oracle::eval(g, &tensors);
     for form in [&canonical, &spelled_out] {
-        match (&expected, interp::run(form, &buffers)) {
+        match (&expected, plain::run(&plain::plan(form), &buffers)) {
             (Ok(expected), Ok(got)) => {
                 let expected: Vec<&[u8]> = expected.iter().map(Tensor::bytes).collect();
                 assert_eq!(

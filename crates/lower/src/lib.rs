@@ -8,6 +8,7 @@
 //! kernel from its own text, and the ladder compares what it does with the oracle.
 #![forbid(unsafe_code)]
 
+pub mod plain;
 pub mod plan;
 mod schedule;
 mod traffic;

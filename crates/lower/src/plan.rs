@@ -7,11 +7,9 @@
 //! There is no mask, no division and no remainder anywhere in it.
 
 mod along;
-mod check;
 mod columns;
 mod compose;
 mod display;
-mod eval;
 mod finish;
 mod gather;
 mod known;
@@ -20,9 +18,7 @@ mod order;
 mod table;
 mod value;
 
-pub use check::PlanFlaw;
 pub use compose::{PlanError, PlanOptions, plan};
-pub use eval::{EvalError, eval};
 
 use restride_graph::{ElementType, Shape, Strided};
 use smallvec::SmallVec;

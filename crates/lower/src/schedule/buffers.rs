@@ -1,14 +1,16 @@
 //! The buffers of a kernel, made as they are first used.
 
 use super::LowerError;
-use crate::plan::{Destination, Plan, Source};
+use crate::plan::{Destination, IndexCheck, IndexColumn, Plan, Source};
 use restride_graph::ElementType;
-use restride_loops::ir::{Buffer, BufferId, Image, IndexType, Role, Width};
+use restride_loops::ir::{
+    Addr, Buffer, BufferId, Image, IndexType, Norm, Place, Role, Stmt, Width,
+};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 
 /// The width of an element.
-pub(super) fn width(element: ElementType) -> Result<Width, LowerError> {
+pub(crate) fn width(element: ElementType) -> Result<Width, LowerError> {
     match element.width() {
         1 => Ok(Width::W1),
         2 => Ok(Width::W2),
@@ -20,7 +22,7 @@ pub(super) fn width(element: ElementType) -> Result<Width, LowerError> {
 }
 
 /// The integer type of an index tensor.
-pub(super) fn index_type(element: ElementType) -> Result<IndexType, LowerError> {
+pub(crate) fn index_type(element: ElementType) -> Result<IndexType, LowerError> {
     use ElementType as E;
     Ok(match element {
         E::I8 => IndexType::I8,
@@ -40,8 +42,20 @@ pub(super) fn index_type(element: ElementType) -> Result<IndexType, LowerError> 
     })
 }
 
+impl IndexColumn {
+    /// What a number read means.
+    pub(crate) fn norm(&self) -> Result<Norm, LowerError> {
+        Ok(Norm {
+            ty: index_type(self.element)?,
+            limit: self.limit,
+            wrap: self.wrap,
+            clamp: self.clamp,
+        })
+    }
+}
+
 /// Buffers by what they stand for.
-pub(super) struct Buffers<'p> {
+pub(crate) struct Buffers<'p> {
     plan: &'p Plan,
     made: Vec<Buffer>,
     known: BTreeMap<Key, BufferId>,
@@ -54,7 +68,7 @@ enum Key {
 }
 
 impl<'p> Buffers<'p> {
-    pub(super) fn new(plan: &'p Plan) -> Self {
+    pub(crate) fn new(plan: &'p Plan) -> Self {
         Self {
             plan,
             made: Vec::with_capacity(plan.inputs.len() + plan.outputs.len()),
@@ -62,7 +76,7 @@ impl<'p> Buffers<'p> {
         }
     }
 
-    pub(super) fn into_made(self) -> Vec<Buffer> {
+    pub(crate) fn into_made(self) -> Vec<Buffer> {
         self.made
     }
 
@@ -81,7 +95,7 @@ impl<'p> Buffers<'p> {
     }
 
     /// The buffer that a piece reads.
-    pub(super) fn source(&mut self, source: Source) -> Result<BufferId, LowerError> {
+    pub(crate) fn source(&mut self, source: Source) -> Result<BufferId, LowerError> {
         self.find_or_make(Key::Read(source), |plan| match source {
             Source::Input(n) => {
                 let (element, len) = plan.inputs.get(n as usize).ok_or(LowerError::Dangling)?;
@@ -112,8 +126,28 @@ impl<'p> Buffers<'p> {
         })
     }
 
+    /// A check, which reports the first of its operator in the plan.
+    pub(crate) fn check(&mut self, check: &IndexCheck, code: u32) -> Result<Stmt, LowerError> {
+        let buffer = self.source(check.source)?;
+        let addr = Addr {
+            base: check.offset,
+            terms: SmallVec::new(),
+        };
+        Ok(Stmt::Check {
+            index: Place { buffer, addr },
+            dims: check.dims.clone(),
+            norm: Norm {
+                ty: index_type(check.element)?,
+                limit: check.limit,
+                wrap: check.wrap,
+                clamp: false,
+            },
+            code,
+        })
+    }
+
     /// The buffer that a stage writes.
-    pub(super) fn destination(&mut self, stage: usize) -> Result<BufferId, LowerError> {
+    pub(crate) fn destination(&mut self, stage: usize) -> Result<BufferId, LowerError> {
         let plan = self.plan;
         let it = &plan.stages[stage];
         let Destination::Output(n) = it.destination else {

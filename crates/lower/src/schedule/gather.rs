@@ -7,7 +7,7 @@
 //! in the destination: those become loops too, so that the destination is written in order. But
 //! where short rows share their indices, the outer digits stay in the `gather`.
 
-use super::buffers::{index_type, width};
+use super::buffers::width;
 use super::emit::{Emitter, constant};
 use super::order::{self, Dims};
 use super::{Decision, LowerError, Part, Why};
@@ -249,12 +249,7 @@ impl Emitter<'_> {
             }
             columns.push(Column {
                 buffer: self.buffers.source(column.source)?,
-                norm: Norm {
-                    ty: index_type(column.element)?,
-                    limit: column.limit,
-                    wrap: column.wrap,
-                    clamp: column.clamp,
-                },
+                norm: column.norm()?,
                 column,
                 var: self.fresh(),
                 // A loop that is shared out has its indices inside.

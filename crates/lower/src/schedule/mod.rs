@@ -11,7 +11,7 @@
 //! - `gather` does the same for pieces that read through indices,
 //! - `share` finds pieces that read the same source lines, to move them in one loop.
 
-mod buffers;
+pub(crate) mod buffers;
 mod decision;
 mod emit;
 mod gather;
@@ -21,12 +21,12 @@ mod share;
 pub use decision::{Decision, Why};
 use restride_moves::Target;
 
-use crate::plan::{Body, Destination, IndexCheck, Piece, Plan, Source, Stage};
+use crate::plan::{Body, Destination, Piece, Plan, Source, Stage};
 use buffers::Buffers;
 use emit::{Emitter, outside};
 use restride_budget::{Meter, Stage as Spender, TooCostly};
 use restride_graph::ElementType;
-use restride_loops::ir::{Addr, Kernel, Norm, Place, Stmt};
+use restride_loops::ir::Kernel;
 use smallvec::SmallVec;
 
 /// Why a plan cannot be scheduled. Plans made by this crate always can.
@@ -104,7 +104,8 @@ pub fn schedule(plan: &Plan, target: &Target, meter: &Meter) -> Result<Scheduled
     let mut emitter = Emitter::new(target, Buffers::new(plan), meter);
     let mut phases = vec![Vec::new(); phase_count];
     for ((check, phase), code) in plan.checks.iter().zip(&check_phases).zip(codes) {
-        phases[*phase].push(emitter.check(check, code)?);
+        emitter.spend(1, outside::<(i64, i64), 6>(check.dims.len()))?;
+        phases[*phase].push(emitter.buffers.check(check, code)?);
     }
     let mut decisions = Vec::with_capacity(pieces);
     let mut stages: SmallVec<[(usize, usize); 4]> = SmallVec::new();
@@ -178,30 +179,5 @@ fn level_of(source: Source, levels: &[usize]) -> usize {
     match source {
         Source::Input(_) | Source::Constant(_) => 0,
         Source::Stage(n) => levels.get(n as usize).map_or(0, |level| level + 1),
-    }
-}
-
-impl Emitter<'_> {
-    /// A check reports the first of its operator in the plan.
-    fn check(&mut self, check: &IndexCheck, code: u32) -> Result<Stmt, LowerError> {
-        self.spend(1, outside::<(i64, i64), 6>(check.dims.len()))?;
-        let buffer = self.buffers.source(check.source)?;
-        Ok(Stmt::Check {
-            index: Place {
-                buffer,
-                addr: Addr {
-                    base: check.offset,
-                    terms: SmallVec::new(),
-                },
-            },
-            dims: check.dims.clone(),
-            norm: Norm {
-                ty: buffers::index_type(check.element)?,
-                limit: check.limit,
-                wrap: check.wrap,
-                clamp: false,
-            },
-            code,
-        })
     }
 }

@@ -1,11 +1,11 @@
-//! The canonical form, run by its own definition. It is also written and read back, and made
+//! The canonical form, run node by node. It is also written and read back, and made
 //! canonical once more, which must change nothing.
 
 use restride_budget::Meter;
-use restride_canon::interp::{RunError, run};
 use restride_canon::{normalise, text};
+use restride_lower::plain;
 
-use super::{BadIndex, Outcome, Rung, RungError, Subject};
+use super::{Outcome, Rung, RungError, Subject};
 
 pub(super) struct Canonical;
 
@@ -32,19 +32,6 @@ impl Rung for Canonical {
                 "not settled: {printed}\nbecomes\n{again}"
             )));
         }
-        match run(canonical, &subject.buffers()) {
-            Ok(outputs) => subject.dense(outputs),
-            Err(RunError::OutOfRange {
-                op,
-                position,
-                value,
-                ..
-            }) => Err(RungError::OutOfRange(BadIndex {
-                op,
-                position: position as u64,
-                value,
-            })),
-            Err(other) => Err(RungError::broken(other)),
-        }
+        subject.plain(&plain::plan(canonical))
     }
 }

@@ -1,8 +1,6 @@
-//! The plan, every promise of it checked, run element by element.
+//! The plan, run piece by piece.
 
-use restride_lower::plan::{EvalError, eval};
-
-use super::{BadIndex, Outcome, Rung, RungError, Subject};
+use super::{Outcome, Rung, Subject};
 
 pub(super) struct Plan;
 
@@ -12,22 +10,6 @@ impl Rung for Plan {
     }
 
     fn run(&self, subject: &Subject<'_>) -> Outcome {
-        let plan = subject.plan()?;
-        plan.check()
-            .map_err(|flaw| RungError::Broken(format!("{flaw}\n{plan}")))?;
-        match eval(plan, &subject.buffers()) {
-            Ok(outputs) => subject.dense(outputs),
-            Err(EvalError::OutOfRange {
-                op,
-                position,
-                value,
-                ..
-            }) => Err(RungError::OutOfRange(BadIndex {
-                op,
-                position: position as u64,
-                value,
-            })),
-            Err(other) => Err(RungError::broken(other)),
-        }
+        subject.plain(subject.plan()?)
     }
 }

@@ -10,7 +10,7 @@ use restride_graph::oracle::Tensor;
 use restride_graph::{Graph, TensorType};
 use restride_loops::{Kernel, Role, Verified, verify};
 use restride_lower::plan::{Answer, IndexCheck, Plan, PlanOptions, plan};
-use restride_lower::schedule;
+use restride_lower::{plain, schedule};
 use restride_moves::Target;
 
 use super::{BadIndex, Outcome, RungError};
@@ -191,11 +191,21 @@ impl<'a> Subject<'a> {
         Ok(outputs)
     }
 
-    /// Dense tensors of the outputs' types.
-    pub(super) fn dense(&self, outputs: Vec<Vec<u8>>) -> Outcome {
-        if outputs.len() != self.graph.outputs().len() {
-            return Err(RungError::Broken(format!("{} outputs", outputs.len())));
-        }
+    /// What a plan of this graph gives, run plainly.
+    pub(super) fn plain(&self, plan: &Plan) -> Outcome {
+        let outputs = plain::run(plan, &self.buffers()).map_err(|error| match error {
+            plain::RunError::OutOfRange {
+                op,
+                position,
+                value,
+                ..
+            } => RungError::OutOfRange(BadIndex {
+                op,
+                position,
+                value,
+            }),
+            other => RungError::broken(other),
+        })?;
         let pairs = self.output_types().zip(outputs);
         pairs
             .map(|(ty, bytes)| Tensor::new(ty.without_layout(), bytes).map_err(RungError::broken))
