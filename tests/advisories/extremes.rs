@@ -2,6 +2,7 @@
 
 use crate::support::{answer, indices, iota};
 use restride::Graph;
+use restride_loops::Random;
 
 /// Operators on `%x: u8[2, 3]`, `%i: i64[2, 1]` and `%d: u8[1, 4, 2, 2]`, with `#` where an
 /// integer goes.
@@ -78,11 +79,7 @@ fn small(graph: &Graph) -> bool {
 fn i64_min_wherever_an_integer_goes() {
     let (x, i, d) = (iota(6), indices(&[1, 0]), iota(16));
     let (mut refused, mut ran, mut large) = (0u32, 0u32, 0u32);
-    let mut state = 1u64;
-    let mut random = |bound: usize| {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        (state >> 33) as usize % bound
-    };
+    let mut random = Random::new(1);
     for operator in OPERATORS {
         let slots = operator.matches('#').count();
         for round in 0..40 * slots {
@@ -93,9 +90,9 @@ fn i64_min_wherever_an_integer_goes() {
                     let extreme = round / 40 == slot && round % 40 < EXTREMES.len();
                     let number = match round % 40 {
                         r if extreme => EXTREMES[r],
-                        r if r < EXTREMES.len() => [0, 1, 2][random(3)],
-                        _ if random(3) == 0 => EXTREMES[random(EXTREMES.len())],
-                        _ => [-1, 0, 1, 2, 3][random(5)],
+                        r if r < EXTREMES.len() => [0, 1, 2][random.below(3)],
+                        _ if random.below(3) == 0 => EXTREMES[random.below(EXTREMES.len())],
+                        _ => [-1, 0, 1, 2, 3][random.below(5)],
                     };
                     text += &number.to_string();
                 }

@@ -1,6 +1,6 @@
 //! Index tensors worth running a kernel with.
 
-use restride_loops::{Kernel, Norm, Role, Stmt};
+use restride_loops::{Kernel, Norm, Random, Role, Stmt};
 
 use crate::meaning::copies;
 
@@ -167,7 +167,7 @@ pub(crate) fn variants(
                 let buffer = kernel.buffers.get(at)?;
                 let readers = readers.get(at)?;
                 let width = buffer.width.bytes();
-                let mut random = Random(0x9e37_79b9 + (step * 64 + at) as u64);
+                let mut random = Random::new((step * 64 + at) as u64);
                 let mut bytes = Vec::with_capacity(buffer.bytes()?);
                 for element in 0..usize::try_from(buffer.len).ok()? {
                     // Tensors go round at different speeds.
@@ -195,23 +195,12 @@ pub(crate) fn variants(
         .collect()
 }
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 32) as usize
-    }
-}
-
 /// An index for one of its readers.
 fn index(readers: &[Reader], norm: &Norm, kind: Kind, turn: usize, random: &mut Random) -> i64 {
     let all = |readers: &[Reader], turn: usize| valid_edges(readers)[turn % EDGES];
     let any = |turn: usize| edges(norm)[turn % EDGES];
     match kind {
-        Kind::Valid => all(readers, random.next()),
+        Kind::Valid => all(readers, random.bits() as usize),
         Kind::Passing | Kind::Turning => {
             let turn = turn_of(kind, turn, random);
             let checks: Vec<Reader> = readers.iter().copied().filter(|r| r.1).collect();
@@ -223,15 +212,15 @@ fn index(readers: &[Reader], norm: &Norm, kind: Kind, turn: usize, random: &mut 
             }
         }
         Kind::Any => any(turn),
-        Kind::Mixed if random.next().is_multiple_of(16) => any(random.next()),
-        Kind::Mixed => all(readers, random.next()),
+        Kind::Mixed if random.one_in(16) => any(random.bits() as usize),
+        Kind::Mixed => all(readers, random.bits() as usize),
     }
 }
 
 /// An index that no check looks at.
 fn unchecked(norm: &Norm, kind: Kind, turn: usize, random: &mut Random) -> i64 {
     match kind {
-        Kind::Valid => valid_edges(&[(*norm, false)])[random.next() % EDGES],
+        Kind::Valid => valid_edges(&[(*norm, false)])[random.below(EDGES)],
         Kind::Passing | Kind::Turning | Kind::Any | Kind::Mixed => {
             edges(norm)[turn_of(kind, turn, random) % EDGES]
         }
@@ -241,7 +230,7 @@ fn unchecked(norm: &Norm, kind: Kind, turn: usize, random: &mut Random) -> i64 {
 fn turn_of(kind: Kind, turn: usize, random: &mut Random) -> usize {
     match kind {
         Kind::Passing | Kind::Any => turn,
-        Kind::Valid | Kind::Turning | Kind::Mixed => random.next(),
+        Kind::Valid | Kind::Turning | Kind::Mixed => random.bits() as usize,
     }
 }
 

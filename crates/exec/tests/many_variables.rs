@@ -2,7 +2,7 @@
 //! checking interpreter has it.
 
 use restride_exec::Executable;
-use restride_loops::{Verified, interpret, verify};
+use restride_loops::{Random, Verified, interpret, verify};
 use restride_moves::{Features, Planner, Target};
 use std::fmt::Write as _;
 
@@ -10,22 +10,9 @@ use std::fmt::Write as _;
 const DATA: usize = 16 << 10;
 const TABLE: usize = 64;
 
-/// Numbers that look random.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit.max(1)
-    }
-}
-
 /// A kernel that is being written.
 struct Writer {
-    draw: Draw,
+    draw: Random,
     text: String,
     /// Loops around, with their trip counts, and indices in scope.
     loops: Vec<(usize, usize)>,
@@ -120,7 +107,7 @@ impl Writer {
 
 fn writer(seed: u64) -> Writer {
     Writer {
-        draw: Draw(seed),
+        draw: Random::new(seed),
         text: String::new(),
         loops: Vec::new(),
         indices: Vec::new(),
@@ -131,7 +118,7 @@ fn writer(seed: u64) -> Writer {
 
 /// Runs a kernel at every level; whether its variables are on the heap.
 fn runs(kernel: &Verified, seed: u64) -> bool {
-    let mut draw = Draw(seed);
+    let mut draw = Random::new(seed);
     let data: Vec<u8> = (0..DATA).map(|_| draw.below(256) as u8).collect();
     let table: Vec<u8> = (0..TABLE).map(|_| draw.below(8) as u8).collect();
     let inputs = [data, table];

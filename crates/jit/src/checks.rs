@@ -319,27 +319,24 @@ fn collect(stmts: &[Stmt], loops: &mut SmallVec<[(Var, i64); 2]>, all: &mut Vec<
 #[cfg(test)]
 mod tests {
     use super::{CheckBox, check_box};
-    use restride_loops::{IndexType, Norm};
+    use restride_loops::{IndexType, Norm, Random};
 
     /// Every type, both signs of wrapping, rows and columns, against the definition.
     #[test]
     fn the_fast_scan_agrees_with_the_definition() {
-        let mut seed = 11u64;
-        for round in 0..20_000u64 {
-            seed = seed
-                .wrapping_mul(0x5851_f42d_4c95_7f2d)
-                .wrapping_add(round | 1);
-            let ty = IndexType::ALL[(seed >> 60) as usize % 8];
+        let mut random = Random::new(11);
+        for _ in 0..20_000 {
+            let ty = random.pick(&IndexType::ALL);
             let norm = Norm {
                 ty,
-                limit: [0, 1, 5, 128, 255, 256, 1 << 40, i64::MAX][(seed >> 40) as usize % 8],
-                wrap: seed >> 33 & 1 == 0,
+                limit: random.pick(&[0, 1, 5, 128, 255, 256, 1 << 40, i64::MAX]),
+                wrap: random.flip(),
                 clamp: false,
             };
-            let small = seed >> 34 & 3 != 0;
+            let small = !random.one_in(4);
             let bytes: Vec<u8> = (0..96u64)
                 .map(|at| {
-                    let noise = (seed ^ at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(23);
+                    let noise = random.bits();
                     let keep = !small || at % ty.width().bytes() as u64 == 0;
                     if keep {
                         noise as u8 & if small { 3 } else { 0xff }
@@ -356,7 +353,7 @@ mod tests {
                 &[],
                 &[(3, 0), (2, 5), (2, 0), (3, 2)],
             ];
-            let dims = boxes[(seed >> 20) as usize % boxes.len()];
+            let dims = random.pick(&boxes);
             let checked = CheckBox::new(dims, norm);
             let count: i64 = dims.iter().map(|d| d.0).product();
             let expected = (0..count).find_map(|position| {

@@ -6,6 +6,7 @@ mod support;
 use std::sync::Arc;
 
 use restride_jit::{CodeMemory, CodeMemoryError, JitError, NativeKernel};
+use restride_loops::Random;
 use support::{arena, compile, compiler, fill_kernel, run_fill};
 
 /// How many mappings the process has.
@@ -78,16 +79,13 @@ fn kernels_of_all_sizes_come_and_go() {
     let memory = arena(|options| options.limit_bytes = 512 << 10);
     let mut native = compiler(CodeMemory::Arena(Arc::clone(&memory)));
     let mut live: Vec<(u64, NativeKernel)> = Vec::new();
-    let mut seed = 7u64;
+    let mut random = Random::new(7);
     for tag in 0..3000u64 {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
         if live.len() > 200 {
-            let (tag, kernel) = live.swap_remove(seed as usize % live.len());
+            let (tag, kernel) = live.swap_remove(random.below(live.len()));
             assert_eq!(run_fill(&kernel), tag);
         }
-        let copies = 1 + seed as usize % 12;
+        let copies = 1 + random.below(12);
         let kernel = native
             .compile(&support::fill_kernel_of(tag, copies))
             .expect("the arena is large enough");

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{Rng, Table, points, random_view};
+use common::{Table, points, random_view};
 use restride_layout::{Break, Cover, Layout, Nested, Operand, Piece, View, join};
+use restride_loops::Random;
 use smallvec::smallvec;
 
 type Entry = (u8, i64);
@@ -26,9 +27,9 @@ fn check(cover: &Cover<u8>, table: &Table<Entry>, what: &dyn Fn() -> String) {
     assert_eq!(count, table.data.len() as i64, "{}", what());
 }
 
-fn dense(rng: &mut Rng, body: u8) -> (Cover<u8>, Table<Entry>) {
-    let rank = rng.range(0, 3);
-    let shape: Vec<i64> = (0..rank).map(|_| rng.range(1, 6)).collect();
+fn dense(random: &mut Random, body: u8) -> (Cover<u8>, Table<Entry>) {
+    let rank = random.within(0, 3);
+    let shape: Vec<i64> = (0..rank).map(|_| random.within(1, 6)).collect();
     let cover = Cover::dense(&shape, body).expect("small");
     let table = Table::of(&shape, |p| (body, common::flat(&shape, p) as i64));
     (cover, table)
@@ -38,15 +39,15 @@ fn dense(rng: &mut Rng, body: u8) -> (Cover<u8>, Table<Entry>) {
 fn random_chains_of_views_and_concats() {
     let (mut chains, mut single, mut broken) = (0, 0, 0);
     for seed in 0..30_000 {
-        let mut rng = Rng(seed);
-        let (mut cover, mut table) = dense(&mut rng, 0);
+        let mut random = Random::new(seed);
+        let (mut cover, mut table) = dense(&mut random, 0);
         let mut log = vec![format!("{:?}", table.shape)];
-        for _ in 0..rng.range(1, 6) {
-            if rng.range(0, 6) == 0 && !table.shape.is_empty() {
+        for _ in 0..random.within(1, 6) {
+            if random.within(0, 6) == 0 && !table.shape.is_empty() {
                 // Something of the same shape but along one axis, filled or itself.
-                let axis = rng.range(0, table.shape.len() as i64 - 1) as usize;
+                let axis = random.within(0, table.shape.len() as i64 - 1) as usize;
                 let mut shape = table.shape.clone();
-                shape[axis] = rng.range(1, 3);
+                shape[axis] = random.within(1, 3);
                 let fill = Cover::points(&shape, 9).expect("small");
                 let fill_table = Table::of(&shape, |_| (9, 0));
                 match Cover::concat(&[&cover, &fill, &cover], axis) {
@@ -60,7 +61,7 @@ fn random_chains_of_views_and_concats() {
                 table = Table::concat(&[&table, &fill_table, &table], axis);
                 log.push(format!("concat {axis}"));
             } else {
-                let view = random_view(&mut rng, &table.shape);
+                let view = random_view(&mut random, &table.shape);
                 log.push(format!("{view:?}"));
                 match cover.view(&view) {
                     Ok(next) => cover = next,
@@ -146,18 +147,22 @@ fn a_roll_and_its_undoing_are_one_piece() {
 fn joins_agree_with_their_operands() {
     let (mut joined, mut refused) = (0, 0);
     for seed in 0..20_000u64 {
-        let mut rng = Rng(seed);
-        let sizes: Vec<i64> = (0..rng.range(1, 3)).map(|_| rng.range(1, 6)).collect();
+        let mut random = Random::new(seed);
+        let sizes: Vec<i64> = (0..random.within(1, 3))
+            .map(|_| random.within(1, 6))
+            .collect();
         let mut operands: Vec<(Piece, Vec<Option<usize>>)> = vec![];
-        for _ in 0..rng.range(1, 3) {
+        for _ in 0..random.within(1, 3) {
             // Any axes, and the rest are covered by the last operand below.
-            let axes: Vec<usize> = (0..sizes.len()).filter(|_| rng.range(0, 1) == 0).collect();
-            operands.push(random_piece(&mut rng, &sizes, &axes));
+            let axes: Vec<usize> = (0..sizes.len())
+                .filter(|_| random.within(0, 1) == 0)
+                .collect();
+            operands.push(random_piece(&mut random, &sizes, &axes));
         }
         let missing: Vec<usize> = (0..sizes.len())
             .filter(|a| operands.iter().all(|(_, axes)| !axes.contains(&Some(*a))))
             .collect();
-        operands.push(random_piece(&mut rng, &sizes, &missing));
+        operands.push(random_piece(&mut random, &sizes, &missing));
         let given: Vec<Operand<'_>> = operands
             .iter()
             .map(|(piece, axes)| Operand { piece, axes })
@@ -188,13 +193,13 @@ fn joins_agree_with_their_operands() {
 }
 
 /// A piece over some axes of a shape, often partial, sometimes of several digits.
-fn random_piece(rng: &mut Rng, sizes: &[i64], axes: &[usize]) -> (Piece, Vec<Option<usize>>) {
+fn random_piece(random: &mut Random, sizes: &[i64], axes: &[usize]) -> (Piece, Vec<Option<usize>>) {
     let shape: Vec<i64> = axes.iter().map(|&a| sizes[a]).collect();
     // Axes of 4 and 6 may be made of two, with strides that have nothing to do with each other.
     let mut split: Vec<i64> = vec![];
     let mut groups: smallvec::SmallVec<[usize; 6]> = smallvec![];
     for &n in &shape {
-        let factors = match (n, rng.range(0, 1)) {
+        let factors = match (n, random.within(0, 1)) {
             (4, 0) => vec![2, 2],
             (6, 0) => vec![2, 3],
             _ => vec![n],
@@ -202,19 +207,19 @@ fn random_piece(rng: &mut Rng, sizes: &[i64], axes: &[usize]) -> (Piece, Vec<Opt
         groups.push(factors.len());
         split.extend(factors);
     }
-    let strides: Vec<i64> = split.iter().map(|_| rng.range(-3, 9)).collect();
-    let base = Layout::strided(&split, &[rng.range(0, 50)], &strides).expect("small");
-    let mut cover = Cover::strided(&split, rng.range(0, 50), &strides, 0).expect("small");
+    let strides: Vec<i64> = split.iter().map(|_| random.within(-3, 9)).collect();
+    let base = Layout::strided(&split, &[random.within(0, 50)], &strides).expect("small");
+    let mut cover = Cover::strided(&split, random.within(0, 50), &strides, 0).expect("small");
     assert!(!base.is_empty());
     if !shape.is_empty() {
         let groups = groups.into_iter().collect();
         cover = cover.view(&View::Collapse { groups }).expect("fits");
     }
-    if rng.range(0, 1) == 0 && !shape.is_empty() {
+    if random.within(0, 1) == 0 && !shape.is_empty() {
         // Partial: the points of a larger value, shifted in by a concat and cut out again.
-        let axis = rng.range(0, shape.len() as i64 - 1) as usize;
-        let low = rng.range(0, 2);
-        let len = rng.range(1, shape[axis]);
+        let axis = random.within(0, shape.len() as i64 - 1) as usize;
+        let low = random.within(0, 2);
+        let len = random.within(1, shape[axis]);
         let mut rim = shape.clone();
         rim[axis] = low;
         let rim = Cover::points(&rim, 1).expect("small");
@@ -244,10 +249,10 @@ fn random_piece(rng: &mut Rng, sizes: &[i64], axes: &[usize]) -> (Piece, Vec<Opt
 #[test]
 fn columns_are_summed_and_made_anew() {
     for seed in 0..3_000 {
-        let mut rng = Rng(seed);
-        let rank = rng.range(0, 3);
-        let shape: Vec<i64> = (0..rank).map(|_| rng.range(1, 6)).collect();
-        let strides: Vec<i64> = (0..2 * rank).map(|_| rng.range(-9, 9)).collect();
+        let mut random = Random::new(seed);
+        let rank = random.within(0, 3);
+        let shape: Vec<i64> = (0..rank).map(|_| random.within(1, 6)).collect();
+        let strides: Vec<i64> = (0..2 * rank).map(|_| random.within(-9, 9)).collect();
         let made = Piece::strided(&shape, &[3, -4], &strides).expect("small");
         let piece = made.expect("points");
         let sums: [&[(usize, i64)]; 3] = [&[(1, 2)], &[], &[(0, 1), (1, -3)]];

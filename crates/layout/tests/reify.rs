@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{Rng, random_view};
+use common::random_view;
 use restride_layout::{Break, Chain, Layout, View};
+use restride_loops::Random;
 use std::collections::HashMap;
 
 #[test]
@@ -11,12 +12,14 @@ fn every_chain_of_views_comes_back() {
     let mut chains: HashMap<(Vec<i64>, Layout), Chain> = HashMap::new();
     let (mut tried, mut longer, mut none) = (0, 0, 0);
     for seed in 0..60_000u64 {
-        let mut rng = Rng(seed);
-        let source: Vec<i64> = (0..rng.range(0, 4)).map(|_| rng.range(1, 9)).collect();
+        let mut random = Random::new(seed);
+        let source: Vec<i64> = (0..random.within(0, 4))
+            .map(|_| random.within(1, 9))
+            .collect();
         let mut layout = Layout::dense(&source).expect("small");
         let mut log = vec![];
-        for _ in 0..rng.range(1, 6) {
-            let view = random_view(&mut rng, layout.shape());
+        for _ in 0..random.within(1, 6) {
+            let view = random_view(&mut random, layout.shape());
             if let Ok(next) = layout.view(&view) {
                 layout = next;
                 log.push(view);
@@ -59,34 +62,36 @@ fn every_chain_of_views_comes_back() {
 fn a_chain_that_comes_back_gives_the_layout() {
     let (mut chains, mut none) = (0, 0);
     for seed in 0..400_000u64 {
-        let mut rng = Rng(seed);
-        let source: Vec<i64> = (0..rng.range(0, 4)).map(|_| rng.range(1, 8)).collect();
-        let rank = rng.range(0, 4) as usize;
-        let shape: Vec<i64> = (0..rank).map(|_| rng.range(1, 4)).collect();
+        let mut random = Random::new(seed);
+        let source: Vec<i64> = (0..random.within(0, 4))
+            .map(|_| random.within(1, 8))
+            .collect();
+        let rank = random.within(0, 4) as usize;
+        let shape: Vec<i64> = (0..rank).map(|_| random.within(1, 4)).collect();
         let mut order: Vec<usize> = (0..rank).collect();
         for k in (1..rank).rev() {
-            order.swap(k, rng.range(0, k as i64) as usize);
+            order.swap(k, random.within(0, k as i64) as usize);
         }
         let (mut offset, mut reach, mut strides) = (0, 0, vec![0; rank]);
         for &axis in &order {
-            if rng.range(0, 6) == 0 {
+            if random.within(0, 6) == 0 {
                 continue;
             }
-            let least = i64::from(rng.range(0, 20) > 0);
-            let stride = reach + rng.range(least, 6);
+            let least = i64::from(random.within(0, 20) > 0);
+            let stride = reach + random.within(least, 6);
             let span = stride * (shape[axis] - 1);
             reach += span;
-            (strides[axis], offset) = match rng.range(0, 3) {
+            (strides[axis], offset) = match random.within(0, 3) {
                 0 => (-stride, offset + span),
                 _ => (stride, offset),
             };
         }
         let room = source.iter().product::<i64>() - 1 - reach;
-        offset += rng.range(0, room.max(0));
+        offset += random.within(0, room.max(0));
         let mut layout = Layout::strided(&shape, &[offset], &strides).expect("small");
-        if rank > 1 && rng.range(0, 1) == 0 {
+        if rank > 1 && random.within(0, 1) == 0 {
             let mut groups = vec![1; rank - 1];
-            groups[rng.range(0, rank as i64 - 2) as usize] = 2;
+            groups[random.within(0, rank as i64 - 2) as usize] = 2;
             layout = layout.collapse(&groups).expect("small");
         }
         let Ok(chain) = layout.reify(&source) else {

@@ -2,13 +2,14 @@
 
 mod common;
 
-use common::{Guarded, Random, hull, points};
+use common::{Guarded, hull, points};
 use restride_leaves::{Features, Leaf, Planner, Target};
+use restride_loops::Random;
 
 #[test]
 fn boxes_of_bits() {
     let mut arena = Guarded::new(1 << 16);
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let bits = 0x1f2e_3d4c_5b6a_7988_0716_2534_4352_6170u128;
     for _ in 0..3000 {
         let width = random.pick(&[1usize, 2, 4, 8, 16]);

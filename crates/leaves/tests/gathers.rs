@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Guarded, Random, hull, points};
+use common::{Guarded, hull, points};
 use restride_leaves::{Features, GatherLeaf, Planner, Target};
-use restride_loops::{BufferId, Dim, Gather, IndexType, Norm, Place};
+use restride_loops::{BufferId, Dim, Gather, IndexType, Norm, Place, Random};
 use smallvec::SmallVec;
 
 fn naive(
@@ -47,7 +47,7 @@ fn values(random: &mut Random, ty: IndexType, limit: i64, n: usize, wild: bool) 
     (0..n)
         .map(|_| {
             let limit = limit as i128;
-            let tame = random.below(limit as u64) as i128;
+            let tame = random.below(limit as usize) as i128;
             let wilder = [
                 limit - 1,
                 limit,
@@ -65,10 +65,10 @@ fn values(random: &mut Random, ty: IndexType, limit: i64, n: usize, wild: bool) 
 
 #[test]
 fn rows_by_index() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let (mut src, mut dst) = (Guarded::new(1 << 18), Guarded::new(1 << 18));
     for byte in src.bytes() {
-        *byte = random.next() as u8;
+        *byte = random.bits() as u8;
     }
     for round in 0..6000 {
         let width = random.pick(&[1usize, 2, 4, 8, 16]);
@@ -214,7 +214,7 @@ fn many_rows_of_a_large_table() {
     for (at, byte) in src.bytes().iter_mut().enumerate() {
         *byte = (at ^ (at >> 8) ^ (at >> 16)) as u8;
     }
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for wild in [false, true] {
         let indices = values(&mut random, IndexType::I64, LIMIT as i64, ROWS, wild);
         let stored: Vec<u8> = indices

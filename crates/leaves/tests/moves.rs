@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Guarded, Random, hull, points};
+use common::{Guarded, hull, points};
 use restride_leaves::{Features, Leaf, Planner, Target};
-use restride_loops::{Dim, Form};
+use restride_loops::{Dim, Form, Random};
 
 const FORMS: [Form; 7] = [
     Form::Elements,
@@ -25,9 +25,9 @@ struct Arena {
 impl Arena {
     fn new(bytes: usize) -> Arena {
         let mut src = Guarded::new(bytes);
-        let mut random = Random(77);
+        let mut random = Random::new(77);
         for byte in src.bytes() {
-            *byte = random.next() as u8;
+            *byte = random.bits() as u8;
         }
         let dst = Guarded::new(bytes);
         let want = vec![0; dst.len()];
@@ -104,7 +104,7 @@ fn layout(random: &mut Random, extents: &[i64], order: &[usize], gaps: bool) -> 
 }
 
 fn random_box(random: &mut Random, points: i64) -> Vec<Dim> {
-    let rank = random.below(5) as usize;
+    let rank = random.below(5);
     let mut extents = Vec::new();
     let mut left = points;
     for _ in 0..rank {
@@ -161,12 +161,12 @@ fn streamed_rows_meet_within_lines() {
 #[test]
 fn random_boxes() {
     let mut arena = Arena::new(1 << 19);
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for round in 0..4000 {
         let width = random.pick(&[1, 2, 4, 8, 16]);
         let dims = random_box(&mut random, 1200);
         let form = FORMS[round % FORMS.len()];
-        let (low, shift) = (random.below(2) == 0, random.below(16) as usize);
+        let (low, shift) = (random.below(2) == 0, random.below(16));
         let fits = |f: fn(&Dim) -> i64| {
             let dims: Vec<_> = dims.iter().map(|d| (d.extent, f(d))).collect();
             hull(&dims, width).1 + 64 <= 1 << 19

@@ -87,5 +87,6 @@ pub use ir::{
     Addr, Buffer, BufferId, Dim, Form, Gather, Image, IndexType, Kernel, Move, Norm, Place, Role,
     Stmt, Var, Width,
 };
+pub use random::Random;
 pub use scratch::ScratchLayout;
 pub use verify::{Location, Reason, Rejected, Verified, verify};

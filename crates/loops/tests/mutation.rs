@@ -11,21 +11,9 @@
 //! turn show as a fault.
 
 use restride_loops::{
-    BufferId, Fault, Kernel, Order, Place, Reason, Role, Stmt, Verified, generate, interpret,
-    interpret_chunked, verify,
+    BufferId, Fault, Kernel, Order, Place, Random, Reason, Role, Stmt, Verified, generate,
+    interpret, interpret_chunked, verify,
 };
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound.max(1)
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
@@ -348,7 +336,7 @@ fn mutant_is_small(mutant: &Kernel) -> bool {
 
 #[test]
 fn a_broken_property_is_refused() {
-    let mut r = Random(77);
+    let mut r = Random::new(77);
     let mut all: std::collections::BTreeMap<&str, Count> = Default::default();
     let seeds = std::env::var("SEEDS")
         .ok()

@@ -5,36 +5,11 @@ use restride_canon::ir::{
     Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span, View,
 };
 use restride_graph::{ElementType, Strided, ViewPolicy};
-use restride_loops::{Order, interpret_chunked, verify};
+use restride_loops::{Order, Random, interpret_chunked, verify};
 use restride_lower::plain::{self, RunError};
 use restride_lower::plan::{Answer, Destination, Plan, PlanOptions, plan};
 use restride_lower::schedule;
 use restride_moves::Target;
-
-/// splitmix64.
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn range(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.next() % (high - low + 1) as u64) as i64
-    }
-
-    fn one_in(&mut self, n: i64) -> bool {
-        self.range(1, n) == 1
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[(self.next() % from.len() as u64) as usize]
-    }
-}
 
 fn permute(perm: &[usize]) -> View {
     View::Permute(perm.into())
@@ -52,7 +27,7 @@ fn expand(groups: &[usize], sizes: &[i64]) -> View {
 
 /// A graph under construction, with the buffers of its inputs.
 struct Maker {
-    rng: Rng,
+    rng: Random,
     builder: Builder,
     buffers: Vec<Vec<u8>>,
     labels: u16,
@@ -65,7 +40,7 @@ const LIMIT: i64 = 600;
 impl Maker {
     fn new(seed: u64) -> Maker {
         Maker {
-            rng: Rng(seed),
+            rng: Random::new(seed),
             builder: Builder::new(),
             buffers: vec![],
             labels: 0,
@@ -85,17 +60,17 @@ impl Maker {
         }
         let mut order: Vec<usize> = (0..shape.len()).collect();
         for k in (1..order.len()).rev() {
-            order.swap(k, self.rng.range(0, k as i64) as usize);
+            order.swap(k, self.rng.within(0, k as i64) as usize);
         }
-        let (mut strides, mut room) = (vec![0; shape.len()], 1 + self.rng.range(0, 1));
-        let mut offset = self.rng.range(0, 2);
+        let (mut strides, mut room) = (vec![0; shape.len()], 1 + self.rng.within(0, 1));
+        let mut offset = self.rng.within(0, 2);
         for a in order {
             strides[a] = room;
             if !output && self.nested && self.rng.one_in(6) {
                 strides[a] = 0;
                 continue;
             }
-            room = room * shape[a].max(1) + self.rng.range(0, 2);
+            room = room * shape[a].max(1) + self.rng.within(0, 2);
             if self.rng.one_in(5) {
                 offset += strides[a] * (shape[a].max(1) - 1);
                 strides[a] = -strides[a];
@@ -119,14 +94,14 @@ impl Maker {
 
     /// An index tensor with values about a limit; an input or a constant, perhaps viewed.
     fn indices(&mut self, shape: &[i64], limit: i64) -> NodeId {
-        let numbers = |rng: &mut Rng, count: i64| {
-            let values = (0..count).map(|_| match rng.range(0, 12) {
+        let numbers = |rng: &mut Random, count: i64| {
+            let values = (0..count).map(|_| match rng.within(0, 12) {
                 0 => rng.pick(&[limit, -limit - 1, i64::MIN, i64::MAX, -limit, -1]),
-                _ => rng.range(0, limit - 1),
+                _ => rng.within(0, limit - 1),
             });
             values.flat_map(i64::to_le_bytes).collect::<Vec<u8>>()
         };
-        match self.rng.range(0, 6) {
+        match self.rng.within(0, 6) {
             0 => {
                 let bytes = numbers(&mut self.rng, shape.iter().product());
                 let made = self.builder.constant(ElementType::I64, shape, bytes.into());
@@ -169,8 +144,8 @@ impl Maker {
             3 if !shape.is_empty() && self.nested => {
                 // An index read through an index.
                 let table = self.plain_indices(&[5], &numbers);
-                let short = |rng: &mut Rng, count: i64| {
-                    let values = (0..count).map(|_| rng.range(-1, 5));
+                let short = |rng: &mut Random, count: i64| {
+                    let values = (0..count).map(|_| rng.within(-1, 5));
                     values.flat_map(i64::to_le_bytes).collect::<Vec<u8>>()
                 };
                 let inner = self.plain_indices(shape, &short);
@@ -201,7 +176,7 @@ impl Maker {
     fn plain_indices(
         &mut self,
         shape: &[i64],
-        numbers: &dyn Fn(&mut Rng, i64) -> Vec<u8>,
+        numbers: &dyn Fn(&mut Random, i64) -> Vec<u8>,
     ) -> NodeId {
         let (layout, elements) = self.layout(shape, false);
         let bytes = numbers(&mut self.rng, elements);
@@ -218,8 +193,8 @@ impl Maker {
                 if n == 0 || self.rng.one_in(2) {
                     return Span::whole(n);
                 }
-                let start = self.rng.range(0, n - 1);
-                let mut step = self.rng.range(1, 3);
+                let start = self.rng.within(0, n - 1);
+                let mut step = self.rng.within(1, 3);
                 let mut room = n - 1 - start;
                 if self.rng.one_in(4) {
                     (step, room) = (-step, start);
@@ -227,7 +202,7 @@ impl Maker {
                 let most = room / step.abs() + 1;
                 let len = match self.rng.one_in(2) {
                     true => most,
-                    false => self.rng.range(1, most),
+                    false => self.rng.within(1, most),
                 };
                 let step = if len == 1 { 1 } else { step };
                 Span { start, len, step }
@@ -240,7 +215,7 @@ impl Maker {
     fn permute(&mut self, x: NodeId) -> NodeId {
         let mut perm: Vec<usize> = (0..self.shape(x).len()).collect();
         for k in (1..perm.len()).rev() {
-            perm.swap(k, self.rng.range(0, k as i64) as usize);
+            perm.swap(k, self.rng.within(0, k as i64) as usize);
         }
         let perm = View::Permute(perm.into());
         self.builder.view(x, &perm).expect("a permutation")
@@ -256,7 +231,7 @@ impl Maker {
         let flat = self.builder.view(x, &flat).expect("one axis");
         let mut sizes = vec![];
         let mut left = count;
-        for _ in 0..self.rng.range(0, 3) {
+        for _ in 0..self.rng.within(0, 3) {
             let divisors: Vec<i64> = (1..=left.max(1)).filter(|d| left % d == 0).collect();
             let d = self.rng.pick(&divisors);
             sizes.push(d);
@@ -268,14 +243,14 @@ impl Maker {
     }
 
     fn view(&mut self, x: NodeId) -> NodeId {
-        match self.rng.range(0, 6) {
+        match self.rng.within(0, 6) {
             0 | 1 => self.slice(x),
             2 | 3 => self.permute(x),
             4 => {
                 let mut sizes = self.shape(x);
                 for n in &mut sizes {
                     if *n == 1 && self.rng.one_in(2) {
-                        *n = self.rng.range(1, 3);
+                        *n = self.rng.within(1, 3);
                     }
                 }
                 match sizes.iter().product::<i64>() <= LIMIT {
@@ -297,10 +272,10 @@ impl Maker {
         if shape.is_empty() || count > LIMIT / 3 {
             return x;
         }
-        let axis = self.rng.range(0, shape.len() as i64 - 1) as usize;
+        let axis = self.rng.within(0, shape.len() as i64 - 1) as usize;
         let mut rim = shape.clone();
-        rim[axis] = self.rng.range(0, 2);
-        let other = match self.rng.range(0, 2) {
+        rim[axis] = self.rng.within(0, 2);
+        let other = match self.rng.within(0, 2) {
             0 => self
                 .builder
                 .fill(ElementType::U16, &rim, 0xabcd)
@@ -308,7 +283,7 @@ impl Maker {
             1 => self.builder.fill(ElementType::U16, &rim, 0).expect("fits"),
             _ => self.data(&rim),
         };
-        let parts = match self.rng.range(0, 2) {
+        let parts = match self.rng.within(0, 2) {
             0 => vec![x, other],
             1 => vec![other, x],
             _ => vec![x, other, x],
@@ -324,7 +299,7 @@ impl Maker {
         }
         let mut sizes: Vec<i64> = vec![];
         let mut coordinates = vec![];
-        let shared = self.rng.range(0, 3);
+        let shared = self.rng.within(0, 3);
         let mut chosen = 0;
         for (axis, &n) in shape.iter().enumerate() {
             let last = axis + 1 == shape.len();
@@ -333,13 +308,13 @@ impl Maker {
                 // Its own axes, and sometimes axes that the result has already.
                 let mut outputs: Vec<u8> = vec![];
                 for o in 0..sizes.len() as u8 {
-                    if self.rng.range(0, 3) < shared {
+                    if self.rng.within(0, 3) < shared {
                         outputs.push(o);
                     }
                 }
-                for _ in 0..self.rng.range(0, 2) {
+                for _ in 0..self.rng.within(0, 2) {
                     outputs.push(sizes.len() as u8);
-                    sizes.push(self.rng.range(1, 4));
+                    sizes.push(self.rng.within(1, 4));
                 }
                 let own: Vec<i64> = outputs.iter().map(|&o| sizes[usize::from(o)]).collect();
                 let node = self.indices(&own, n);
@@ -373,10 +348,10 @@ impl Maker {
     }
 
     fn first(&mut self) -> NodeId {
-        let shape: Vec<i64> = (0..self.rng.range(0, 4))
+        let shape: Vec<i64> = (0..self.rng.within(0, 4))
             .map(|_| match self.rng.one_in(40) {
                 true => 0,
-                false => self.rng.range(1, 5),
+                false => self.rng.within(1, 5),
             })
             .collect();
         self.data(&shape)
@@ -459,12 +434,12 @@ fn random_graphs_agree_with_the_interpreter() {
     for seed in 0..graphs {
         let mut m = Maker::new(seed);
         let mut nodes = vec![m.first()];
-        for _ in 0..m.rng.range(1, 8) {
+        for _ in 0..m.rng.within(1, 8) {
             let x = match m.rng.one_in(3) {
                 true => m.rng.pick(&nodes),
                 false => nodes[nodes.len() - 1],
             };
-            let next = match m.rng.range(0, 9) {
+            let next = match m.rng.within(0, 9) {
                 0 | 1 => m.concat(x),
                 2 | 3 => m.gather(x),
                 _ => m.view(x),
@@ -472,7 +447,7 @@ fn random_graphs_agree_with_the_interpreter() {
             nodes.push(next);
         }
         if m.rng.one_in(4) {
-            let shape = [m.rng.range(1, 3), m.rng.range(1, 3)];
+            let shape = [m.rng.within(1, 3), m.rng.within(1, 3)];
             let node = m.indices(&shape, 4);
             for column in 0..2 {
                 let check = Check {
@@ -486,7 +461,7 @@ fn random_graphs_agree_with_the_interpreter() {
                 m.builder.check(check).expect("an obligation");
             }
         }
-        for _ in 0..m.rng.range(1, 3) {
+        for _ in 0..m.rng.within(1, 3) {
             let x = match m.rng.one_in(2) {
                 true => m.rng.pick(&nodes),
                 false => nodes[nodes.len() - 1],
@@ -521,10 +496,12 @@ fn share(seed: u64, graphs: u64, gathers: bool) -> f64 {
     for n in 0..graphs {
         let mut m = Maker::new(seed + n);
         m.nested = false;
-        let shape: Vec<i64> = (0..m.rng.range(1, 5)).map(|_| m.rng.range(1, 8)).collect();
+        let shape: Vec<i64> = (0..m.rng.within(1, 5))
+            .map(|_| m.rng.within(1, 8))
+            .collect();
         let mut x = m.data(&shape);
-        let count = m.rng.range(1, 6);
-        let at = m.rng.range(1, count);
+        let count = m.rng.within(1, 6);
+        let at = m.rng.within(1, count);
         for k in 1..=count {
             x = match gathers && k == at {
                 true => m.gather(x),
@@ -567,7 +544,9 @@ fn a_value_is_written_to_one_temporary_only() {
     let joined = m.builder.concat(&[x, y], 0).expect("fits");
     for _ in 0..2 {
         let node = m.plain_indices(&[5], &|rng, n| {
-            (0..n).flat_map(|_| rng.range(0, 6).to_le_bytes()).collect()
+            (0..n)
+                .flat_map(|_| rng.within(0, 6).to_le_bytes())
+                .collect()
         });
         let index = Coordinate::Index(Index {
             node,

@@ -115,6 +115,7 @@ mod looks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use restride_loops::Random;
 
     fn span(argument: Argument, start: usize, bytes: usize) -> Span {
         Span {
@@ -133,26 +134,15 @@ mod tests {
         })
     }
 
-    /// Numbers that look random.
-    fn numbers(seed: u64) -> impl FnMut(u64) -> usize {
-        let mut state = seed;
-        move |below| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            ((state >> 33) % below) as usize
-        }
-    }
-
     #[test]
     fn pairs_and_sweep_find_what_bytes_say() {
         let mut refused = 0;
         for seed in 0..5_000 {
-            let mut draw = numbers(seed);
-            let spans: Vec<Span> = (0..1 + draw(14))
+            let mut random = Random::new(seed);
+            let spans: Vec<Span> = (0..1 + random.below(14))
                 .map(|n| {
-                    let of = [Argument::Input, Argument::Output][draw(2)];
-                    span(of(n), draw(200), draw(20))
+                    let of = [Argument::Input, Argument::Output][random.below(2)];
+                    span(of(n), random.below(200), random.below(20))
                 })
                 .collect();
             let found = [
@@ -177,11 +167,11 @@ mod tests {
     #[test]
     fn looks_grow_as_the_arguments_do() {
         for shuffled in [false, true] {
-            let mut draw = numbers(1);
+            let mut random = Random::new(1);
             let looks = [10_000usize, 60_000].map(|count| {
                 let mut places: Vec<usize> = (0..count).collect();
                 if shuffled {
-                    (1..count).for_each(|n| places.swap(n, draw(n as u64 + 1)));
+                    random.shuffle(&mut places);
                 }
                 let spans = |at| Some(span(Argument::Output(at), 4 * places[at], 3));
                 looks::LOOKS.set(0);

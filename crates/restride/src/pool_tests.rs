@@ -1,6 +1,8 @@
 //! The pool of scratch, one thread at a time and under a crowd. Its schedules are explored in
 //! `tests/models`.
 
+use restride_loops::Random;
+
 use crate::pool::{ALIGN, Lent, Pool, Refused};
 
 type Four = Pool<4>;
@@ -51,11 +53,9 @@ fn sizes_that_grow_a_little_are_few_blocks() {
 #[test]
 fn no_more_is_kept_than_may_be() {
     let pool = Four::new(10 * MIB, ANY);
-    let mut state = 1u64;
+    let mut random = Random::new(1);
     for _ in 0..2000 {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
-        let sizes =
-            [state >> 40, state >> 41, state >> 42].map(|size| size as usize % (6 * MIB) + 1);
+        let sizes = [(); 3].map(|()| random.below(6 * MIB) + 1);
         let lent = sizes.map(|size| take(&pool, size));
         let apart = lent.each_ref().map(|it| it.start() as usize);
         assert!(apart[0] != apart[1] && apart[1] != apart[2] && apart[0] != apart[2]);

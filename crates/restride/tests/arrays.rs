@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, IxDyn, s};
 use restride::{ArrayError, ArrayExt, Code, Config, Element, Engine};
+use restride_loops::Random;
 
 /// Numbers in order.
 fn counted(shape: &[usize]) -> ArrayD<u32> {
@@ -11,20 +12,10 @@ fn counted(shape: &[usize]) -> ArrayD<u32> {
     numbers.into_shape_with_order(IxDyn(shape)).unwrap()
 }
 
-/// A generator of small numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        (self.0 >> 33) as usize % bound
-    }
-}
-
 #[test]
 fn every_layout_goes_into_every_other() {
     let engine = Engine::default();
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for round in 0..600 {
         let rank = random.below(5);
         let shape: Vec<usize> = (0..rank).map(|_| random.below(6)).collect();

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its share")]
 
 use restride_layout::{Span, View};
+use restride_loops::Random;
 use smallvec::SmallVec;
 
 /// Every point's value, row-major.
@@ -123,28 +124,6 @@ impl<T: Clone> Table<T> {
     }
 }
 
-/// splitmix64.
-pub(crate) struct Rng(pub(crate) u64);
-
-impl Rng {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number in `low..=high`.
-    pub(crate) fn range(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.next() % (high - low + 1) as u64) as i64
-    }
-
-    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[(self.next() % from.len() as u64) as usize]
-    }
-}
-
 pub(crate) fn permutations(n: usize) -> Vec<Vec<usize>> {
     if n == 0 {
         return vec![vec![]];
@@ -196,38 +175,39 @@ pub(crate) fn factorings(n: i64, parts: usize) -> Vec<Vec<i64>> {
     out
 }
 
-fn random_span(rng: &mut Rng, n: i64) -> Span {
-    if n == 0 || rng.range(0, 2) == 0 {
+fn random_span(random: &mut Random, n: i64) -> Span {
+    if n == 0 || random.within(0, 2) == 0 {
         return Span::whole(n);
     }
-    let start = rng.range(0, n - 1);
-    let mut step = rng.range(1, 3.min(n));
+    let start = random.within(0, n - 1);
+    let mut step = random.within(1, 3.min(n));
     let mut room = n - 1 - start;
-    if rng.range(0, 3) == 0 {
+    if random.within(0, 3) == 0 {
         (step, room) = (-step, start);
     }
     let most = room / step.abs() + 1;
-    let len = if rng.range(0, 1) == 0 {
+    let len = if random.within(0, 1) == 0 {
         most
     } else {
-        rng.range(1, most)
+        random.within(1, most)
     };
     let step = if len == 1 { 1 } else { step };
     Span { start, len, step }
 }
 
 /// A view step that fits the shape, of any kind.
-pub(crate) fn random_view(rng: &mut Rng, shape: &[i64]) -> View {
+pub(crate) fn random_view(random: &mut Random, shape: &[i64]) -> View {
     let rank = shape.len();
-    match rng.range(0, 6) {
+    match random.within(0, 6) {
         6 if (1..4).contains(&rank) && !shape.contains(&0) => {
-            let axis = rng.range(0, rank as i64 - 1) as usize;
-            let size = rng.range(1, shape[axis]);
+            let axis = random.within(0, rank as i64 - 1) as usize;
+            let size = random.within(1, shape[axis]);
             View::Windows { axis, size }
         }
-        0 | 1 if rank > 0 => View::Slice(shape.iter().map(|&n| random_span(rng, n)).collect()),
+        0 | 1 if rank > 0 => View::Slice(shape.iter().map(|&n| random_span(random, n)).collect()),
         2 if rank > 0 => View::Permute(
-            rng.pick(&permutations(rank.min(5)))
+            random
+                .pick(&permutations(rank.min(5)))
                 .iter()
                 .copied()
                 .chain(5..rank)
@@ -237,7 +217,7 @@ pub(crate) fn random_view(rng: &mut Rng, shape: &[i64]) -> View {
             let mut groups = SmallVec::new();
             let mut left = rank;
             while left > 0 {
-                let g = rng.range(1, 3.min(left as i64)) as usize;
+                let g = random.within(1, 3.min(left as i64)) as usize;
                 groups.push(g);
                 left -= g;
             }
@@ -246,19 +226,19 @@ pub(crate) fn random_view(rng: &mut Rng, shape: &[i64]) -> View {
         4 if rank > 0 && shape.contains(&1) => View::Broadcast {
             sizes: shape
                 .iter()
-                .map(|&n| if n == 1 { rng.range(1, 3) } else { n })
+                .map(|&n| if n == 1 { random.within(1, 3) } else { n })
                 .collect(),
         },
         _ if rank == 0 => View::Expand {
             groups: SmallVec::new(),
-            sizes: SmallVec::from_elem(1, rng.range(1, 2) as usize),
+            sizes: SmallVec::from_elem(1, random.within(1, 2) as usize),
         },
         _ => {
             let mut groups = SmallVec::new();
             let mut sizes = SmallVec::new();
             for &n in shape {
                 let most = if sizes.len() > 4 || n == 0 { 1 } else { 3 };
-                let f = rng.pick(&factorings(n, most)).clone();
+                let f = random.pick(&factorings(n, most));
                 groups.push(f.len());
                 sizes.extend(f);
             }

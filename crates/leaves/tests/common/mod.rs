@@ -58,32 +58,6 @@ impl Drop for Guarded {
     }
 }
 
-/// xorshift64*.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 33) % n
-    }
-
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i as u64 + 1) as usize);
-        }
-    }
-}
-
 /// The first byte and the number of bytes that strides reach, for elements of `width` bytes.
 pub fn hull(dims: &[(i64, i64)], width: usize) -> (i64, usize) {
     let (mut low, mut high) = (0i64, 0i64);

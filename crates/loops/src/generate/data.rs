@@ -1,7 +1,7 @@
 //! Contents of inputs and constants.
 
+use crate::Random;
 use crate::ir::{Buffer, BufferId, Kernel, Norm, Role, Stmt};
-use crate::random::Random;
 
 /// Inputs of a kernel: random bytes, and for index tensors a mix of ordinary and adversarial
 /// values. Of every two seeds, the even one passes the kernel's checks.
@@ -80,7 +80,7 @@ fn index(random: &mut Random, norm: &Norm, wild: bool) -> i64 {
             i64::MAX,
             limit + 256,
         ];
-        return *random.pick(&edges);
+        return random.pick(&edges);
     }
     let low = if norm.wrap && norm.ty.is_signed() {
         -limit

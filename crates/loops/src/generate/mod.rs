@@ -8,11 +8,11 @@
 //!
 //! This module knows nothing of the verifier, so that the two can be tested against each other.
 
+use crate::Random;
 use crate::ir::{
     Addr, Buffer, BufferId, Dim, Form, Image, IndexType, Kernel, Move, Norm, Place, Role, Stmt,
     Var, Width,
 };
-use crate::random::Random;
 
 mod data;
 mod nest;
@@ -23,7 +23,7 @@ pub use data::inputs;
 /// The kernel that belongs to a seed.
 pub fn kernel(seed: u64) -> Kernel {
     let mut g = Generator::new(seed);
-    let width = *g.random.pick(&Width::ALL);
+    let width = g.random.pick(&Width::ALL);
     if g.random.one_in(3) {
         g.scratch_stage(width);
     }

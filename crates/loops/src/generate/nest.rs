@@ -89,8 +89,8 @@ impl Generator {
         if self.random.one_in(3) {
             self.random.shuffle(&mut dims);
         }
-        let most = dims.len().min(3 - site.loops.len().min(2)) as u64;
-        let count = self.random.below(most + 1).min(self.random.below(most + 1)) as usize;
+        let most = dims.len().min(3 - site.loops.len().min(2));
+        let count = self.random.below(most + 1).min(self.random.below(most + 1));
         let own: Vec<(i64, i64)> = dims.split_off(count);
         let mut site = site.clone();
         let outside = site.loops.len();
@@ -115,7 +115,7 @@ impl Generator {
         if dims.is_empty() || !self.random.one_in(3) {
             return;
         }
-        let at = self.random.below(dims.len() as u64) as usize;
+        let at = self.random.below(dims.len());
         let (extent, stride) = dims[at];
         if let Some(by) = [2, 3, 4, 8, 16]
             .into_iter()
@@ -227,7 +227,7 @@ impl Generator {
             1 | 2 if order.len() > 1 => order.swap(0, 1),
             _ => {}
         }
-        let mut stride = *self.random.pick(&[1, 1, 1, 1, 2, 3, 4, 7]);
+        let mut stride = self.random.pick(&[1, 1, 1, 1, 2, 3, 4, 7]);
         for at in order {
             let axis = &mut axes[at];
             if stride * axis.extent > MAX_SOURCE || self.random.one_in(10) {
@@ -264,7 +264,7 @@ impl Generator {
         let form = if plain {
             Form::Elements
         } else {
-            *self.random.pick(&fitting[1..])
+            self.random.pick(&fitting[1..])
         };
         Stmt::Move(Move {
             dst: self.dst(site),
@@ -285,7 +285,7 @@ impl Generator {
 
     fn norm(&mut self) -> Norm {
         Norm {
-            ty: *self.random.pick(&IndexType::ALL),
+            ty: self.random.pick(&IndexType::ALL),
             limit: self.random.within(1, 12),
             wrap: self.random.one_in(2),
             clamp: self.random.one_in(2),
@@ -349,9 +349,9 @@ impl Generator {
 
     fn gather(&mut self, site: &Site, mut own: Vec<(i64, i64)>) -> Stmt {
         let norm = self.norm();
-        let at = self.random.below(own.len() as u64) as usize;
+        let at = self.random.below(own.len());
         let (extent, dst_stride) = own.remove(at);
-        let index_stride = *self.random.pick(&[1, 1, 1, 2, -1, 0]);
+        let index_stride = self.random.pick(&[1, 1, 1, 2, -1, 0]);
         let index = self.index_place(site, &norm, &[], &[(extent, index_stride)]);
         let row = own.iter().map(|d| d.0).product::<i64>().min(2_000);
         let coeff = if self.random.one_in(4) {

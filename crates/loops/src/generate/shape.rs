@@ -1,8 +1,8 @@
 //! Shapes of outputs, how they lie in their buffer, and how they are cut into pieces.
 
 use super::image_of;
+use crate::Random;
 use crate::ir::{Image, Width};
-use crate::random::Random;
 
 /// A box of addresses: `base + sum(stride * i)`.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ pub(super) fn cut(r: &mut Random, whole: Part) -> Vec<Part> {
     let mut parts = vec![whole];
     let cuts = if r.one_in(2) { 0 } else { r.below(6) };
     for _ in 0..cuts {
-        let at = r.below(parts.len() as u64) as usize;
+        let at = r.below(parts.len());
         let part = parts[at].clone();
         let wide: Vec<usize> = (0..part.dims.len())
             .filter(|&d| part.dims[d].0 > 1)
@@ -93,7 +93,7 @@ pub(super) fn cut(r: &mut Random, whole: Part) -> Vec<Part> {
         if wide.is_empty() {
             continue;
         }
-        let axis = *r.pick(&wide);
+        let axis = r.pick(&wide);
         let (extent, stride) = part.dims[axis];
         let (mut a, mut b) = (part.clone(), part);
         if r.one_in(4) {

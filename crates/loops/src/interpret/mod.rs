@@ -9,9 +9,9 @@
 
 use smallvec::SmallVec;
 
+use crate::Random;
 use crate::chunk_range;
 use crate::ir::{Addr, Gather, Kernel, Move, Norm, Place, Stmt, Var};
-use crate::random::Random;
 
 mod fault;
 mod memory;

@@ -138,7 +138,7 @@ fn product(a: u128, b: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::Random;
 
     #[test]
     fn counts_in_the_field() {

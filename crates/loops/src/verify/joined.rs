@@ -87,7 +87,7 @@ fn take(dims: &mut &[(i64, i64)], stride: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::Random;
     use crate::verify::fingerprint::Point;
 
     /// An image cut again and again, and the same with one cut moved.
@@ -102,7 +102,7 @@ mod tests {
             let low = r.within(1, 50);
             let mut pieces = vec![(low, sizes)];
             for _ in 0..r.below(7) {
-                let at = r.below(pieces.len() as u64) as usize;
+                let at = r.below(pieces.len());
                 let (dim, (start, whole)) = (r.below(3) as usize, pieces[at]);
                 if whole[dim] < 2 {
                     continue;
@@ -121,7 +121,7 @@ mod tests {
             let joined = is_image(sets.iter(), &image);
             found += usize::from(joined && sets.len() > 1);
             assert!(joined || sets.len() > 2, "{sets:?}");
-            let at = r.below(sets.len() as u64) as usize;
+            let at = r.below(sets.len());
             sets[at].low += r.within(-1, 1);
             let adds_up = Point::random().add_up(&sets, &image);
             wrong += usize::from(!adds_up);

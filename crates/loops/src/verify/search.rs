@@ -156,7 +156,7 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::Random;
     use std::collections::BTreeSet;
 
     fn random_set(r: &mut Random) -> (Strided, Vec<i64>) {

@@ -195,6 +195,7 @@ fn together(group: &[Walk]) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use restride_loops::Random;
     use std::collections::BTreeSet;
 
     /// Every byte, one by one.
@@ -211,34 +212,21 @@ mod tests {
         bytes.map(|byte| byte.div_euclid(LINE)).collect()
     }
 
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, bound: i64) -> i64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 % bound as u64) as i64
-        }
-
-        fn walk(&mut self) -> (i64, Vec<(i64, i64)>, usize) {
-            let width = [1, 2, 4, 8, 16][self.below(5) as usize];
-            let rank = self.below(4);
-            let digits = (0..rank).map(|_| (1 + self.below(3), self.below(160) - 80));
-            let digits: Vec<_> = digits.collect();
-            (self.below(4000), digits, width)
-        }
+    fn walk(random: &mut Random) -> (i64, Vec<(i64, i64)>) {
+        let digits = (0..random.below(4)).map(|_| (random.within(1, 3), random.within(-80, 79)));
+        let digits: Vec<_> = digits.collect();
+        (random.within(0, 3999), digits)
     }
 
     #[test]
     fn lines_are_those_that_are_walked() {
-        let mut random = Random(5);
+        let mut random = Random::new(5);
         for round in 0..4000 {
-            let width = [1, 2, 4, 8, 16][random.below(5) as usize];
+            let width = random.pick(&[1, 2, 4, 8, 16]);
             let mut walks = Vec::new();
             let mut expected = BTreeSet::new();
             for _ in 0..1 + random.below(3) {
-                let (start, digits, _) = random.walk();
+                let (start, digits) = walk(&mut random);
                 expected.extend(walked(start, &digits, width));
                 walks.extend(Walk::new(start, digits.iter().copied(), width));
             }
@@ -250,17 +238,17 @@ mod tests {
 
     #[test]
     fn separate_copies_are_counted_by_place() {
-        let mut random = Random(11);
+        let mut random = Random::new(11);
         for round in 0..2000 {
-            let width = [1, 2, 4, 8, 16][random.below(5) as usize];
+            let width = random.pick(&[1, 2, 4, 8, 16]);
             // Each digit steps past all that is inside.
             let (mut digits, mut reach) = (vec![], 1);
             for _ in 0..random.below(4) {
-                let (extent, stride) = (1 + random.below(12), reach + 70 + random.below(90));
+                let (extent, stride) = (random.within(1, 12), reach + random.within(70, 159));
                 reach += (extent - 1) * stride;
                 digits.push((extent, stride));
             }
-            let start = random.below(500);
+            let start = random.within(0, 499);
             let expected = walked(start, &digits, width).len() as i128;
             let walk = Walk::new(start, digits.iter().copied(), width).expect("elements");
             assert_eq!(

@@ -10,7 +10,6 @@ mod data;
 mod edit;
 mod gathers;
 mod perturb;
-mod random;
 mod rims;
 mod shapes;
 mod slices;
@@ -18,7 +17,7 @@ mod views;
 
 pub use data::buffer;
 pub use edit::{inputs_first, renamed};
-pub use random::Random;
+pub use restride_loops::Random;
 
 use restride_graph::oracle::{Tensor, TensorError};
 use restride_graph::{Graph, Op, PadMode, Sample, TensorType, ValueId, ViewPolicy};
