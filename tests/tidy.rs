@@ -43,7 +43,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
             "jit", "leaves", "moves", "restride", "check",
         ],
     ),
-    ("bench", &["graph", "restride", "testkit"]),
+    ("bench", &["graph", "restride", "testkit", "text"]),
     (
         "cli",
         &[

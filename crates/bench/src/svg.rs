@@ -2,6 +2,7 @@
 //! logarithmic scale, a dot for every system.
 
 use super::compare::Row;
+use restride_text::is_seen;
 use std::fmt::Write;
 
 /// The scale runs from here...
@@ -157,11 +158,22 @@ fn draw_legend(text: &mut String) {
     );
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+/// Text as XML and HTML show it, in attributes too.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            c if !is_seen(c) => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! Why a command ends without having done its work, and with which exit code.
 
+use std::fmt::Display;
+use std::path::Path;
 use std::process::ExitCode;
 
 use restride_text::{Diagnostic, Diagnostics, Source};
 
 use crate::say::notice;
+use crate::source::printable;
 
 /// The codes, for the help text.
 pub(crate) const EXIT_CODES: &str = "\
@@ -63,6 +66,12 @@ impl Spot {
 }
 
 impl Failure {
+    /// What is wrong with a file: cannot be read, cannot be written, or holds nothing of use.
+    pub(crate) fn of_file<E: Display>(path: impl AsRef<Path>) -> impl Fn(E) -> Self {
+        let name = printable(&path.as_ref().to_string_lossy());
+        move |error| Self::Input(format!("{name}: {error}"))
+    }
+
     /// What is wrong with a text.
     pub(crate) fn all(errors: &Diagnostics, source: &Source<'_>) -> Self {
         let places = errors.entries().iter();

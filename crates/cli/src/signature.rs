@@ -1,7 +1,7 @@
 //! The inputs and outputs of a program at any stage.
 
 use restride_canon::ir::{Canonical, NodeId};
-use restride_graph::{ElementType, Graph, Op, Sample, Strided, TensorType, ValueId};
+use restride_graph::{ElementType, Graph, Op, Sample, Strided, TensorType};
 use restride_loops::{Kernel, Role, Width};
 
 use crate::failure::Failure;
@@ -48,30 +48,23 @@ impl Signature {
         let mut inputs: Vec<Slot> = inputs.collect();
         for value in graph.values() {
             let op = graph.op(value);
-            let along = |x: ValueId, axis: i64| {
-                let shape = graph.ty(x).shape();
-                let from_start = if axis < 0 {
-                    axis + shape.len() as i64
-                } else {
-                    axis
-                };
-                shape.get(usize::try_from(from_start).ok()?).copied()
+            let (Some(indices), Some(&x)) = (op.indices(), op.operands().first()) else {
+                continue;
             };
-            let selected = if let Op::Gather {
-                x, indices, axis, ..
-            }
-            | Op::GatherElements {
-                x, indices, axis, ..
-            } = op
-            {
-                along(*x, *axis).map(|size| (*indices, size))
-            } else if let Op::GatherNd { x, indices, .. } = op {
-                let least = graph.ty(*x).shape().iter().min();
-                least.map(|size| (*indices, *size))
-            } else {
-                None
+            let shape = graph.ty(x).shape();
+            let taken = match op {
+                Op::DynamicSlice { .. } => graph.ty(value).shape(),
+                Op::DynamicUpdateSlice { update, .. } => graph.ty(*update).shape(),
+                _ => &[],
             };
-            let Some((indices, size)) = selected else {
+            let columns = graph.ty(indices).shape().last().copied().unwrap_or(1);
+            let axes = (0..shape.len().min(columns as usize))
+                .filter_map(|column| op.indexed_axis(shape.len(), column));
+            let places = axes.filter_map(|axis| match taken.get(axis) {
+                Some(taken) => Some(shape.get(axis)? - taken + 1),
+                None => shape.get(axis).copied(),
+            });
+            let Some(size) = places.min() else {
                 continue;
             };
             let input = graph.inputs().iter().position(|input| *input == indices);

@@ -64,8 +64,7 @@ impl Input {
             }
         }
         let name = printable(argument);
-        let file =
-            File::open(argument).map_err(|error| Failure::Input(format!("{name}: {error}")))?;
+        let file = File::open(argument).map_err(Failure::of_file(argument))?;
         let text = read(file, &name)?;
         Ok(Self::named(&name, text))
     }
@@ -215,7 +214,7 @@ fn read(from: impl Read, name: &str) -> Result<String, Failure> {
     let limit = MAX_TEXT as u64;
     from.take(limit + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| Failure::Input(format!("{name}: {error}")))?;
+        .map_err(Failure::of_file(name))?;
     if bytes.len() > MAX_TEXT {
         return Err(Failure::Input(format!(
             "{name}: more than {limit} bytes of text"

@@ -218,6 +218,17 @@ impl Graph {
         Ok(new)
     }
 
+    /// The same graph without names: what it computes, and nothing of where it is from.
+    #[must_use]
+    pub fn without_names(&self) -> Graph {
+        let mut plain = self.clone();
+        plain.name = "main".into();
+        plain.names = Arc::default();
+        plain.values.iter_mut().for_each(|value| value.name = None);
+        plain.samples.clear();
+        plain
+    }
+
     fn add_output(
         &mut self,
         value: ValueId,

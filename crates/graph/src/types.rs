@@ -213,18 +213,6 @@ impl TensorType {
         }
     }
 
-    /// The strides of the dense row-major order.
-    pub fn dense_strides(&self) -> Shape {
-        let mut strides: Shape = std::iter::repeat_n(1, self.rank()).collect();
-        let mut step = 1i64;
-        for (stride, &size) in strides.iter_mut().zip(&self.shape).rev() {
-            *stride = step;
-            // At most the product of the sizes that are not zero, which fits.
-            step *= size.max(1);
-        }
-        strides
-    }
-
     /// Whether no two elements share an address, as an output requires.
     ///
     /// The rule is the usual one: taken by growing stride, every axis steps over all that the axes

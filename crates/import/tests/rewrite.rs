@@ -324,34 +324,18 @@ fn programs_are_read_as_what_they_do() {
             let alone = group.nodes.len() == 1 && again.node(group.nodes[0]).is_program();
             if alone {
                 let program = again.program(&group).expect("a program");
-                texts.push(without_names(&program.graph));
+                texts.push(program.graph.without_names().to_string());
             }
         }
         let old: Vec<String> = groups
             .iter()
-            .map(|(_, p)| without_names(&p.graph))
+            .map(|(_, p)| p.graph.without_names().to_string())
             .collect();
         assert!(!texts.is_empty());
         for text in texts {
             assert!(old.contains(&text), "{name}: {text}\nnone of {old:#?}");
         }
     }
-}
-
-/// A graph's text, with names that say nothing of where it is from.
-fn without_names(graph: &Graph) -> String {
-    let mut plain = Graph::new("main");
-    for value in graph.values() {
-        let done = match graph.op(value) {
-            restride_graph::Op::Input => plain.typed_input("", graph.ty(value).clone()),
-            op => plain.push(op.clone()),
-        };
-        done.expect("the same graph");
-    }
-    for output in graph.outputs() {
-        plain.output(output.value).expect("the same output");
-    }
-    plain.to_string()
 }
 
 /// The layers of an IR have ids and edges; what is not of a group stays as it is written.

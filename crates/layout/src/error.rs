@@ -97,12 +97,6 @@ pub enum Break {
         /// The axis.
         axis: usize,
     },
-    /// The axis must move column 0 only.
-    #[error("axis {axis} moves an index already")]
-    Indexed {
-        /// The axis.
-        axis: usize,
-    },
     /// The addresses do not come from view operations on a dense source of this shape.
     #[error("no chain of views of this source has these addresses")]
     NoChain,

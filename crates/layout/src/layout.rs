@@ -54,15 +54,6 @@ impl Layout {
         })
     }
 
-    /// The layout that this piece is, if it holds every point of the shape.
-    pub fn of_piece(shape: &[i64], piece: &Piece) -> Option<Layout> {
-        piece.is_total(shape).then(|| Layout {
-            shape: Sizes::from_slice(shape),
-            piece: Some(piece.clone()),
-            columns: piece.columns(),
-        })
-    }
-
     /// The size of each axis.
     pub fn shape(&self) -> &[i64] {
         &self.shape
@@ -100,22 +91,6 @@ impl Layout {
     /// The least and the greatest address of a column; `None` when there is no point.
     pub fn range(&self, column: usize) -> Option<(i64, i64)> {
         self.piece.as_ref().and_then(|p| p.range(column).ok())
-    }
-
-    /// Offset and one stride per axis, if no axis owns more than one digit.
-    pub fn as_strided(&self) -> Option<(i64, Sizes)> {
-        let Some(piece) = &self.piece else {
-            return Some((0, Sizes::from_elem(0, self.shape.len())));
-        };
-        let mut strides = Sizes::new();
-        for axis in piece.axes() {
-            match axis.digits {
-                [] => strides.push(0),
-                [_] => strides.push(piece.strides(axis.first)[0]),
-                [_, _, ..] => return None,
-            }
-        }
-        Some((piece.offset(0), strides))
     }
 
     /// Applies one view step; [`Break`] says why one layout does not suffice.

@@ -181,11 +181,10 @@ pub fn plan(graph: &Canonical) -> Plan {
                 });
                 pieces.collect()
             }
-            Node::Fill { bits } => vec![Piece {
-                dst: 0,
-                digits: digits(ty, &dense(ty), &dense(ty)),
-                body: Body::Fill(*bits),
-            }],
+            Node::Fill { bits } => {
+                let digits = digits(ty, &dense(ty), &dense(ty));
+                vec![whole(0, digits, Body::Fill(*bits))]
+            }
         };
         sources.push(Source::Stage(plan.stages.len() as u32));
         plan.stages.push(stage(Destination::Scratch, ty, pieces));
@@ -271,6 +270,12 @@ fn piece(
         offset,
         indices,
     };
+    whole(dst, digits, body)
+}
+
+/// A piece without the digits of one element.
+fn whole(dst: i64, mut digits: SmallVec<[PieceDigit; 6]>, body: Body) -> Piece {
+    digits.retain(|digit| digit.extent > 1);
     Piece { dst, digits, body }
 }
 

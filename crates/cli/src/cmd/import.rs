@@ -16,9 +16,7 @@ pub(crate) struct Args {
 /// Prints the program.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let model = args.file.open()?;
-    let program = model
-        .whole()
-        .map_err(|error| Failure::Input(format!("{}: {error}", args.file.name())))?;
+    let program = model.whole().map_err(Failure::of_file(args.file.path()))?;
     io::stdout()
         .lock()
         .write_all(program.graph.to_string().as_bytes())?;

@@ -9,7 +9,6 @@ use restride::{CompileError, Features, Object, ObjectError};
 
 use crate::budget;
 use crate::failure::Failure;
-use crate::source::printable;
 use crate::stages::Program;
 
 /// What `--emit obj` needs beside programs.
@@ -81,9 +80,9 @@ pub(crate) fn run(arguments: &[String], args: &Args) -> Result<ExitCode, Failure
     }
     let bytes = object.bytes();
     let bytes = bytes.map_err(|error| Failure::Usage(error.to_string()))?;
-    write(output, &bytes)?;
+    fs::write(output, bytes).map_err(Failure::of_file(output))?;
     if let Some(header) = &args.header {
-        write(header, object.header().as_bytes())?;
+        fs::write(header, object.header()).map_err(Failure::of_file(header))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -100,10 +99,4 @@ fn refused(title: &str, error: ObjectError) -> Failure {
         ObjectError::Name(_) | ObjectError::Taken(_) => Failure::Input(format!("{title}: {error}")),
         error => Failure::Internal(format!("{title}: {error}")),
     }
-}
-
-fn write(path: &PathBuf, bytes: &[u8]) -> Result<(), Failure> {
-    let name = path.display().to_string();
-    let written = fs::write(path, bytes);
-    written.map_err(|error| Failure::Input(format!("{}: {error}", printable(&name))))
 }

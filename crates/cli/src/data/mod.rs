@@ -11,20 +11,17 @@ use std::fs::File;
 use std::io::Read;
 
 use crate::failure::Failure;
-use crate::source::printable;
 
 /// The most bytes that a file of data may hold.
 pub(crate) const MAX_DATA: u64 = 8 << 30;
 
 /// Opens a file and says how long it is.
 fn open(path: &str) -> Result<(File, u64), Failure> {
-    let wrong = |error: std::io::Error| Failure::Input(format!("{}: {error}", printable(path)));
-    let file = File::open(path).map_err(wrong)?;
-    let length = file.metadata().map_err(wrong)?.len();
+    let file = File::open(path).map_err(Failure::of_file(path))?;
+    let length = file.metadata().map_err(Failure::of_file(path))?.len();
     if length > MAX_DATA {
-        let name = printable(path);
-        let message = format!("{name}: {length} bytes; the limit is {MAX_DATA}");
-        return Err(Failure::Input(message));
+        let message = format!("{length} bytes; the limit is {MAX_DATA}");
+        return Err(Failure::of_file(path)(message));
     }
     Ok((file, length))
 }

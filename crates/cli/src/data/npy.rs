@@ -16,7 +16,7 @@ const MAX_HEADER: u64 = 1 << 16;
 /// Reads a file.
 pub(crate) fn read(path: &str) -> Result<Tensor, Failure> {
     let (file, length) = super::open(path)?;
-    parse(file, length).map_err(|problem| Failure::Input(format!("{}: {problem}", printable(path))))
+    parse(file, length).map_err(Failure::of_file(path))
 }
 
 fn parse(mut from: impl Read, length: u64) -> Result<Tensor, String> {
@@ -64,14 +64,10 @@ fn parse(mut from: impl Read, length: u64) -> Result<Tensor, String> {
 
 /// Writes a file.
 pub(crate) fn write(path: &str, tensor: &Tensor) -> Result<(), Failure> {
-    let name = printable(path);
-    let wrong = |error: std::io::Error| Failure::Input(format!("{name}: {error}"));
+    let wrong = |error: std::io::Error| Failure::of_file(path)(error);
     let Some(descr) = descr(tensor.element()) else {
-        let message = format!(
-            "{name}: numpy has no {}; write it as bytes",
-            tensor.element()
-        );
-        return Err(Failure::Input(message));
+        let message = format!("numpy has no {}; write it as bytes", tensor.element());
+        return Err(Failure::of_file(path)(message));
     };
     let mut file = std::fs::File::create(path).map_err(wrong)?;
     let shape: String = tensor.shape().iter().map(|n| format!("{n}, ")).collect();

@@ -16,8 +16,7 @@ const MAX_HEADER: u64 = 100_000_000;
 /// Reads one tensor of a file.
 pub(crate) fn read(path: &str, name: &str) -> Result<Tensor, Failure> {
     let (file, length) = super::open(path)?;
-    parse(file, length, name)
-        .map_err(|problem| Failure::Input(format!("{}: {problem}", printable(path))))
+    parse(file, length, name).map_err(Failure::of_file(path))
 }
 
 fn parse(mut from: impl Read + Seek, length: u64, name: &str) -> Result<Tensor, String> {

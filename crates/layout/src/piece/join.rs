@@ -15,26 +15,6 @@ pub struct Operand<'a> {
     pub axes: &'a [Option<usize>],
 }
 
-impl Piece {
-    /// The address distance between neighbours on an axis, in column 0, if the axis is whole,
-    /// owns at most one digit and moves nothing but column 0: then an index can stand for it.
-    pub fn selectable(&self, axis: usize, extent: i64) -> Result<i64, Break> {
-        let view = self.axis(axis);
-        match view.digits {
-            [_, _, ..] => Err(Break::Digits {
-                axis,
-                digits: view.digits.len(),
-            }),
-            _ if !view.is_total(extent) => Err(Break::Partial { axis }),
-            [] => Ok(0),
-            [_] => match self.strides(view.first) {
-                [stride, others @ ..] if others.iter().all(|&s| s == 0) => Ok(*stride),
-                _ => Err(Break::Indexed { axis }),
-            },
-        }
-    }
-}
-
 /// The points of `sizes` that every operand has, with the columns of all operands side by side.
 ///
 /// Post-condition: the results are disjoint, and `r.at(x)` is the concatenation of

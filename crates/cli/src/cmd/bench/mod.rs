@@ -225,9 +225,9 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
     }
     let mut scores = Scores::new();
     for path in &args.versus {
-        let text = read_file(path)?;
+        let text = std::fs::read_to_string(path).map_err(Failure::of_file(path))?;
         let merged = versus::merge(&mut scores, &text, effort.threads);
-        merged.map_err(|problem| Failure::Input(format!("{}: {problem}", path.display())))?;
+        merged.map_err(Failure::of_file(path))?;
     }
     let known = scores
         .values()
@@ -382,11 +382,6 @@ fn measure_all(
     Ok(failed)
 }
 
-fn read_file(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
-        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
-}
-
 /// A file of results.
 struct Written {
     path: PathBuf,
@@ -402,10 +397,8 @@ impl Written {
             .create(true)
             .truncate(false)
             .open(&path);
-        match opened {
-            Ok(file) => Ok(Self { path, file }),
-            Err(error) => Err(Failure::Input(format!("{}: {error}", path.display()))),
-        }
+        let file = opened.map_err(Failure::of_file(&path))?;
+        Ok(Self { path, file })
     }
 
     /// Writes all of it.
@@ -414,6 +407,6 @@ impl Written {
         let _ = self.file.set_len(0);
         self.file
             .write_all(text.as_bytes())
-            .map_err(|error| Failure::Input(format!("{}: {error}", self.path.display())))
+            .map_err(Failure::of_file(&self.path))
     }
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use super::File;
 use super::survey::{Kind, Survey};
 use crate::failure::Failure;
-use crate::source::printable;
 
 /// The name of the file of the n-th kind.
 pub(super) fn name(at: usize, kind: &Kind) -> String {
@@ -15,13 +14,7 @@ pub(super) fn name(at: usize, kind: &Kind) -> String {
 
 /// Writes all of them.
 pub(super) fn write(survey: &Survey, file: &File, folder: &Path) -> Result<(), Failure> {
-    let wrong = |path: &Path, error: std::io::Error| {
-        Failure::Input(format!(
-            "{}: {error}",
-            printable(&path.display().to_string())
-        ))
-    };
-    fs::create_dir_all(folder).map_err(|error| wrong(folder, error))?;
+    fs::create_dir_all(folder).map_err(Failure::of_file(folder))?;
     for (at, kind) in survey.kinds.iter().enumerate() {
         let path = folder.join(name(at, kind));
         let times = kind.members.len();
@@ -42,7 +35,7 @@ pub(super) fn write(survey: &Survey, file: &File, folder: &Path) -> Result<(), F
             kind.what,
             kind.first().program.graph
         );
-        fs::write(&path, text).map_err(|error| wrong(&path, error))?;
+        fs::write(&path, text).map_err(Failure::of_file(&path))?;
     }
     Ok(())
 }

@@ -125,7 +125,7 @@ impl File {
         let source = Source::open(&self.file);
         let read = source.and_then(|source| Ok((source.model(options)?, source)));
         read.map(|(model, source)| (source, model))
-            .map_err(|error| Failure::Input(format!("{}: {error}", self.name())))
+            .map_err(Failure::of_file(&self.file))
     }
 }
 
@@ -158,12 +158,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         emit::write(&survey, &args.file, folder)?;
     }
     if let Some(path) = &args.html {
-        std::fs::write(path, html::page(&survey, &args.file)).map_err(|error| {
-            Failure::Input(format!(
-                "{}: {error}",
-                printable(&path.display().to_string())
-            ))
-        })?;
+        let page = html::page(&survey, &args.file);
+        std::fs::write(path, page).map_err(Failure::of_file(path))?;
     }
     let mut out = io::stdout().lock();
     match args.json {

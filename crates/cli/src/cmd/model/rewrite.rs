@@ -2,7 +2,7 @@
 //! restride's operator.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use restride_graph::{Op, ViewPolicy};
@@ -53,19 +53,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     chosen.sort_by_key(|(_, group, _)| group.nodes.first().copied());
     let groups: Vec<(&Group, &Program)> = chosen.iter().map(|&(_, g, p)| (g, p)).collect();
     let rewritten = sizes.source().rewrite(&survey.model, &groups);
-    let rewritten =
-        rewritten.map_err(|error| Failure::Input(format!("{}: {error}", args.file.name())))?;
-    let wrong = |path: &Path| {
-        let path = printable(&path.display().to_string());
-        move |error: io::Error| Failure::Input(format!("{path}: {error}"))
-    };
-    std::fs::write(&args.output, &rewritten.bytes).map_err(wrong(&args.output))?;
+    let rewritten = rewritten.map_err(Failure::of_file(args.file.path()))?;
+    std::fs::write(&args.output, &rewritten.bytes).map_err(Failure::of_file(&args.output))?;
     let (from, to) = (
         args.file.path().with_extension("bin"),
         args.output.with_extension("bin"),
     );
     if sizes.source().is_ir() && from != to && from.exists() {
-        std::fs::copy(&from, &to).map_err(wrong(&to))?;
+        std::fs::copy(&from, &to).map_err(Failure::of_file(&to))?;
     }
     let output = printable(&args.output.display().to_string());
     let mut out = io::stdout().lock();

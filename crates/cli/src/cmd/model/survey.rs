@@ -114,7 +114,7 @@ impl Survey {
             let reach = sizes.reach(&model, &group, &program);
             program.graph = reach.graph;
             let what = words(&model, &group);
-            let spelled = without_names(&program.graph);
+            let spelled = program.graph.without_names().to_string();
             let bound = reach.bound.iter().map(|bound| bound.dimension).collect();
             let key = (what.clone(), spelled, bound);
             let member = Member {
@@ -483,24 +483,4 @@ fn counted<'a>(words: impl Iterator<Item = &'a str>) -> String {
         1..=8 => shown.join(", "),
         more => format!("{}, .. ({more} altogether)", shown[..7].join(", ")),
     }
-}
-
-/// A graph's text with numbers in place of names.
-fn without_names(graph: &Graph) -> String {
-    let mut plain = Graph::new("main");
-    for value in graph.values() {
-        let done = match graph.op(value) {
-            restride_graph::Op::Input => plain.typed_input("", graph.ty(value).clone()),
-            op => plain.push(op.clone()),
-        };
-        if done.is_err() {
-            return graph.to_string();
-        }
-    }
-    for output in graph.outputs() {
-        if plain.output(output.value).is_err() {
-            return graph.to_string();
-        }
-    }
-    plain.to_string()
 }

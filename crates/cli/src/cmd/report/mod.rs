@@ -84,8 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             page.columns([("loops", kernel.to_string().as_str())]);
         }
     }
-    std::fs::write(&args.output, page.finish())
-        .map_err(|error| Failure::Input(format!("{}: {error}", printable(&args.output))))?;
+    std::fs::write(&args.output, page.finish()).map_err(Failure::of_file(&args.output))?;
     writeln!(io::stdout().lock(), "{}", printable(&args.output))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use restride_text::is_seen;
+pub(crate) use restride_bench::svg::escape;
 
 /// The longest text of a block; what is cut is said.
 const MAX_BLOCK: usize = 20_000;
@@ -124,22 +124,4 @@ impl Write for Page {
         self.0.push_str(markup);
         Ok(())
     }
-}
-
-/// Text as HTML shows it, in attributes too.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if !is_seen(c) => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
