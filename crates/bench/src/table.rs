@@ -9,8 +9,16 @@ use std::time::Duration;
 /// The heading of the table.
 pub fn heading() -> String {
     format!(
-        "{:<24} {:>9} {:>9} {:>7} {:>7} {:>7} {:>8} {:>9} {:>6}  forms",
-        "workload", "output", "time", "GB/s", "xmemcpy", "usual", "of limit", "compile", "stages"
+        "{:<24} {:>9} {:>9} {:>7} {:>9} {:>7} {:>8} {:>9} {:>6}  forms",
+        "workload",
+        "output",
+        "time",
+        "GB/s",
+        "vs memcpy",
+        "median",
+        "of limit",
+        "compile",
+        "stages"
     )
 }
 
@@ -52,7 +60,7 @@ pub fn line(moved: &Moved<'_>, outcome: &Outcome) -> String {
     if let Some((input, at)) = &facts.view {
         let place = format!("view of input {input} at {} {:?}", at.offset, at.strides);
         return format!(
-            "{start} {:>7} {:>7} {:>7} {:>8} {compile:>9} {:>6}  {place}",
+            "{start} {:>7} {:>9} {:>7} {:>8} {compile:>9} {:>6}  {place}",
             "-", "-", "-", "-", facts.stages
         );
     }
@@ -61,7 +69,7 @@ pub fn line(moved: &Moved<'_>, outcome: &Outcome) -> String {
         None => "-".into(),
     };
     format!(
-        "{start} {:>7.1} {:>7} {:>7} {of_limit:>8} {compile:>9} {:>6}  {}",
+        "{start} {:>7.1} {:>9} {:>7} {of_limit:>8} {compile:>9} {:>6}  {}",
         moved.useful as f64 / outcome.time(),
         number(outcome.ratio()),
         number(outcome.usual_ratio()),
@@ -127,8 +135,8 @@ pub fn means(measured: &[(&Workload, &Outcome)]) -> Vec<Mean> {
 /// The means as lines.
 pub fn means_table(means: &[Mean]) -> String {
     let mut lines = vec![format!(
-        "{:<28} {:>4} {:>8} {:>9}",
-        "geometric mean", "n", "xmemcpy", "of limit"
+        "{:<28} {:>4} {:>9} {:>9}",
+        "geometric mean", "n", "vs memcpy", "of limit"
     )];
     for mean in means {
         let of_limit = match mean.of_limit {
@@ -136,7 +144,7 @@ pub fn means_table(means: &[Mean]) -> String {
             None => "-".into(),
         };
         lines.push(format!(
-            "{:<28} {:>4} {:>8} {of_limit:>9}",
+            "{:<28} {:>4} {:>9} {of_limit:>9}",
             mean.group,
             mean.count,
             number(mean.ratio)

@@ -84,7 +84,7 @@ impl Maker {
         let (layout, elements) = self.layout(shape, false);
         let mut bytes = vec![];
         for _ in 0..elements {
-            self.labels += 1;
+            self.labels = self.labels.wrapping_add(1);
             bytes.extend(self.labels.to_le_bytes());
         }
         self.buffers.push(bytes);

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use restride_text::{Cursor, Diagnostic, Diagnostics, Span};
+use restride_text::{Cursor, Diagnostic, Diagnostics, Span, TokenKind};
 use smallvec::SmallVec;
 
 use super::attributes::{Attributes, unknown};
@@ -262,7 +262,8 @@ impl<'a> Parser<'a> {
         let ops = ops?;
         if ops.len() != labels.len() {
             let (values, names) = (ops.len(), labels.len());
-            let message = format!("{} makes {values} value(s), not {names}", op.text);
+            let s = if values == 1 { "" } else { "s" };
+            let message = format!("{} makes {values} value{s}, not {names}", op.text);
             return Err(Failure::Meaning(Diagnostic::new(op.span, message)));
         }
         let span = self.cursor.span_since(start);
@@ -285,6 +286,12 @@ impl<'a> Parser<'a> {
             }
             values.push(value);
             if !self.cursor.eat(",") {
+                // Another value begins the next statement, or lacks a comma before it.
+                let mut ahead = self.cursor.clone();
+                let another = self.cursor.peek()?.kind == TokenKind::Value;
+                if another && ahead.bump().is_ok() && !matches!(ahead.peek()?.text, "=" | ",") {
+                    return Err(self.cursor.unexpected("`,`"));
+                }
                 return Ok(());
             }
         }
@@ -307,8 +314,9 @@ impl<'a> Parser<'a> {
         attributes.read(&mut self.cursor, row)?;
         let expected = row.operands.len();
         if values.len() != expected && !row.many {
+            let s = if expected == 1 { "" } else { "s" };
             let message = format!(
-                "{} reads {expected} value(s), not {}",
+                "{} reads {expected} value{s}, not {}",
                 op.text,
                 values.len()
             );

@@ -101,14 +101,14 @@ fn help() -> String {
         "Columns:\n  \
          time      of a call, in the fastest sample\n  \
          GB/s      bytes read and bytes written, together, in that time\n  \
-         xmemcpy   speed beside a memcpy of the output's bytes in the same run: 1 is as fast\n  \
-         usual     the same by medians\n  \
-         of limit  xmemcpy over what the cache lines that must be touched allow\n  \
+         vs memcpy speed beside a memcpy of the output's bytes in the same run: 1 is as fast\n  \
+         median    the same by medians\n  \
+         of limit  vs memcpy over what the cache lines that must be touched allow\n  \
          compile   from the graph to code\n\n\
          {RECIPES}\n\
          Else an input of a program holds `hash`, and one that indexes `hashN` for its axis of N.\n\n\
          Examples:\n  \
-         restride bench 'x: f32[512,512]; x.T[::2].reshape(-1)'\n  \
+         restride bench --copy-views 'x: f32[512,512]; x.T'\n  \
          restride bench --filter transpose\n  \
          restride bench --first --copy-views --vary s=17..517 'x: f16[1,s,8,64]; x.transpose(0,2,3,1)'\n  \
          restride bench --versus peers.jsonl --svg peers.svg"
