@@ -85,7 +85,7 @@ fn rows_by_index() {
         let n = if round % 50 == 0 {
             1100
         } else {
-            random.pick(&[40, 40, 200]).min(random.below(400)) as usize
+            random.pick(&[40, 40, 200]).min(random.below(400))
         };
         let mut dims: SmallVec<[Dim; 4]> = SmallVec::new();
         let mut dst_stride = 2 * row + 1;

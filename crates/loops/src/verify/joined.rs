@@ -103,7 +103,7 @@ mod tests {
             let mut pieces = vec![(low, sizes)];
             for _ in 0..r.below(7) {
                 let at = r.below(pieces.len());
-                let (dim, (start, whole)) = (r.below(3) as usize, pieces[at]);
+                let (dim, (start, whole)) = (r.below(3), pieces[at]);
                 if whole[dim] < 2 {
                     continue;
                 }
