@@ -71,7 +71,10 @@ fn every_number_of_a_plan_counts() {
     let rows: Vec<u8> = [4i32, 0, 2].iter().flat_map(|i| i.to_le_bytes()).collect();
     let inputs = [&x[..], &rows[..]];
     let expected = plain::run(&whole, &inputs).expect("it runs");
-    assert_eq!(plain::run(&plain::plan(&canonical), &inputs).as_ref(), Ok(&expected));
+    assert_eq!(
+        plain::run(&plain::plan(&canonical), &inputs).as_ref(),
+        Ok(&expected)
+    );
     let (mut refused, mut different) = (0, 0);
     for stage in 0..whole.stages.len() {
         for at in 0..whole.stages[stage].pieces.len() {
@@ -86,5 +89,8 @@ fn every_number_of_a_plan_counts() {
             }
         }
     }
-    assert!(refused > 10 && different > 2, "{refused} refused, {different} different");
+    assert!(
+        refused > 10 && different > 2,
+        "{refused} refused, {different} different"
+    );
 }
