@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use restride::{Graph, Options, Stages};
+use restride_text::escape;
 
 /// The program of the README.
 const DEMO: &str = "func @demo(%x: f32[4, 8]) {
@@ -22,12 +23,6 @@ const STYLE: &str = "<style>text{font:12px ui-monospace,monospace;white-space:pr
 fn stages(text: &str, options: &Options) -> Stages {
     let graph = Graph::parse(text).expect("a graph");
     Stages::of(&graph, options).expect("it compiles")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 /// A picture of this size.
@@ -87,7 +82,7 @@ fn way() -> String {
                 body,
                 "<text x=\"20\" y=\"{}\">{}</text>",
                 y + 36 + 16 * line,
-                escaped(text)
+                escape(text)
             );
         }
         y += height + 24;
@@ -158,7 +153,7 @@ fn walk(title: &str, text: &str, columns: (usize, usize)) -> String {
     let mut body = format!(
         "<text x=\"10\" y=\"20\" class=\"t\">{}</text>\n\
          <text x=\"10\" y=\"42\">source</text>\n<text x=\"{right}\" y=\"42\">destination</text>\n",
-        escaped(title)
+        escape(title)
     );
     cells(&mut body, 10, columns.0, &source, moves.len());
     cells(&mut body, right, columns.1, &destination, moves.len());
@@ -170,7 +165,7 @@ fn walk(title: &str, text: &str, columns: (usize, usize)) -> String {
         let _ = writeln!(
             body,
             "<text x=\"10\" y=\"{y}\">{}</text>",
-            escaped(line.trim())
+            escape(line.trim())
         );
         y += 16;
     }

@@ -17,7 +17,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("loops", &["text"]),
     ("partition", &[]),
     ("process", &[]),
-    ("import", &["graph", "partition"]),
+    ("import", &["graph", "partition", "text"]),
     ("canon", &["budget", "graph", "layout", "text"]),
     ("moves", &["loops"]),
     ("leaves", &["loops", "moves"]),

@@ -160,20 +160,12 @@ fn draw_legend(text: &mut String) {
 
 /// Text as XML and HTML show it, in attributes too.
 pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if !is_seen(c) => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
+    let shown = |c: char| match c {
+        '\n' | '\t' => c,
+        c if is_seen(c) => c,
+        _ => '\u{fffd}',
+    };
+    restride_text::escape(&text.chars().map(shown).collect::<String>())
 }
 
 #[cfg(test)]

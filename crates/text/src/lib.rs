@@ -29,6 +29,7 @@ mod comments;
 mod cursor;
 mod diagnostic;
 mod lexer;
+mod markup;
 mod seen;
 mod suggest;
 
@@ -36,5 +37,6 @@ pub use comments::comments;
 pub use cursor::{Cursor, Spanned};
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS, Source, Span};
 pub use lexer::{MAX_TEXT, Token, TokenKind};
+pub use markup::escape;
 pub use seen::{is_seen, seen};
 pub use suggest::closest;

@@ -273,18 +273,7 @@ impl Edits<'_> {
 
 /// A text as an attribute has it, line ends included.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\r' => out.push_str("&#13;"),
-            '\t' => out.push_str("&#9;"),
-            c => out.push(c),
-        }
-    }
-    out
+    let ends = [('\n', "&#10;"), ('\r', "&#13;"), ('\t', "&#9;")];
+    let text = restride_text::escape(text);
+    ends.iter().fold(text, |text, (c, to)| text.replace(*c, to))
 }
