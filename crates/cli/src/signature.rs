@@ -1,7 +1,7 @@
 //! The inputs and outputs of a program at any stage.
 
 use restride_canon::ir::{Canonical, NodeId};
-use restride_graph::{ElementType, Graph, Op, Sample, Strided, TensorType};
+use restride_graph::{ElementType, Graph, Sample, Strided, TensorType};
 use restride_loops::{Kernel, Role, Width};
 
 use crate::failure::Failure;
@@ -47,24 +47,10 @@ impl Signature {
         });
         let mut inputs: Vec<Slot> = inputs.collect();
         for value in graph.values() {
-            let op = graph.op(value);
-            let (Some(indices), Some(&x)) = (op.indices(), op.operands().first()) else {
+            let Some((indices, sizes)) = graph.indexed(value) else {
                 continue;
             };
-            let shape = graph.ty(x).shape();
-            let taken = match op {
-                Op::DynamicSlice { .. } => graph.ty(value).shape(),
-                Op::DynamicUpdateSlice { update, .. } => graph.ty(*update).shape(),
-                _ => &[],
-            };
-            let columns = graph.ty(indices).shape().last().copied().unwrap_or(1);
-            let axes = (0..shape.len().min(columns as usize))
-                .filter_map(|column| op.indexed_axis(shape.len(), column));
-            let places = axes.filter_map(|axis| match taken.get(axis) {
-                Some(taken) => Some(shape.get(axis)? - taken + 1),
-                None => shape.get(axis).copied(),
-            });
-            let Some(size) = places.min() else {
+            let Some(size) = sizes.into_iter().min() else {
                 continue;
             };
             let input = graph.inputs().iter().position(|input| *input == indices);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use restride_text::Span;
 
 use crate::error::{MAX_NAME, Place, Problem};
-use crate::{ElementType, GraphError, Op, Sample, Strided, TensorType, ValueId, infer};
+use crate::{ElementType, GraphError, Op, Sample, Shape, Strided, TensorType, ValueId, infer};
 
 /// The most values a graph may have.
 pub const MAX_VALUES: usize = 1 << 20;
@@ -216,6 +216,25 @@ impl Graph {
             new.output_like(output.value, output)?;
         }
         Ok(new)
+    }
+
+    /// The indices that a value's operator reads, and for each column of them how many numbers are in range.
+    #[must_use]
+    pub fn indexed(&self, value: ValueId) -> Option<(ValueId, Shape)> {
+        let op = self.op(value);
+        let (indices, x) = (op.indices()?, *op.operands().first()?);
+        let (shape, columns) = (self.ty(x).shape(), self.ty(indices).shape().last());
+        let taken = match op {
+            Op::DynamicSlice { .. } => self.ty(value).shape(),
+            Op::DynamicUpdateSlice { update, .. } => self.ty(*update).shape(),
+            _ => &[],
+        };
+        let columns = columns.map_or(1, |&columns| columns as usize);
+        let axes =
+            (0..shape.len().min(columns)).filter_map(|column| op.indexed_axis(shape.len(), column));
+        let places =
+            axes.filter_map(|axis| Some(shape.get(axis)? - taken.get(axis).unwrap_or(&1) + 1));
+        Some((indices, places.collect()))
     }
 
     /// The same graph without names: what it computes, and nothing of where it is from.

@@ -3,7 +3,6 @@
 use crate::{Graph, Op, TensorType, ValueId};
 
 use super::refusal::{OpError, refused};
-use super::slices::Spec;
 use super::tensor::Tensor;
 use super::walk::{Rule, run};
 use super::{blocks, gathers, pads, shapes, slices, views};
@@ -193,33 +192,11 @@ pub fn eval_op(op: &Op, operands: &[&Tensor]) -> Result<Tensor, OpError> {
 /// The equation of an operator of one operand, which depends on its type only.
 fn unary<'a>(op: &'a Op, operand: &Tensor) -> Result<Rule<'a>, OpError> {
     let x = operand.shape();
+    if let Some(spec) = op.strided_slice_spec() {
+        return slices::strided_slice(x, &spec);
+    }
     match op {
         Op::Identity { x: _ } => Ok(Rule::from_x(x.to_vec(), <[i64]>::to_vec)),
-        Op::StridedSlice {
-            x: _,
-            dialect,
-            begin,
-            end,
-            strides,
-            begin_mask,
-            end_mask,
-            ellipsis_mask,
-            new_axis_mask,
-            shrink_axis_mask,
-        } => {
-            let spec = Spec {
-                dialect: *dialect,
-                begin,
-                end,
-                strides,
-                begin_mask: *begin_mask,
-                end_mask: *end_mask,
-                ellipsis_mask: *ellipsis_mask,
-                new_axis_mask: *new_axis_mask,
-                shrink_axis_mask: *shrink_axis_mask,
-            };
-            slices::strided_slice(x, &spec)
-        }
         // The two dialects spell one rule.
         Op::Slice {
             x: _,
@@ -288,6 +265,7 @@ fn unary<'a>(op: &'a Op, operand: &Tensor) -> Result<Rule<'a>, OpError> {
         } => views::reverse_sequence(x, lengths, *batch_axis, *seq_axis),
         Op::Input
         | Op::Constant(_)
+        | Op::StridedSlice { .. }
         | Op::Concat { .. }
         | Op::Gather { .. }
         | Op::GatherElements { .. }

@@ -1,22 +1,9 @@
 //! Slices and splits: every output index picks one place on each axis of the operand.
 
-use crate::StridedSliceDialect;
+use crate::{StridedSliceDialect, StridedSliceSpec};
 
 use super::refusal::{OpError, axes, axis, require};
 use super::walk::Rule;
-
-/// The arguments of `strided_slice`.
-pub(super) struct Spec<'a> {
-    pub(super) dialect: StridedSliceDialect,
-    pub(super) begin: &'a [i64],
-    pub(super) end: &'a [i64],
-    pub(super) strides: &'a [i64],
-    pub(super) begin_mask: i64,
-    pub(super) end_mask: i64,
-    pub(super) ellipsis_mask: i64,
-    pub(super) new_axis_mask: i64,
-    pub(super) shrink_axis_mask: i64,
-}
 
 /// What one position of a `strided_slice` does.
 #[derive(Clone, Copy)]
@@ -56,7 +43,10 @@ fn bit(mask: i64, position: usize) -> bool {
 
 /// Walks the specification left to right; each position takes, by the first mask that names it,
 /// several whole axes (ellipsis), none (new axis), one index (shrink) or a range.
-pub(super) fn strided_slice<'a>(shape: &[i64], spec: &Spec<'_>) -> Result<Rule<'a>, OpError> {
+pub(super) fn strided_slice<'a>(
+    shape: &[i64],
+    spec: &StridedSliceSpec<'_>,
+) -> Result<Rule<'a>, OpError> {
     let parts = parts(shape, spec)?;
     let mut sizes = Vec::new();
     for part in &parts {
@@ -89,7 +79,7 @@ fn place(first: i64, step: i64, i: i64) -> i64 {
     (i128::from(first) + i128::from(step) * i128::from(i)) as i64
 }
 
-fn parts(shape: &[i64], spec: &Spec<'_>) -> Result<Vec<Part>, OpError> {
+fn parts(shape: &[i64], spec: &StridedSliceSpec<'_>) -> Result<Vec<Part>, OpError> {
     use StridedSliceDialect::{MindSpore, OpenVino, TensorFlow};
     let op = STRIDED_SLICE;
     let (rank, m) = (shape.len(), spec.begin.len());
@@ -155,7 +145,7 @@ fn parts(shape: &[i64], spec: &Spec<'_>) -> Result<Vec<Part>, OpError> {
 }
 
 /// `x = begin < 0 ? begin + d : begin`, which must lie on the axis.
-fn pick(spec: &Spec<'_>, i: usize, size: i64) -> Result<Part, OpError> {
+fn pick(spec: &StridedSliceSpec<'_>, i: usize, size: i64) -> Result<Part, OpError> {
     use StridedSliceDialect::{MindSpore, OpenVino, TensorFlow};
     let op = STRIDED_SLICE;
     let stride = spec.strides[i];
@@ -180,7 +170,7 @@ fn pick(spec: &Spec<'_>, i: usize, size: i64) -> Result<Part, OpError> {
 }
 
 /// `valid = t > 0 ? [0, d] : [-1, d-1]`, begin and end are clamped into it or masked.
-fn range(spec: &Spec<'_>, i: usize, size: i64) -> Result<Part, OpError> {
+fn range(spec: &StridedSliceSpec<'_>, i: usize, size: i64) -> Result<Part, OpError> {
     use StridedSliceDialect::{MindSpore, OpenVino, TensorFlow};
     let (d, t) = (i128::from(size), i128::from(spec.strides[i]));
     require!(STRIDED_SLICE, t != 0, "the stride of position {i} is 0");
