@@ -9,25 +9,12 @@ use restride_jit::{
     ArenaOptions, CodeArena, CodeMemory, CodeMemoryError, CompileOptions, Compiler, JitError,
     NativeKernel,
 };
-use restride_loops::{Buffer, BufferId, Image, Kernel, Place, Role, Stmt, Verified, Width, verify};
+use restride_loops::{Verified, verify};
 
 /// A kernel that writes `tag` to its only output.
 fn fill_kernel(tag: u8) -> Verified {
-    let fill = Stmt::Fill {
-        dst: Place::at(BufferId(0), 0),
-        dims: [].into_iter().collect(),
-        bits: tag.into(),
-    };
-    let kernel = Kernel {
-        name: "fill".into(),
-        buffers: vec![Buffer {
-            role: Role::Out(0, Image::dense(1)),
-            width: Width::W1,
-            len: 1,
-        }],
-        phases: vec![vec![fill]],
-    };
-    verify(kernel).expect("a plain fill")
+    let text = format!("kernel \"fill\" {{ b0 = out 0 w1 [1]\nfill b0[0] <- {tag:#x} }}");
+    verify(text.parse().expect("a kernel")).expect("a plain fill")
 }
 
 /// What a fill kernel writes.

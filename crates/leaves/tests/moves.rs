@@ -6,16 +6,6 @@ use common::{Guarded, hull, points};
 use restride_leaves::{Features, Leaf, Planner, Target};
 use restride_loops::{Dim, Form, Random};
 
-const FORMS: [Form; 7] = [
-    Form::Elements,
-    Form::Rows,
-    Form::Stream,
-    Form::Strided,
-    Form::Transpose,
-    Form::Staged,
-    Form::Lines,
-];
-
 struct Arena {
     dst: Guarded,
     src: Guarded,
@@ -165,7 +155,7 @@ fn random_boxes() {
     for round in 0..4000 {
         let width = random.pick(&[1, 2, 4, 8, 16]);
         let dims = random_box(&mut random, 1200);
-        let form = FORMS[round % FORMS.len()];
+        let form = Form::ALL[round % Form::ALL.len()];
         let (low, shift) = (random.below(2) == 0, random.below(16));
         let fits = |f: fn(&Dim) -> i64| {
             let dims: Vec<_> = dims.iter().map(|d| (d.extent, f(d))).collect();

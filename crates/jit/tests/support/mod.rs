@@ -7,7 +7,7 @@ pub(crate) mod ladder;
 use std::sync::Arc;
 
 use restride_jit::{ArenaOptions, CodeArena, CodeMemory, CompileOptions, Compiler, NativeKernel};
-use restride_loops::{Buffer, BufferId, Image, Kernel, Place, Role, Stmt, Verified, Width, verify};
+use restride_loops::{Verified, verify};
 
 /// A kernel that writes `tag` to its only output.
 pub(crate) fn fill_kernel(tag: u64) -> Verified {
@@ -16,22 +16,10 @@ pub(crate) fn fill_kernel(tag: u64) -> Verified {
 
 /// As [`fill_kernel`], `copies` times over, each by a statement of its own.
 pub(crate) fn fill_kernel_of(tag: u64, copies: usize) -> Verified {
-    let len = copies as i64;
-    let stmts = (0..len).map(|at| Stmt::Fill {
-        dst: Place::at(BufferId(0), at),
-        dims: [].into_iter().collect(),
-        bits: (u128::from(tag) + at as u128) & u128::from(u64::MAX),
-    });
-    let kernel = Kernel {
-        name: "fill".into(),
-        buffers: vec![Buffer {
-            role: Role::Out(0, Image::dense(len)),
-            width: Width::W8,
-            len,
-        }],
-        phases: vec![stmts.collect()],
-    };
-    verify(kernel).expect("a plain fill")
+    let fill = |at: u64| format!("fill b0[{at}] <- {:#x}\n", tag.wrapping_add(at));
+    let fills: String = (0..copies as u64).map(fill).collect();
+    let text = format!("kernel \"fill\" {{ b0 = out 0 w8 [{copies}]\n{fills}}}");
+    verify(text.parse().expect("a kernel")).expect("a plain fill")
 }
 
 /// The first value a fill kernel writes.
