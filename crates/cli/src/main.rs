@@ -24,7 +24,8 @@ mod written;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, Parser};
 
 /// What `--version` says, beside the number of `-V`.
 const LONG_VERSION: &str = concat!(
@@ -43,7 +44,7 @@ proofs      of machine code are for x86-64 and aarch64, not yet for object files
 /// numpy's words, and says by the text's first word which stage it is at: `func`, `canonical` or
 /// `kernel`.
 #[derive(Parser)]
-#[command(name = "restride", version, long_version = LONG_VERSION, about, after_help = failure::EXIT_CODES)]
+#[command(name = "restride", version, long_version = LONG_VERSION, after_help = failure::EXIT_CODES)]
 pub(crate) struct Cli {
     /// When headings are coloured; auto is on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
@@ -56,13 +57,27 @@ pub(crate) struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| suggesting(error).exit());
     cli.color.choose();
     budget::choose(cli.budget);
     match run(cli.command) {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// A command that is misspelt, with the nearest one that there is.
+fn suggesting(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let command = Cli::command();
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    if let Some(name) = restride_text::closest(word, names) {
+        let name = ContextValue::Strings(vec![name.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, name);
+    }
+    error
 }
 
 /// What is still in a buffer counts: a command that could not write all of it has failed.

@@ -15,19 +15,24 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// How many letters have to be changed, put in, left out, or swapped with the next one.
 fn distance(a: &str, b: &str) -> usize {
+    let a = a.as_bytes();
     let b: Vec<u8> = b.bytes().take(60).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let changed = rows[i][j] + usize::from(a[i] != b[j]);
+            let mut least = changed.min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && (a[i], a[i - 1]) == (b[j - 1], b[j]) {
+                least = least.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(least);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -39,7 +44,8 @@ mod tests {
         let ops = ["slice", "strided_slice", "gather", "pad"];
         assert_eq!(closest("sliec", ops), Some("slice"));
         assert_eq!(closest("gathr", ops), Some("gather"));
-        assert_eq!(closest("pda", ops), None);
+        assert_eq!(closest("pda", ops), Some("pad"));
+        assert_eq!(closest("add", ops), None);
         assert_eq!(closest("transpose", ops), None);
     }
 }
