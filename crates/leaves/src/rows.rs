@@ -64,6 +64,9 @@ impl<L: Level, C: Copier> Body for Rows<L, C> {
 /// smallest cache meanwhile.
 const PIECE: usize = 8 << 10;
 
+/// A run that stays in the second cache is read again for less than writing to several places costs.
+const READ_ONCE: usize = 256 << 10;
+
 /// Copies a run to four places, one after the other, and returns where a fifth would be.
 ///
 /// # Safety
@@ -138,7 +141,7 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
         early: early(shape),
     };
     match shape.steps.last() {
-        Some(inner) if inner.src == 0 && inner.extent > 1 && shape.run >= 2 * PIECE => {
+        Some(inner) if inner.src == 0 && inner.extent > 1 && shape.run >= READ_ONCE => {
             Leaf::new::<L, Repeated<L>>("repeated rows", params)
         }
         _ => with_copier!(shape.run, L, of(params)),

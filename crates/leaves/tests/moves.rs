@@ -184,8 +184,8 @@ fn every_run_length() {
 /// Long rows of which each goes to several places, which are taken a piece at a time.
 #[test]
 fn long_rows_that_repeat() {
-    let mut arena = Arena::new(1 << 18);
-    for n in [16_383, 16_384, 16_385, 24_575, 24_576, 24_833, 40_000] {
+    let mut arena = Arena::new(1 << 22);
+    for n in [16_384, 40_000, 262_143, 262_144, 262_145, 270_335, 278_785] {
         for (rows, gap, shift) in [(2, 0, 0), (3, 7, 16), (4, 64, 5), (5, 0, 1)] {
             let twice = [
                 dim(2, rows * (n + gap), n),
