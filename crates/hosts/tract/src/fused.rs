@@ -2,8 +2,8 @@
 
 use crate::map;
 use restride::{
-    Answer, ElementType, Engine, Family, Graph, InputShape, Output, OutputBuffer, Program,
-    TensorMut, TensorRef, TensorType, ValueId, ViewPolicy,
+    ElementType, Engine, Family, Graph, InputShape, Output, Program, TensorMut, TensorRef,
+    TensorType, ValueId, ViewPolicy,
 };
 use tract_core::internal::*;
 
@@ -199,14 +199,8 @@ impl Fused {
         Ok(Some(fused))
     }
 
-    /// The program for these inputs.
-    fn program(&self, ctx: &EvalContext, inputs: &[TValue]) -> TractResult<Program> {
-        if let Some((program, expected)) = &self.fixed {
-            let mut all = inputs.iter().zip(expected);
-            if all.all(|(x, (shape, strides))| x.shape() == &**shape && x.strides() == &**strides) {
-                return Ok(program.clone());
-            }
-        }
+    /// The program for these inputs, where it is not the one that was made beforehand.
+    fn looked_up(&self, ctx: &EvalContext, inputs: &[TValue]) -> TractResult<Program> {
         // All that the graph depends on: symbols, numbers, shapes and strides.
         let mut key: Vec<i64> = Vec::with_capacity(32);
         key.extend(
@@ -247,55 +241,37 @@ impl Fused {
         self.engine.keyed(&self.group.family, &key, build)
     }
 
-    /// What the program writes, and which input, of those that are tensors, each of the other outputs is.
-    fn run(&self, ctx: &EvalContext, inputs: &[TValue]) -> TractResult<Vec<Made>> {
-        let program = self.program(ctx, inputs)?;
-        let (mut read, mut places): (TVec<TensorRef<'_>>, TVec<usize>) = (tvec!(), tvec!());
-        for (at, tensor) in inputs
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !self.numbers[*at])
-        {
+    /// The program for these inputs, and what it has written.
+    fn run(&self, ctx: &EvalContext, inputs: &[TValue]) -> TractResult<(Program, TVec<Tensor>)> {
+        let fits = |(tensor, (shape, strides)): (&TValue, &Geometry)| {
+            tensor.shape() == &**shape && tensor.strides() == &**strides
+        };
+        let program = match &self.fixed {
+            Some((program, expected)) if inputs.iter().zip(expected).all(fits) => program.clone(),
+            _ => self.looked_up(ctx, inputs)?,
+        };
+        let (mut made, mut elements): (TVec<Tensor>, TVec<ElementType>) = (tvec!(), tvec!());
+        for (output, dt) in program.outputs().iter().zip(&self.types) {
+            if let Output::Computed { ty, .. } = output {
+                // SAFETY: any bits are an element of it, a call that ends well has written all of it, and
+                // one that fails drops it.
+                made.push(unsafe { Tensor::uninitialized_dt(*dt, &sizes(ty))? });
+                elements.push(ty.element());
+            }
+        }
+        let mut read: TVec<TensorRef<'_>> = tvec!();
+        for (tensor, _) in inputs.iter().zip(&self.numbers).filter(|(_, n)| !**n) {
             let element = map::element(tensor.datum_type()).context("a type that is not moved")?;
             tensor.try_as_plain_ram()?;
             read.push(TensorRef::of(element, tensor.as_bytes()));
-            places.push(at);
         }
-        let answers = program.run_with(&read, |at, ty| {
-            let shape = sizes(ty);
-            // SAFETY: a call that ends well has written all of it, any bits are an element of it, and
-            // one that fails drops it.
-            let tensor = unsafe { Tensor::uninitialized_dt(self.types[at], &shape)? };
-            TractResult::Ok(Fresh(tensor, ty.element()))
-        })?;
-        let made = program
-            .outputs()
-            .iter()
-            .zip(answers)
-            .map(|(output, answer)| {
-                let (Output::View { ty, .. } | Output::Computed { ty, .. }) = output;
-                match answer {
-                    Answer::Written(Fresh(tensor, _)) => Made::Tensor(tensor),
-                    Answer::View { input } => Made::Input(places[input], sizes(ty)),
-                }
-            });
-        Ok(made.collect())
-    }
-}
-
-/// An output of a call.
-enum Made {
-    Tensor(Tensor),
-    /// An input as it lies in memory, under another shape.
-    Input(usize, TVec<usize>),
-}
-
-/// A tensor that nobody has written yet.
-struct Fresh(Tensor, ElementType);
-
-impl OutputBuffer for Fresh {
-    fn tensor(&mut self) -> TensorMut<'_> {
-        TensorMut::of(self.1, self.0.as_bytes_mut())
+        let mut write: TVec<TensorMut<'_>> = tvec!();
+        for (tensor, element) in made.iter_mut().zip(elements) {
+            write.push(TensorMut::of(element, tensor.as_bytes_mut()));
+        }
+        program.run(&read, &mut write)?;
+        drop(write);
+        Ok((program, made))
     }
 }
 
@@ -307,39 +283,39 @@ impl EvalOp for Fused {
     not_out_of_plan!();
 
     fn eval(&self, ctx: &EvalContext, inputs: TVec<TValue>) -> TractResult<TVec<TValue>> {
-        let Ok(made) = self.run(ctx, &inputs) else {
+        let Ok((program, written)) = self.run(ctx, &inputs) else {
             // As it was before, and with tract's own errors.
             return self.group.each(&inputs, |member, read| {
                 let mut made = member.op.eval(ctx, read)?;
                 made.pop().context("no output")
             });
         };
-        // Whoever is the last to take an input may have its memory.
-        let mut inputs: TVec<Option<TValue>> = inputs.into_iter().map(Some).collect();
-        let mut outputs: TVec<TValue> = tvec!();
-        let mut rest = made.into_iter();
-        while let Some(made) = rest.next() {
-            let (at, shape) = match made {
-                Made::Tensor(tensor) => {
-                    outputs.push(tensor.into_tvalue());
-                    continue;
-                }
-                Made::Input(at, shape) => (at, shape),
+        // Inputs that are handed on under another shape. Whoever is the last to take one may have its memory.
+        let handed: TVec<TValue> = {
+            let read = inputs.iter().zip(&self.numbers).filter(|(_, n)| !**n);
+            let read: TVec<&TValue> = read.map(|(tensor, _)| tensor).collect();
+            let handed = program.outputs().iter().filter_map(|output| match output {
+                Output::View { input, .. } => Some(read[*input].clone()),
+                Output::Computed { .. } => None,
+            });
+            handed.collect()
+        };
+        drop(inputs);
+        let (mut written, mut handed) = (written.into_iter(), handed.into_iter());
+        let outputs = program.outputs().iter().map(|output| {
+            let tensor = match output {
+                Output::Computed { .. } => written.next(),
+                Output::View { ty, .. } => handed.next().map(|input| {
+                    let (mut tensor, shape) = (input.into_tensor(), sizes(ty));
+                    let strides = Tensor::natural_strides(&shape);
+                    // SAFETY: as many elements as before, all of them in its memory.
+                    unsafe { tensor.set_geometry_unchecked(&shape, &strides) };
+                    tensor
+                }),
             };
-            let mut later = rest.as_slice().iter();
-            let again = later.any(|made| matches!(made, Made::Input(other, _) if *other == at));
-            let input = if again {
-                inputs[at].clone()
-            } else {
-                inputs[at].take()
-            };
-            let mut tensor = input.context("an input that is gone")?.into_tensor();
-            let strides = Tensor::natural_strides(&shape);
-            // SAFETY: as many elements as before, all of them in its memory.
-            unsafe { tensor.set_geometry_unchecked(&shape, &strides) };
-            outputs.push(tensor.into_tvalue());
-        }
-        Ok(outputs)
+            Ok(tensor.context("an output that nobody made")?.into_tvalue())
+        });
+        outputs.collect()
     }
 }
 

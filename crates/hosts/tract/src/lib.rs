@@ -23,11 +23,15 @@
 //! # Ok::<(), TractError>(())
 //! ```
 //!
+//! Groups that gain nothing by it are left alone: a single slice, concat or gather of long rows, which tract copies
+//! as fast as anybody, and moves of a few bytes.
+//!
 //! Use it on an optimised model: before that, tract has reasons of its own to move axes, and matrix products
 //! that absorb them. Symbolic dimensions are bound when the model runs. What restride refuses runs as it did
 //! before, operator by operator.
 
 mod fused;
+mod gain;
 mod map;
 
 use fused::{Fused, Group, Member, Source};
@@ -45,13 +49,22 @@ pub fn fuse() -> Fuse {
 
 /// The transform, with an engine of the host's, which may serve several models.
 pub fn fuse_with(engine: Engine) -> Fuse {
-    Fuse { engine }
+    let all = false;
+    Fuse { engine, all }
 }
 
-/// Replaces each group of operators that move data by one: see [`fuse`].
+/// Replaces groups of operators that move data by one: see [`fuse`].
 #[derive(Debug)]
 pub struct Fuse {
     engine: Engine,
+    all: bool,
+}
+
+impl Fuse {
+    /// Replaces every group, also those that tract is thought to be faster at: to measure them.
+    pub fn every_group(self) -> Self {
+        Self { all: true, ..self }
+    }
 }
 
 impl ModelTransform for Fuse {
@@ -62,7 +75,7 @@ impl ModelTransform for Fuse {
     fn transform(&self, model: &mut TypedModel) -> TractResult<()> {
         // Where the outputs of nodes that have been replaced are now.
         let mut now: HashMap<OutletId, OutletId> = HashMap::new();
-        for (group, inputs, outputs) in groups(model)? {
+        for (group, inputs, outputs) in groups(model, self.all)? {
             let name = group.name().to_owned();
             let Some(fused) = Fused::new(group, &self.engine, model, &inputs)? else {
                 continue;
@@ -91,8 +104,8 @@ impl ModelTransform for Fuse {
 /// A group, the outlets that it reads and those that it makes.
 type Found = (Group, TVec<OutletId>, TVec<OutletId>);
 
-/// The groups of a model that move something.
-fn groups(model: &TypedModel) -> TractResult<Vec<Found>> {
+/// The groups of a model that gain something, or all that move something.
+fn groups(model: &TypedModel, all: bool) -> TractResult<Vec<Found>> {
     let order = model.eval_order()?;
     // What says how far a slice goes has to be known before the slice is planned.
     let mut said = HashSet::new();
@@ -131,6 +144,9 @@ fn groups(model: &TypedModel) -> TractResult<Vec<Found>> {
         }
         let inputs: TVec<OutletId> = group.inputs.iter().map(|value| outlets[*value]).collect();
         let outputs: TVec<OutletId> = group.outputs.iter().map(|value| outlets[*value]).collect();
+        if !all && !gain::gains(model, &nodes, &inputs, &outputs)? {
+            continue;
+        }
         let source = |outlet: &OutletId| match nodes.iter().position(|id| *id == outlet.node) {
             Some(member) => Some(Source::Member(member)),
             None => inputs

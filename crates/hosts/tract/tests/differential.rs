@@ -46,7 +46,7 @@ fn fused(model: &TypedModel) -> TractResult<TypedModel> {
 
 fn fused_with(model: &TypedModel, engine: Engine) -> TractResult<TypedModel> {
     let mut model = model.clone();
-    model.transform(&restride_tract::fuse_with(engine))?;
+    model.transform(&restride_tract::fuse_with(engine).every_group())?;
     Ok(model)
 }
 
@@ -290,6 +290,48 @@ fn one_group_is_one_node() -> TractResult<()> {
     assert_eq!((ours.nodes().len(), groups(&ours)), (2, 1), "{ours}");
     let inputs = [labels(&[1, 16, 5, 7], f32::datum_type())?];
     assert_eq!(run(&model, &inputs)?, run(&ours, &inputs)?);
+    Ok(())
+}
+
+#[test]
+fn groups_that_gain_nothing_are_left() -> TractResult<()> {
+    let slice = |axis: usize, end: usize| Slice {
+        axis,
+        start: 0.to_dim(),
+        end: end.to_dim(),
+    };
+    let pad = Pad {
+        pads: vec![(0, 0), (1, 1), (1, 1)],
+        mode: PadMode::Constant(Arc::new(Tensor::from(0f32))),
+    };
+    let ops: [(&[usize], Vec<Box<dyn TypedOp>>, usize); 7] = [
+        // What tract copies as fast as anybody, and what is too small to be worth a call.
+        (&[64, 256], vec![Box::new(slice(0, 32))], 0),
+        (&[64, 1024], vec![Box::new(slice(1, 1000))], 0),
+        (&[4, 4, 1], vec![Box::new(AxisOp::Move(0, 1))], 0),
+        // What it copies element by element, twice, or row by short row.
+        (&[64, 256], vec![Box::new(AxisOp::Move(0, 1))], 1),
+        (
+            &[8, 8, 64],
+            vec![Box::new(AxisOp::Move(2, 0)), Box::new(AxisOp::Move(2, 1))],
+            1,
+        ),
+        (&[3, 64, 64], vec![Box::new(pad)], 1),
+        (&[1024, 4], vec![Box::new(slice(1, 2))], 1),
+    ];
+    for (shape, ops, expected) in ops {
+        let mut model = TypedModel::default();
+        let mut wire = tvec!(model.add_source("x", f32::fact(shape))?);
+        for (at, op) in ops.into_iter().enumerate() {
+            wire = model.wire_node(format!("n{at}"), op, &wire)?;
+        }
+        model.select_output_outlets(&wire)?;
+        let (mut some, all) = (model.clone(), fused(&model)?);
+        some.transform(&restride_tract::fuse())?;
+        assert_eq!((groups(&some), groups(&all)), (expected, 1), "{model}");
+        let inputs = [labels(shape, f32::datum_type())?];
+        assert_eq!(run(&some, &inputs)?, run(&all, &inputs)?);
+    }
     Ok(())
 }
 
