@@ -4,7 +4,8 @@ use candle_core::{DType, Device, Result, Tensor};
 
 /// Each with its name.
 pub fn layouts() -> Result<Vec<(&'static str, Tensor)>> {
-    let of = |shape: &[usize], dtype| Tensor::zeros(shape, dtype, &Device::Cpu);
+    // Not zeros, whose pages are one page of the system's until somebody writes to them.
+    let of = |shape: &[usize], dtype| Tensor::ones(shape, dtype, &Device::Cpu);
     let f32s = |shape: &[usize]| of(shape, DType::F32);
     let f16s = |shape: &[usize]| of(shape, DType::F16);
     let u8s = |shape: &[usize]| of(shape, DType::U8);
