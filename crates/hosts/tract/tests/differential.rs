@@ -304,7 +304,8 @@ fn groups_that_gain_nothing_are_left() -> TractResult<()> {
         pads: vec![(0, 0), (1, 1), (1, 1)],
         mode: PadMode::Constant(Arc::new(Tensor::from(0f32))),
     };
-    let ops: [(&[usize], Vec<Box<dyn TypedOp>>, usize); 7] = [
+    type Chain = Vec<Box<dyn TypedOp>>;
+    let ops: [(&[usize], Chain, usize); 7] = [
         // What tract copies as fast as anybody, and what is too small to be worth a call.
         (&[64, 256], vec![Box::new(slice(0, 32))], 0),
         (&[64, 1024], vec![Box::new(slice(1, 1000))], 0),
