@@ -110,6 +110,12 @@ fn the_others() {
 }
 
 #[test]
+fn blocks_of_channels() {
+    calling("blocked.json", 32);
+    self_contained("blocked.json", 32);
+}
+
+#[test]
 fn those_that_were_posted() {
     calling("posted.json", 6);
     self_contained("posted.json", 6);

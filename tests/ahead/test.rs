@@ -18,7 +18,7 @@ fn cases() -> Vec<Case> {
     let mut cases = random(300 * times());
     assert!(cases.iter().any(Case::is_refused));
     cases.extend(golden(8).expect("golden cases"));
-    for file in ["workloads.json", "more.json", "posted.json"] {
+    for file in ["workloads.json", "more.json", "blocked.json", "posted.json"] {
         cases.extend(workloads(file, 200_000).expect("workloads"));
     }
     assert!(cases.len() > 400, "{}", cases.len());

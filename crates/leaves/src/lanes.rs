@@ -13,11 +13,11 @@ pub(crate) unsafe trait Lanes: Vector {
     /// With half as many lanes; a single lane stays one.
     type Half: Lanes;
 
-    /// Lane `i` from `src + i * stride`.
+    /// Lane `i` from the place `i`; there are `LANES`, the rest plays no part.
     ///
     /// # Safety
     /// Sixteen bytes are readable at each of these.
-    unsafe fn load_lanes(src: *const u8, stride: isize) -> Self;
+    unsafe fn load_lanes(places: [*const u8; 4]) -> Self;
 
     /// Lane `i` of both, next to each other, to `dst + i * stride`.
     ///
@@ -81,9 +81,9 @@ mod x86 {
         const LANES: usize = 1;
         type Half = Self;
         #[inline(always)]
-        unsafe fn load_lanes(src: *const u8, _stride: isize) -> Self {
+        unsafe fn load_lanes([place, ..]: [*const u8; 4]) -> Self {
             // SAFETY: the caller's.
-            unsafe { Self::load(src) }
+            unsafe { Self::load(place) }
         }
         #[inline(always)]
         unsafe fn store_joined(self, other: Self, dst: *mut u8, _stride: isize) {
@@ -108,11 +108,11 @@ mod x86 {
         const LANES: usize = 2;
         type Half = __m128i;
         #[inline(always)]
-        unsafe fn load_lanes(src: *const u8, stride: isize) -> Self {
+        unsafe fn load_lanes([low, high, ..]: [*const u8; 4]) -> Self {
             // SAFETY: the caller's.
             unsafe {
-                let low = _mm256_castsi128_si256(__m128i::load(src));
-                _mm256_inserti128_si256::<1>(low, __m128i::load(src.wrapping_offset(stride)))
+                let low = _mm256_castsi128_si256(__m128i::load(low));
+                _mm256_inserti128_si256::<1>(low, __m128i::load(high))
             }
         }
         #[inline(always)]
@@ -145,14 +145,13 @@ mod x86 {
         const LANES: usize = 4;
         type Half = __m256i;
         #[inline(always)]
-        unsafe fn load_lanes(src: *const u8, stride: isize) -> Self {
-            let at = |lane: isize| src.wrapping_offset(stride.wrapping_mul(lane));
+        unsafe fn load_lanes([a, b, c, d]: [*const u8; 4]) -> Self {
             // SAFETY: the caller's.
             unsafe {
-                let v = _mm512_castsi128_si512(__m128i::load(at(0)));
-                let v = _mm512_inserti32x4::<1>(v, __m128i::load(at(1)));
-                let v = _mm512_inserti32x4::<2>(v, __m128i::load(at(2)));
-                _mm512_inserti32x4::<3>(v, __m128i::load(at(3)))
+                let v = _mm512_castsi128_si512(__m128i::load(a));
+                let v = _mm512_inserti32x4::<1>(v, __m128i::load(b));
+                let v = _mm512_inserti32x4::<2>(v, __m128i::load(c));
+                _mm512_inserti32x4::<3>(v, __m128i::load(d))
             }
         }
         #[inline(always)]
@@ -221,9 +220,9 @@ mod portable {
         const LANES: usize = 1;
         type Half = Self;
         #[inline(always)]
-        unsafe fn load_lanes(src: *const u8, _stride: isize) -> Self {
+        unsafe fn load_lanes([place, ..]: [*const u8; 4]) -> Self {
             // SAFETY: the caller's.
-            unsafe { Self::from_le(Self::load(src)) }
+            unsafe { Self::from_le(Self::load(place)) }
         }
         #[inline(always)]
         unsafe fn store_joined(self, other: Self, dst: *mut u8, _stride: isize) {

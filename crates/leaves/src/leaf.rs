@@ -69,6 +69,7 @@ impl Leaf {
                     &plane,
                     transpose::Way::Staged,
                 )),
+                Way::Folded(folded) => Some(transpose::folded::prepare::<L>(shape, &folded)),
                 #[cfg(target_arch = "x86_64")]
                 Way::Packed(plane) => Some(transpose::packed::prepare::<L>(shape, &plane)),
                 #[cfg(target_arch = "x86_64")]

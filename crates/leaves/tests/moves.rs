@@ -148,6 +148,27 @@ fn streamed_rows_meet_within_lines() {
     }
 }
 
+/// Tensors without gaps whose axes change places: several of them together are contiguous.
+#[test]
+fn axes_that_change_places() {
+    let mut arena = Arena::new(1 << 19);
+    let mut random = Random::new(2);
+    for round in 0..600 {
+        let rank = 3 + random.below(3);
+        let extents: Vec<i64> = (0..rank).map(|_| 2 + random.below(9) as i64).collect();
+        let mut order: Vec<usize> = (0..rank).collect();
+        let dst = layout(&mut random, &extents, &order, false);
+        random.shuffle(&mut order);
+        let src = layout(&mut random, &extents, &order, false);
+        let dims: Vec<_> = (0..rank).map(|i| dim(extents[i], dst[i], src[i])).collect();
+        if extents.iter().product::<i64>() > 12_000 {
+            continue;
+        }
+        let width = [1, 2, 4, 8][round % 4];
+        arena.check(&dims, width, Form::Transpose, round % 8 < 4, round % 16);
+    }
+}
+
 #[test]
 fn random_boxes() {
     let mut arena = Arena::new(1 << 19);

@@ -4,7 +4,8 @@
 //! current x86-64 core whose caches hold both sides. What goes past the caches costs what memory
 //! costs, whichever way it is moved; there the way is chosen by [`Target`](crate::Target).
 
-use crate::byte_box::ByteBox;
+use crate::byte_box::{ByteBox, Step};
+use crate::folded::{Folded, extent};
 use crate::ragged::{Masked, RaggedCut};
 use crate::transpose::Plane;
 
@@ -42,11 +43,21 @@ pub fn copy(bytes: usize) -> usize {
 /// A transposition in register tiles.
 #[must_use]
 pub fn transpose(plane: &Plane) -> usize {
-    let (k, lanes) = (plane.per_lane, plane.lanes);
-    let (whole, left) = (
-        plane.column.extent / (k * lanes),
-        (plane.column.extent % (k * lanes)).div_ceil(k),
-    );
+    let sides = (plane.row.extent, plane.column.extent);
+    planes(sides, plane.per_lane, plane.lanes, &plane.outer)
+}
+
+/// The same of sides that are several dimensions each.
+#[must_use]
+pub fn folded(folded: &Folded) -> usize {
+    let sides = (extent(&folded.rows), extent(&folded.columns));
+    planes(sides, folded.per_lane, folded.lanes, &folded.outer)
+}
+
+/// Planes of so many rows and columns, in tiles of `k` rows and as many columns as vectors of so many
+/// lanes hold.
+fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step]) -> usize {
+    let (whole, left) = (columns / (k * lanes), (columns % (k * lanes)).div_ceil(k));
     // What is left of a row takes narrower vectors.
     let narrow = 2 * k + k * k.ilog2() as usize;
     let lane = match lanes {
@@ -57,9 +68,9 @@ pub fn transpose(plane: &Plane) -> usize {
         0 => 0,
         _ => narrow.max(left * lane),
     };
-    let blocks = plane.row.extent.div_ceil(k) * (whole * lanes * lane + rest);
-    let around = plane.outer.iter().map(|step| step.extent);
-    match plane.outer.is_empty() {
+    let blocks = rows.div_ceil(k) * (whole * lanes * lane + rest);
+    let around = outer.iter().map(|step| step.extent);
+    match outer.is_empty() {
         true => blocks,
         false => around.fold(blocks + PLANE, usize::saturating_mul),
     }

@@ -2,6 +2,7 @@
 
 use crate::byte_box::ByteBox;
 use crate::features::Features;
+use crate::folded::Folded;
 use crate::lines::Program;
 use crate::ragged::RaggedCut;
 use crate::transpose::Plane;
@@ -61,6 +62,8 @@ pub enum Way {
     /// As `Transpose`, of elements of three or six bytes: they are spread out first, and pressed together
     /// again.
     Widened(Plane),
+    /// As `Transpose`, of sides that are several dimensions each.
+    Folded(Box<Folded>),
     /// In tiles under a mask.
     Ragged(RaggedCut),
     /// Line by line, each a permutation of the bytes of a few windows.
@@ -79,6 +82,7 @@ impl Way {
             Self::Staged(_) => "staged",
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",
+            Self::Folded(_) => "folded",
             Self::Ragged(_) => "ragged",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",

@@ -6,6 +6,7 @@ use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::cost;
 use crate::features::Features;
+use crate::folded::Folded;
 use crate::inline::Inline;
 use crate::lines::{Known, Program};
 use crate::plan::{MovePlan, Stores, Way};
@@ -94,6 +95,8 @@ impl Planner {
             let (cost, way) = tiles(plane, shape, Stores::Cached);
             (way.name(), cost)
         }));
+        let folded = Folded::of(shape, features);
+        all.extend(folded.map(|folded| ("folded", cost::folded(&folded))));
         if features >= Features::Avx512 {
             let cut = RaggedCut::of(shape);
             all.extend(cut.map(|cut| ("ragged", cost::ragged(&cut, shape.run))));
@@ -130,6 +133,12 @@ impl Planner {
                 (_, (cost, way)) if cost < rows => (cost, way),
                 _ => best,
             };
+        }
+        if !past && let Some(folded) = Folded::of(shape, features) {
+            let cost = cost::folded(&folded);
+            if cost < best.0 {
+                best = (cost, Way::Folded(Box::new(folded)));
+            }
         }
         // Masks are what AVX-512 has.
         if !past

@@ -9,13 +9,89 @@ use std::mem::MaybeUninit;
 
 use crate::lanes::{Lanes, transpose};
 
-/// Where a rectangle lies.
+/// The rows of one side, each contiguous, and where they begin.
+pub(super) trait Side: Copy {
+    /// Where the first of them begins.
+    ///
+    /// # Safety
+    /// There is one.
+    unsafe fn first(self) -> *mut u8;
+
+    /// Without the first `n`.
+    fn after(self, n: usize) -> Self;
+
+    /// All of them, from so many bytes further on.
+    fn along(self, bytes: usize) -> Self;
+}
+
+/// Rows that are equally far apart.
 #[derive(Clone, Copy)]
-pub(super) struct Rect {
-    pub(super) dst: *mut u8,
-    pub(super) dst_stride: isize,
-    pub(super) src: *const u8,
-    pub(super) src_stride: isize,
+pub(super) struct Apart {
+    pub(super) first: *mut u8,
+    pub(super) stride: isize,
+}
+
+impl Side for Apart {
+    #[inline(always)]
+    unsafe fn first(self) -> *mut u8 {
+        self.first
+    }
+
+    #[inline(always)]
+    fn after(self, n: usize) -> Apart {
+        Apart {
+            first: at(self.first, n, self.stride, 0),
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    fn along(self, bytes: usize) -> Apart {
+        Apart {
+            first: self.first.wrapping_add(bytes),
+            ..self
+        }
+    }
+}
+
+/// Rows whose places are listed.
+#[derive(Clone, Copy)]
+pub(super) struct Listed {
+    pub(super) base: *mut u8,
+    /// From `base`, of each row.
+    pub(super) places: *const isize,
+}
+
+impl Side for Listed {
+    #[inline(always)]
+    unsafe fn first(self) -> *mut u8 {
+        // SAFETY: the caller's.
+        self.base.wrapping_offset(unsafe { *self.places })
+    }
+
+    #[inline(always)]
+    fn after(self, n: usize) -> Listed {
+        Listed {
+            places: self.places.wrapping_add(n),
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    fn along(self, bytes: usize) -> Listed {
+        Listed {
+            base: self.base.wrapping_add(bytes),
+            ..self
+        }
+    }
+}
+
+/// A rectangle: as many rows of the destination as there are elements in a row of the source, which
+/// are its columns.
+#[derive(Clone, Copy)]
+pub(super) struct Rect<D, S> {
+    pub(super) dst: D,
+    pub(super) src: S,
     pub(super) rows: usize,
     pub(super) columns: usize,
 }
@@ -66,7 +142,9 @@ impl Iterator for Blocks {
 /// # Safety
 /// The rectangle lies in the caller's box and has at least `K` rows and columns.
 #[inline(always)]
-pub(super) unsafe fn rectangle<V: Lanes, const K: usize, const SQUARE: bool>(rect: Rect) {
+pub(super) unsafe fn rectangle<V: Lanes, const K: usize, const SQUARE: bool>(
+    rect: Rect<impl Side, impl Side>,
+) {
     let (side, half) = (V::LANES * K, V::Half::LANES * K);
     let mut column = 0;
     // SAFETY: the strips lie in the rectangle.
@@ -100,12 +178,15 @@ type Quarter<V> = <<V as Lanes>::Half as Lanes>::Half;
 /// # Safety
 /// As many columns from `column` on lie in the rectangle, which has at least `K` rows.
 #[inline(always)]
-unsafe fn strip<V: Lanes, const K: usize, const SQUARE: bool>(rect: Rect, column: usize) {
+unsafe fn strip<V: Lanes, const K: usize, const SQUARE: bool>(
+    rect: Rect<impl Side, impl Side>,
+    column: usize,
+) {
     let (width, side) = (16 / K, V::LANES * K);
-    let src = at(rect.src.cast_mut(), column, rect.src_stride, 0);
-    let dst = rect.dst.wrapping_add(column.wrapping_mul(width));
-    let from = |row: usize| src.wrapping_add(row.wrapping_mul(width)).cast_const();
-    let to = |row: usize| at(dst, row, rect.dst_stride, 0);
+    let src = rect.src.after(column);
+    let dst = rect.dst.along(column.wrapping_mul(width));
+    let from = |row: usize| src.along(row.wrapping_mul(width));
+    let to = |row: usize| dst.after(row);
     let mut row = 0;
     // SAFETY: the blocks lie in the strip.
     unsafe {
@@ -114,38 +195,40 @@ unsafe fn strip<V: Lanes, const K: usize, const SQUARE: bool>(rect: Rect, column
             while rect.rows.wrapping_sub(row) > side / 2 {
                 let start = row.min(rect.rows.wrapping_sub(side));
                 match K {
-                    16 => through_pane::<V, K>(to(start), from(start), rect),
-                    _ => square::<V, K>(to(start), from(start), rect),
+                    16 => through_pane::<V, K>(to(start), from(start)),
+                    _ => square::<V, K>(to(start), from(start)),
                 }
                 row = start.wrapping_add(side);
             }
         }
         while row < rect.rows {
             let start = row.min(rect.rows.wrapping_sub(K));
-            block::<V, K>(to(start), from(start), rect);
+            block::<V, K>(to(start), from(start));
             row = start.wrapping_add(K);
         }
     }
 }
-
 /// `K` rows of the destination.
 ///
 /// # Safety
-/// The block lies in the rectangle.
+/// Both sides have as many rows as the block, and they lie in the caller's box.
 #[inline(always)]
-unsafe fn block<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Rect) {
+unsafe fn block<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
     let (mut dst, mut src) = (dst, src);
-    let lane_stride = rect.src_stride.wrapping_mul(K as isize);
     // SAFETY: the caller's.
     unsafe {
         let mut square = [V::splat(0); K];
         for v in &mut square {
-            *v = V::load_lanes(src, lane_stride);
-            src = src.wrapping_offset(rect.src_stride);
+            let mut lanes = [src.first().cast_const(); 4];
+            for (lane, place) in lanes[..V::LANES].iter_mut().enumerate() {
+                *place = src.after(lane * K).first();
+            }
+            *v = V::load_lanes(lanes);
+            src = src.after(1);
         }
         for v in transpose(square) {
-            v.store(dst);
-            dst = dst.wrapping_offset(rect.dst_stride);
+            v.store(dst.first());
+            dst = dst.after(1);
         }
     }
 }
@@ -156,15 +239,14 @@ unsafe fn block<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Re
 /// # Safety
 /// The rectangle lies in the caller's box and has at least one panel's rows and columns.
 #[inline(always)]
-pub(super) unsafe fn panels<V: Lanes, const K: usize>(rect: Rect) {
+pub(super) unsafe fn panels<V: Lanes, const K: usize>(rect: Rect<Apart, Apart>) {
     let width = 16 / K;
     for column in Blocks::new(rect.columns, 2 * K) {
-        let src = at(rect.src.cast_mut(), column, rect.src_stride, 0);
-        let dst = rect.dst.wrapping_add(column.wrapping_mul(width));
+        let src = rect.src.after(column);
+        let dst = rect.dst.along(column.wrapping_mul(width));
         for row in Blocks::new(rect.rows, V::LANES * K) {
-            let src = src.wrapping_add(row.wrapping_mul(width)).cast_const();
             // SAFETY: the block lies in the rectangle.
-            unsafe { panel::<V, K>(at(dst, row, rect.dst_stride, 0), src, rect) }
+            unsafe { panel::<V, K>(dst.after(row), src.along(row.wrapping_mul(width))) }
         }
     }
 }
@@ -175,23 +257,23 @@ pub(super) unsafe fn panels<V: Lanes, const K: usize>(rect: Rect) {
 /// # Safety
 /// The block lies in the rectangle.
 #[inline(always)]
-unsafe fn panel<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Rect) {
-    let lane_stride = rect.dst_stride.wrapping_mul(K as isize);
+unsafe fn panel<V: Lanes, const K: usize>(dst: Apart, src: Apart) {
+    let lane_stride = dst.stride.wrapping_mul(K as isize);
     let (mut dst, mut src) = (dst, src);
     // SAFETY: the caller's.
     unsafe {
         let mut halves = [[V::splat(0); K]; 2];
         for half in &mut halves {
             for v in half.iter_mut() {
-                *v = V::load(src);
-                src = src.wrapping_offset(rect.src_stride);
+                *v = V::load(src.first());
+                src = src.after(1);
             }
             *half = transpose(*half);
         }
         let [left, right] = halves;
         for (left, right) in left.into_iter().zip(right) {
-            left.store_joined(right, dst, lane_stride);
-            dst = dst.wrapping_offset(rect.dst_stride);
+            left.store_joined(right, dst.first(), lane_stride);
+            dst = dst.after(1);
         }
     }
 }
@@ -209,23 +291,23 @@ struct Pane([MaybeUninit<u8>; 64 * PANE_PITCH]);
 /// # Safety
 /// The block lies in the rectangle.
 #[inline(always)]
-unsafe fn through_pane<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Rect) {
+unsafe fn through_pane<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
     let mut pane = Pane([const { MaybeUninit::uninit() }; 64 * PANE_PITCH]);
     let pane = pane.0.as_mut_ptr().cast::<u8>();
     let (mut src, mut dst) = (src, dst);
     // SAFETY: the pane has 64 rows of 64 bytes, and `LANES * K` and `LANES * 16` are no more.
     unsafe {
         for row in 0..V::LANES * K {
-            V::load(src).store(pane.wrapping_add(row * PANE_PITCH));
-            src = src.wrapping_offset(rect.src_stride);
+            V::load(src.first()).store(pane.wrapping_add(row * PANE_PITCH));
+            src = src.after(1);
         }
-        let from_pane = Rect {
-            src_stride: PANE_PITCH as isize,
-            ..rect
+        let pane = Apart {
+            first: pane,
+            stride: PANE_PITCH as isize,
         };
         for lane in 0..V::LANES {
-            block::<V, K>(dst, pane.wrapping_add(16 * lane), from_pane);
-            dst = dst.wrapping_offset(rect.dst_stride.wrapping_mul(K as isize));
+            block::<V, K>(dst, pane.along(16 * lane));
+            dst = dst.after(K);
         }
     }
 }
@@ -235,15 +317,15 @@ unsafe fn through_pane<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, r
 /// # Safety
 /// The block lies in the rectangle.
 #[inline(always)]
-unsafe fn square<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: Rect) {
+unsafe fn square<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
     let mut src = src;
     // SAFETY: the caller's.
     unsafe {
         let mut groups = [[V::splat(0); K]; 4];
         for group in &mut groups[..V::LANES] {
             for v in group.iter_mut() {
-                *v = V::load(src);
-                src = src.wrapping_offset(rect.src_stride);
+                *v = V::load(src.first());
+                src = src.after(1);
             }
             *group = transpose(*group);
         }
@@ -253,10 +335,10 @@ unsafe fn square<V: Lanes, const K: usize>(dst: *mut u8, src: *const u8, rect: R
             let lines = V::swap_lanes([a, b, c, d]);
             let mut dst = first;
             for line in &lines[..V::LANES] {
-                line.store(dst);
-                dst = dst.wrapping_offset(rect.dst_stride.wrapping_mul(K as isize));
+                line.store(dst.first());
+                dst = dst.after(K);
             }
-            first = first.wrapping_offset(rect.dst_stride);
+            first = first.after(1);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::TransposeParams;
-use super::block::{Blocks, Rect, at, rectangle};
+use super::block::{Apart, Blocks, Rect, at, rectangle};
 use crate::lanes::Lanes;
 use crate::level::Body;
 use crate::nest::walk;
@@ -27,10 +27,14 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
                 let first = row.min(params.rows.wrapping_sub(rows));
                 for column in Blocks::new(params.columns, columns) {
                     let rect = Rect {
-                        dst: at(dst, first, params.dst, column * (16 / K)),
-                        dst_stride: params.dst,
-                        src: at(src.cast_mut(), column, params.src, first * (16 / K)),
-                        src_stride: params.src,
+                        dst: Apart {
+                            first: at(dst, first, params.dst, column * (16 / K)),
+                            stride: params.dst,
+                        },
+                        src: Apart {
+                            first: at(src.cast_mut(), column, params.src, first * (16 / K)),
+                            stride: params.src,
+                        },
                         rows,
                         columns,
                     };

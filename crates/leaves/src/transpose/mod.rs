@@ -2,12 +2,14 @@
 //!
 //! - `block` transposes rectangles in registers,
 //! - `direct` writes them where they belong,
+//! - `folded` has sides of several dimensions,
 //! - `packed` brings together first what steps through the source,
 //! - `staged` collects a tile of them first, where the addresses are unfavourable,
 //! - `widened` makes elements of three and six bytes fit registers.
 
 mod block;
 mod direct;
+pub(crate) mod folded;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod packed;
 mod staged;

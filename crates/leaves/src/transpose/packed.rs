@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Plane};
 
-use super::block::{Blocks, Rect, at, rectangle};
+use super::block::{Apart, Blocks, Rect, at, rectangle};
 use super::{TransposeParams, within};
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
@@ -87,10 +87,14 @@ impl<V: Lanes, const K: usize> Body for Packed<V, K> {
                     let mut from = at(src.cast_mut(), column, plane.src, 0).cast_const();
                     let mut to = tile;
                     let rect = Rect {
-                        dst: at(dst, row, plane.dst, column.wrapping_mul(16 / K)),
-                        dst_stride: plane.dst,
-                        src: tile,
-                        src_stride: PITCH as isize,
+                        dst: Apart {
+                            first: at(dst, row, plane.dst, column.wrapping_mul(16 / K)),
+                            stride: plane.dst,
+                        },
+                        src: Apart {
+                            first: tile,
+                            stride: PITCH as isize,
+                        },
                         rows,
                         columns,
                     };

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 use super::TransposeParams;
-use super::block::{Blocks, Rect, at, panels, rectangle};
+use super::block::{Apart, Blocks, Rect, at, panels, rectangle};
 use crate::copy::{Copier, LINE, Many};
 use crate::lanes::Lanes;
 use crate::level::Body;
@@ -73,10 +73,14 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
                     };
                     let mut ahead = at(src.cast_mut(), next_column, params.src, next_row * width);
                     let rect = Rect {
-                        dst: stage,
-                        dst_stride: pitch as isize,
-                        src: at(src.cast_mut(), first, params.src, row * width),
-                        src_stride: params.src,
+                        dst: Apart {
+                            first: stage,
+                            stride: pitch as isize,
+                        },
+                        src: Apart {
+                            first: at(src.cast_mut(), first, params.src, row * width),
+                            stride: params.src,
+                        },
                         rows,
                         columns,
                     };

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Plane};
 
-use super::block::{Blocks, Rect, at, rectangle};
+use super::block::{Apart, Blocks, Rect, at, rectangle};
 use super::{TransposeParams, within};
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
@@ -83,10 +83,14 @@ impl<V: Lanes, const K: usize> Body for Widened<V, K> {
                     let mut from = at(src.cast_mut(), column, plane.src, 0).cast_const();
                     let mut to = at(dst, row, plane.dst, column.wrapping_mul(width));
                     let rect = Rect {
-                        dst: after,
-                        dst_stride: PITCH as isize,
-                        src: before,
-                        src_stride: PITCH as isize,
+                        dst: Apart {
+                            first: after,
+                            stride: PITCH as isize,
+                        },
+                        src: Apart {
+                            first: before,
+                            stride: PITCH as isize,
+                        },
                         rows,
                         columns,
                     };

@@ -5,6 +5,7 @@ use crate::generate::Random;
 
 const POSTED: &str = include_str!("../../../../tests/workloads/posted.json");
 const MORE: &str = include_str!("../../../../tests/workloads/more.json");
+const BLOCKED: &str = include_str!("../../../../tests/workloads/blocked.json");
 
 /// Enough to meet every operator and element type; the rest is for the bench command.
 const SMALL: usize = 2 << 20;
@@ -21,6 +22,7 @@ fn the_oracle_reproduces_the_stored_checksums() {
     assert!(checked >= 10, "only {checked} were small enough");
     assert_eq!(reproduced(POSTED, MEDIUM), 6);
     assert_eq!(reproduced(MORE, MEDIUM), 43);
+    assert_eq!(reproduced(BLOCKED, MEDIUM), 32);
 }
 
 /// Checks the workloads of a file whose tensors have at most `most` bytes; how many there were.
