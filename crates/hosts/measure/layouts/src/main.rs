@@ -4,6 +4,7 @@
 //!
 //! `cargo run --release` here.
 
+mod flex;
 #[path = "../../../candle/examples/layouts/list.rs"]
 mod list;
 
@@ -12,7 +13,7 @@ use burn_flex::{FlexTensor, Layout as BurnLayout};
 use burn_std::Bytes;
 use candle_core::DType;
 use ndarray::{ArrayView, IxDyn, ShapeBuilder as _};
-use restride::{ElementType, Engine, InputShape, TensorMut, TensorRef};
+use restride::{ElementType, Engine};
 use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -24,28 +25,6 @@ fn clean() {
         // SAFETY: the instruction is there; nobody keeps values in the upper halves across a call.
         unsafe { std::arch::asm!("vzeroupper", options(nomem, nostack)) };
     }
-}
-
-/// Copies a tensor of burn's, of `f32`, by restride: its strides, negative ones too, are an input's. One that is dense is
-/// answered as it is, as burn does.
-fn by_restride(engine: &Engine, from: &FlexTensor) -> FlexTensor {
-    let layout = from.layout();
-    let sizes: Vec<usize> = layout.shape().iter().copied().collect();
-    let to_shape = BurnLayout::contiguous(layout.shape().clone());
-    if layout.is_contiguous() && layout.start_offset() == 0 {
-        return FlexTensor::from_arc(from.data_arc(), to_shape, from.dtype());
-    }
-    let shape = InputShape::of(&sizes[..]).with_strides(layout.start_offset(), layout.strides());
-    let count = layout.num_elements();
-    let mut to: Vec<f32> = Vec::with_capacity(count);
-    let room = TensorMut::uninit(&mut to.spare_capacity_mut()[..count]);
-    let read = TensorRef::of(ElementType::F32, from.bytes());
-    let done = engine.write_dense(ElementType::F32, shape, read, room);
-    done.expect("a layout of burn's");
-    // SAFETY: all of them were just written.
-    unsafe { to.set_len(count) };
-    // Not `from_bytes_vec`, which copies what does not lie on lines of the cache.
-    FlexTensor::new(Bytes::from_elems(to), to_shape, from.dtype())
 }
 
 /// The least time of each, in turns.
@@ -160,10 +139,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, tensor) in &rows {
         assert_eq!(
             tensor.to_contiguous().bytes(),
-            by_restride(&engine, tensor).bytes()
+            flex::to_contiguous(&engine, tensor).bytes()
         );
         let times = least(&[&|| drop(black_box(tensor.to_contiguous())), &|| {
-            drop(black_box(by_restride(&engine, tensor)))
+            drop(black_box(flex::to_contiguous(&engine, tensor)))
         }]);
         let quotient = times[0].as_secs_f64() / times[1].as_secs_f64();
         println!(
