@@ -66,7 +66,7 @@ pub(crate) enum Command {
     /// Say what a model spends on moving data: ONNX or OpenVINO IR.
     #[command(after_help = "Example:\n  restride model yolo.onnx --shape images=1,3,640,640")]
     Model(model::Args),
-    /// Put one node in the place of each group of a model's movement, for ONNX Runtime.
+    /// Put one node in the place of each group of a model's movement, for ONNX Runtime or OpenVINO.
     #[command(after_help = "Example:\n  restride rewrite swin.onnx -o fused.onnx")]
     Rewrite(model::rewrite::Args),
     /// Print a model that only moves data as a program.
