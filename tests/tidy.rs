@@ -477,6 +477,13 @@ fn links_between_pages_lead_somewhere() {
                 wrong.push(format!("{name}: {target} is not there"));
             }
         }
+        // What stands in backticks and looks like a path of the project is one; an example of an operator is not.
+        for path in text.split('`').skip(1).step_by(2) {
+            let is_path = path.starts_with("crates/") && !path.contains([' ', ':', '*', '{', '\n']);
+            if is_path && !path.contains("swap_ends") && !root().join(path).exists() {
+                wrong.push(format!("{name}: {path} is not there"));
+            }
+        }
     }
     none(&wrong);
 }
