@@ -110,6 +110,25 @@ fn large_work_is_shared_out_with_its_remainder() {
 }
 
 #[test]
+fn few_long_runs_are_cut_into_long_parts() {
+    // A cache that loses its oldest row: four runs of 256 kB.
+    let (run, before) = (65_536, 65_600);
+    let kernel = scheduled(&plan(
+        ElementType::F32,
+        4 * before,
+        4 * run,
+        vec![copy(0, 64, &[digit(4, run, before), digit(run, 1, 1)])],
+    ));
+    let mut parts = Vec::new();
+    kernel.visit(|statement| {
+        if let Stmt::Move(it) = statement {
+            parts.push(it.dims.last().map(|dim| dim.extent * 4));
+        }
+    });
+    assert_eq!(parts, [Some(32 << 10)], "{kernel}");
+}
+
+#[test]
 fn pieces_that_read_the_same_lines_share_a_loop() {
     // Even and odd columns of a wide image, one after the other.
     let (rows, half) = (512, 256);

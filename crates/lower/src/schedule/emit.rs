@@ -155,7 +155,10 @@ impl<'p> Emitter<'p> {
         } else {
             None
         };
-        let split = block.and_then(|bytes| split(self.target, &first.ordered, first.width, bytes));
+        let split = block.and_then(|bytes| {
+            let long_runs = group.len() == 1 && first.ordered.form == Form::Rows;
+            split(self.target, &first.ordered, first.width, bytes, long_runs)
+        });
         let parallel = split.as_ref().map(|s| s.iterations);
         for unit in group {
             decisions.push(Decision {
@@ -246,8 +249,16 @@ struct Split {
 ///
 /// A dimension whose steps leave the line on both sides is cut for free, the outermost first.
 /// Any other is part of a tile, a run or a pattern that shares lines between its steps: it is cut
-/// only where there is no free one, and then into blocks of many lines.
-fn split(target: &Target, ordered: &Ordered, width: i64, bytes: i64) -> Option<Split> {
+/// only where there is no free one, and then into blocks of many lines. With `long_runs` a run is cut
+/// into parts of `bytes` bytes each, however many a box has: shorter ones, now here, now there, cost a
+/// copy that the caches do not hold a third of its speed.
+fn split(
+    target: &Target,
+    ordered: &Ordered,
+    width: i64,
+    bytes: i64,
+    long_runs: bool,
+) -> Option<Split> {
     let dims = &ordered.dims;
     let whole = box_bytes(dims, width);
     let step = |stride: i64| stride.saturating_mul(width).saturating_abs();
@@ -265,7 +276,10 @@ fn split(target: &Target, ordered: &Ordered, width: i64, bytes: i64) -> Option<S
         if ordered.form == Form::Stream && !free && at + 1 < dims.len() {
             continue;
         }
-        let others = (whole / dim.extent).max(1);
+        let others = match long_runs && at + 1 == dims.len() {
+            true => width,
+            false => (whole / dim.extent).max(1),
+        };
         let block = round_up((bytes / others).max(1), unit);
         let iterations = dim.extent / block;
         if iterations < 2 {
