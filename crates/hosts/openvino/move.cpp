@@ -7,6 +7,13 @@
 #include <openvino/core/op_extension.hpp>
 #include <openvino/op/op.hpp>
 
+// The threads of a plugin that was built with TBB, as those are that Intel distributes.
+#if __has_include(<tbb/parallel_for.h>)
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#define HAS_TBB 1
+#endif
+
 #include <algorithm>
 
 #include "restride.hpp"
@@ -35,6 +42,29 @@ const restride::Engine &sketches() {
     return config;
   }());
   return engine;
+}
+
+// Calls that write less are not worth a second thread.
+constexpr std::size_t SHARED = 1 << 17;
+
+// A call on as many threads as the plugin has for it.
+void run(const restride::Program &program, const std::vector<restride::Buffer> &from, const std::vector<restride::Buffer> &to) {
+#ifdef HAS_TBB
+  std::size_t written = 0;
+  for (const restride::Buffer &buffer : to) written += buffer.bytes;
+  const int threads = tbb::this_task_arena::max_concurrency();
+  if (written >= SHARED && threads > 1) {
+    program.run_on(from, to, std::size_t(threads), [](std::size_t count, auto body) {
+      // It may have no memory for a task; then the call says that it is incomplete.
+      try {
+        tbb::parallel_for(std::size_t(0), count, body);
+      } catch (...) {
+      }
+    });
+    return;
+  }
+#endif
+  program.run(from, to);
 }
 
 // Elements by the words of the text form.
@@ -203,7 +233,7 @@ class Move : public ov::op::Op {
         outputs[at].set_shape(ov::Shape(sizes.begin(), sizes.end()));
         to.emplace_back(data(outputs[at]), outputs[at].get_byte_size());
       }
-      program.run(from, to);
+      run(program, from, to);
     } catch (const restride::Error &error) {
       OPENVINO_THROW("Move: ", error.what());
     }

@@ -90,6 +90,15 @@ def main():
     model.reshape({"x0": [4, 6], "x1": [4, 2]})
     assert shapes(model) == ["[4,8]", "[3,8]", "[8,4]"], shapes(model)
 
+    # What is large is shared out among the threads of the plugin.
+    text = "func @large(%x: f32[64, 96, 300]) { %y = transpose %x perm [2, 0, 1] return %y }"
+    large = random.random((64, 96, 300), dtype="f4")
+    for threads in (1, 2, 4):
+        model = ir(text, [("f32", large.shape)], [("f32", (300, 64, 96))])
+        compiled = core.compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": threads})
+        for _ in range(20):
+            assert np.array_equal(compiled(large)[0], large.transpose(2, 0, 1))
+
     # Numbers that stand in a program: whole ones stay what they are, halves cannot become floats.
     pad = "func @pad(%x: {}[2, 3]) {{ %y = pad %x low [0, 1] high [0, 0] constant {} return %y }}"
     for element, number in (("f16", 0), ("i64", 7), ("f32", 1 << 30)):
