@@ -11,7 +11,7 @@ use restride_import::{Group, Model, Node, Program};
 
 use super::File;
 use super::survey::{Kind, Survey};
-use super::text::plural;
+use super::text::{hidden, plural};
 use crate::failure::Failure;
 use crate::source::printable;
 
@@ -65,12 +65,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let output = printable(&args.output.display().to_string());
     let mut out = io::stdout().lock();
     let replaced = rewritten.stays.iter().filter(|why| why.is_none()).count();
-    let are = if replaced == 1 { "is" } else { "are" };
-    write!(
-        out,
-        "{output}: {replaced} of {} {are} one node each",
-        plural(survey.groups(), "group")
-    )?;
+    let now = match replaced {
+        1 => "is one node",
+        _ => "are one node each",
+    };
+    let groups = plural(survey.groups(), "group");
+    write!(out, "{output}: {replaced} of {groups} {now}")?;
     match rewritten.dropped {
         0 => writeln!(out)?,
         dropped => {
@@ -95,6 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let place = kind.place(&survey.model);
         writeln!(out, "  stays: {}, {place}{times}: {why}", kind.what)?;
     }
+    hidden(&survey, &mut out)?;
     Ok(ExitCode::SUCCESS)
 }
 

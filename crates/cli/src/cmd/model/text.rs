@@ -119,7 +119,8 @@ fn counts(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
     )
 }
 
-fn hidden(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
+/// What is no part of any group since nobody knows what it does, and why.
+pub(super) fn hidden(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
     if survey.hidden.is_empty() {
         return Ok(());
     }
