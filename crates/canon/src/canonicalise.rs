@@ -8,6 +8,7 @@ use crate::normalise;
 use crate::trace::Trace;
 use restride_budget::{Meter, Stage};
 use restride_graph::Graph;
+use smallvec::SmallVec;
 
 /// The canonical form of a graph, if the meter lets it be made. Rewrites are told to `trace`, if
 /// there is one.
@@ -34,7 +35,7 @@ pub fn spelled_out(graph: &Graph) -> Result<Canonical, CanonError> {
 }
 
 fn desugared(graph: &Graph, mut engine: Engine<'_>) -> Result<(Canonical, bool), CanonError> {
-    let mut values: Vec<Option<Value>> = vec![None; graph.len()];
+    let mut values: SmallVec<[Option<Value>; 8]> = SmallVec::from_elem(None, graph.len());
     for &input in graph.inputs() {
         engine.turn_to(input);
         let ty = graph.ty(input);

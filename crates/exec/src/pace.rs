@@ -19,16 +19,12 @@ const MAKING: (u64, u64) = (20_000, 15_000);
 /// nothing if that never gains anything.
 #[must_use]
 pub fn code_pays_after(kernel: &Kernel) -> Option<u32> {
-    let statements = kernel.statements() as u64;
-    if statements == 0 || keeps_pace(kernel) {
+    let work = Work::of(kernel);
+    if work.statements == 0 || work.keeps_pace() {
         return None;
     }
-    let mut work = Work::default();
-    for phase in &kernel.phases {
-        work.add(kernel, phase, 1);
-    }
     let gain = PER_RUN.saturating_add(work.overhead) / PER_NANOSECOND;
-    let making = MAKING.1.saturating_mul(statements).saturating_add(MAKING.0);
+    let making = MAKING.1.saturating_mul(work.statements).saturating_add(MAKING.0);
     Some(u32::try_from(making.div_ceil(gain.max(1))).unwrap_or(u32::MAX))
 }
 
@@ -36,11 +32,7 @@ pub fn code_pays_after(kernel: &Kernel) -> Option<u32> {
 /// or so: where nearly all of the time is spent in leaves, which are the same for both.
 #[must_use]
 pub fn keeps_pace(kernel: &Kernel) -> bool {
-    let mut work = Work::default();
-    for phase in &kernel.phases {
-        work.add(kernel, phase, 1);
-    }
-    work.bytes >= PER_RUN.saturating_add(work.overhead)
+    Work::of(kernel).keeps_pace()
 }
 
 /// Whether one run of these statements is so long that nothing is gained by making the loop around
@@ -58,11 +50,26 @@ struct Work {
     bytes: u64,
     /// What the statements cost on top, as the bytes that a hundred times as much time moves.
     overhead: u64,
+    /// How many statements there are.
+    statements: u64,
 }
 
 impl Work {
+    fn of(kernel: &Kernel) -> Work {
+        let mut work = Work::default();
+        for phase in &kernel.phases {
+            work.add(kernel, phase, 1);
+        }
+        work
+    }
+
+    fn keeps_pace(&self) -> bool {
+        self.bytes >= PER_RUN.saturating_add(self.overhead)
+    }
+
     fn add(&mut self, kernel: &Kernel, stmts: &[Stmt], times: u64) {
         for stmt in stmts {
+            self.statements += 1;
             match stmt {
                 Stmt::For { extent, body, .. } => {
                     self.add(kernel, body, times.saturating_mul(count([*extent])));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use smallvec::SmallVec;
 
 use restride_text::Span;
 
@@ -38,7 +39,7 @@ pub const MAX_VALUES: usize = 1 << 20;
 /// ```
 #[derive(Clone)]
 pub struct Graph {
-    name: Box<str>,
+    name: Arc<str>,
     values: Vec<Value>,
     inputs: Vec<ValueId>,
     outputs: Vec<Output>,
@@ -104,7 +105,7 @@ impl ViewPolicy {
 
 impl Graph {
     /// An empty graph. A name that the text form could not read back is replaced by `main`.
-    pub fn new(name: impl Into<Box<str>>) -> Graph {
+    pub fn new(name: impl Into<Arc<str>>) -> Graph {
         let name = name.into();
         Graph {
             name: if is_name(&name) { name } else { "main".into() },
@@ -435,8 +436,8 @@ impl Graph {
     }
 
     /// For every value, whether some output depends on it.
-    pub fn live(&self) -> Vec<bool> {
-        let mut live = vec![false; self.values.len()];
+    pub fn live(&self) -> SmallVec<[bool; 32]> {
+        let mut live = SmallVec::from_elem(false, self.values.len());
         for output in &self.outputs {
             live[output.value.index()] = true;
         }

@@ -4,6 +4,7 @@ use crate::ir::{
     Addr, Buffer, BufferId, Dim, Form, Image, IndexType, Kernel, Norm, Place, Role, Stmt, Var,
     Width,
 };
+use smallvec::SmallVec;
 
 impl Width {
     /// All widths, narrowest first.
@@ -319,12 +320,18 @@ impl Kernel {
 
     /// Calls `f` with every statement in program order, a loop before its body.
     pub fn visit<'k>(&'k self, mut f: impl FnMut(&'k Stmt)) {
-        let mut stack: Vec<&Stmt> = Vec::new();
+        let mut blocks: SmallVec<[std::slice::Iter<'_, Stmt>; 8]> = SmallVec::new();
         for phase in &self.phases {
-            stack.extend(phase.iter().rev());
-            while let Some(stmt) = stack.pop() {
+            blocks.push(phase.iter());
+            while let Some(block) = blocks.last_mut() {
+                let Some(stmt) = block.next() else {
+                    blocks.pop();
+                    continue;
+                };
                 f(stmt);
-                stack.extend(stmt.body().iter().rev());
+                if let [_, ..] = stmt.body() {
+                    blocks.push(stmt.body().iter());
+                }
             }
         }
     }

@@ -138,17 +138,15 @@ impl<V: Clone> Cache<V> {
 
     /// The value of a key; `make` runs for one caller at a time, without any lock of the cache
     /// but the key's own. `bytes` weighs what was made. A failure goes to the caller and is not
-    /// kept: whoever waited for it tries again.
+    /// kept: whoever waited for it tries again. To be called when [`Cache::get`] had none.
     pub(crate) fn get_or_make<E>(
         &self,
         key: &Key,
         make: impl FnOnce() -> Result<V, E>,
         bytes: impl FnOnce(&V) -> usize,
     ) -> Result<V, E> {
-        if let Some(value) = self.get(key) {
-            return Ok(value);
-        }
-        let cell = self.cell(key);
+        let hash = self.secret.hash(key);
+        let cell = self.cell(key, hash);
         let _flight = cell.making.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = cell.value.get() {
             self.counts.hits.fetch_add(1, Ordering::Relaxed);
@@ -158,25 +156,26 @@ impl<V: Clone> Cache<V> {
         match make() {
             Ok(value) => {
                 let _ = cell.value.set(value.clone());
-                self.weigh(key, &cell, bytes(&value));
+                self.weigh(hash, &cell, bytes(&value));
                 Ok(value)
             }
             Err(error) => {
-                self.forget(key, &cell);
+                self.forget(hash, &cell);
                 Err(error)
             }
         }
     }
 
     /// The cell of a key, made if absent, with room made for it.
-    fn cell(&self, key: &Key) -> Arc<Cell<V>> {
-        let hash = self.secret.hash(key);
+    fn cell(&self, key: &Key, hash: u64) -> Arc<Cell<V>> {
         let mut shard = self
             .shard(hash)
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = shard.place(hash, key) {
-            return shard.slots[at].cell.clone();
+            let slot = &shard.slots[at];
+            slot.used.store(true, Ordering::Relaxed);
+            return slot.cell.clone();
         }
         let mut evicted = Vec::new();
         if let Some(&other) = shard.at.get(&hash) {
@@ -206,8 +205,7 @@ impl<V: Clone> Cache<V> {
 
     /// Enters what a value weighs and evicts until the shard is within its bytes. The new value
     /// itself may go if it alone is too heavy; its maker has it all the same.
-    fn weigh(&self, key: &Key, cell: &Arc<Cell<V>>, bytes: usize) {
-        let hash = self.secret.hash(key);
+    fn weigh(&self, hash: u64, cell: &Arc<Cell<V>>, bytes: usize) {
         let mut shard = self
             .shard(hash)
             .write()
@@ -224,8 +222,7 @@ impl<V: Clone> Cache<V> {
         drop(evicted);
     }
 
-    fn forget(&self, key: &Key, cell: &Arc<Cell<V>>) {
-        let hash = self.secret.hash(key);
+    fn forget(&self, hash: u64, cell: &Arc<Cell<V>>) {
         let mut shard = self
             .shard(hash)
             .write()

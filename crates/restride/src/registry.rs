@@ -1,7 +1,7 @@
 //! Things that are alive, so that equal ones are one.
 
 use crate::sync::{Mutex, MutexGuard, PoisonError};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::hash::{BuildHasher as _, Hash, Hasher, RandomState};
 use std::sync::{Arc, Weak};
 
@@ -13,7 +13,8 @@ pub(crate) struct Registry<T> {
 }
 
 struct Alive<T> {
-    by_hash: HashMap<u64, Weak<T>>,
+    /// By a hash that is secret already.
+    by_hash: FxHashMap<u64, Weak<T>>,
     /// The number of entries at which those that have died are swept out.
     sweep_at: usize,
 }
@@ -72,7 +73,7 @@ impl<T> Registry<T> {
         Self {
             secret: Mixed::random(),
             alive: Mutex::new(Alive {
-                by_hash: HashMap::new(),
+                by_hash: FxHashMap::default(),
                 sweep_at: 64,
             }),
         }

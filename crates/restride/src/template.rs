@@ -256,12 +256,11 @@ impl Template {
                 got: inputs.len(),
             });
         }
-        let types = old.inputs().iter().zip(inputs).enumerate();
-        let types = types.map(|(input, (value, shape))| {
+        let mut types: SmallVec<[TensorType; 2]> = SmallVec::new();
+        for (input, (value, shape)) in old.inputs().iter().zip(inputs).enumerate() {
             let ty = shape.tensor_type(old.ty(*value).element());
-            ty.map_err(|problem| CompileError::InputType { input, problem })
-        });
-        let types = types.collect::<Result<SmallVec<[_; 2]>, _>>()?;
+            types.push(ty.map_err(|problem| CompileError::InputType { input, problem })?);
+        }
         Ok(old.on_inputs(types)?)
     }
 }

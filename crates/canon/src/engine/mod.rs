@@ -32,6 +32,7 @@ use crate::trace::{Measure, Rewrite, Rule, Trace};
 use base::Held;
 use restride_budget::{Budget, Meter};
 use restride_graph::{Strided, ValueId, ViewPolicy};
+use smallvec::SmallVec;
 
 pub(crate) type Result<T> = std::result::Result<T, CanonError>;
 
@@ -57,11 +58,11 @@ struct PendingOutput {
 pub(crate) struct Engine<'t> {
     bases: Vec<Held>,
     memo: Memo,
-    inputs: Vec<(BaseId, Option<Strided>)>,
+    inputs: SmallVec<[(BaseId, Option<Strided>); 1]>,
     checks: Vec<(Value, Demand)>,
     /// What is demanded already: index tensor, limit, wrap.
     demanded: Memo,
-    outputs: Vec<PendingOutput>,
+    outputs: SmallVec<[PendingOutput; 1]>,
     trace: Option<&'t mut dyn Trace>,
     /// What the compile may spend.
     pub(crate) meter: &'t Meter,
@@ -88,10 +89,10 @@ impl<'t> Engine<'t> {
             },
             bases: Vec::with_capacity(4),
             memo: Memo::default(),
-            inputs: Vec::with_capacity(1),
+            inputs: SmallVec::new(),
             checks: Vec::new(),
             demanded: Memo::default(),
-            outputs: Vec::with_capacity(1),
+            outputs: SmallVec::new(),
             trace,
             on: ValueId::from_u32(0),
             depth: 0,

@@ -1,12 +1,11 @@
 //! Buffers and statements taken by themselves: numbers in their ranges, variables in scope, roles
 //! and widths that match.
 
-use std::collections::BTreeMap;
-
 use super::Reason;
 use super::bounds::reach;
 use super::walk::Walker;
 use crate::ir::{Addr, Buffer, BufferId, Kernel, Norm, Place, Role, Stmt};
+use smallvec::SmallVec;
 
 /// The most dimensions of one box.
 const MAX_DIMS: usize = 32;
@@ -15,7 +14,7 @@ const MAX_DIMS: usize = 32;
 pub(super) fn buffers(kernel: &Kernel) -> Result<(), Reason> {
     let limit = isize::MAX as i128;
     let mut bytes = 0i128;
-    let mut outputs: BTreeMap<u32, BufferId> = BTreeMap::new();
+    let mut outputs: SmallVec<[(u32, BufferId); 4]> = SmallVec::new();
     for (id, buffer) in kernel.numbered() {
         let len = buffer.len;
         if len < 0 {
@@ -40,17 +39,19 @@ pub(super) fn buffers(kernel: &Kernel) -> Result<(), Reason> {
             }
             Role::Out(output, _) => {
                 image(id, buffer)?;
-                if let Some(first) = outputs.insert(*output, id) {
-                    return Err(Reason::DuplicateOutput {
-                        output: *output,
-                        first,
-                        second: id,
-                    });
-                }
+                outputs.push((*output, id));
             }
         }
     }
-    Ok(())
+    outputs.sort_unstable();
+    match outputs.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        None => Ok(()),
+        Some(pair) => Err(Reason::DuplicateOutput {
+            output: pair[0].0,
+            first: pair[0].1,
+            second: pair[1].1,
+        }),
+    }
 }
 
 fn image(id: BufferId, buffer: &Buffer) -> Result<(), Reason> {

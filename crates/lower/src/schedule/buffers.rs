@@ -7,7 +7,6 @@ use restride_loops::ir::{
     Addr, Buffer, BufferId, Image, IndexType, Norm, Place, Role, Stmt, Width,
 };
 use smallvec::{SmallVec, smallvec};
-use std::collections::BTreeMap;
 
 /// The width of an element.
 pub(crate) fn width(element: ElementType) -> Result<Width, LowerError> {
@@ -58,21 +57,44 @@ impl IndexColumn {
 pub(crate) struct Buffers<'p> {
     plan: &'p Plan,
     made: Vec<Buffer>,
-    known: BTreeMap<Key, BufferId>,
+    /// One for each input, output, constant and stage of the plan, in this order.
+    known: SmallVec<[Option<BufferId>; 8]>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 enum Key {
     Read(Source),
     Output(u32),
 }
 
+impl Key {
+    /// Its place among all that a plan has.
+    fn place(self, plan: &Plan) -> Option<usize> {
+        let of = [
+            plan.inputs.len(),
+            plan.outputs.len(),
+            plan.constants.len(),
+            plan.stages.len(),
+        ];
+        let (kind, n) = match self {
+            Self::Read(Source::Input(n)) => (0, n),
+            Self::Output(n) => (1, n),
+            Self::Read(Source::Constant(n)) => (2, n),
+            Self::Read(Source::Stage(n)) => (3, n),
+        };
+        let before: usize = of[..kind].iter().sum();
+        ((n as usize) < of[kind]).then(|| before + n as usize)
+    }
+}
+
 impl<'p> Buffers<'p> {
     pub(crate) fn new(plan: &'p Plan) -> Self {
+        let ends = plan.inputs.len() + plan.outputs.len();
+        let all = ends + plan.constants.len() + plan.stages.len();
         Self {
             plan,
-            made: Vec::with_capacity(plan.inputs.len() + plan.outputs.len()),
-            known: BTreeMap::new(),
+            made: Vec::with_capacity(ends),
+            known: SmallVec::from_elem(None, all),
         }
     }
 
@@ -85,12 +107,14 @@ impl<'p> Buffers<'p> {
         key: Key,
         make: impl FnOnce(&Plan) -> Result<Buffer, LowerError>,
     ) -> Result<BufferId, LowerError> {
-        if let Some(id) = self.known.get(&key) {
+        let place = key.place(self.plan).ok_or(LowerError::Dangling)?;
+        let known = &mut self.known[place];
+        if let Some(id) = known {
             return Ok(*id);
         }
         let id = BufferId(self.made.len() as u32);
         self.made.push(make(self.plan)?);
-        self.known.insert(key, id);
+        *known = Some(id);
         Ok(id)
     }
 

@@ -66,7 +66,7 @@ impl<'p> Emitter<'p> {
         for part in parts {
             pass = pass.saturating_add(bytes(part)?.saturating_mul(2));
         }
-        let mut groups = Vec::new();
+        let mut groups = SmallVec::new();
         for part in parts {
             let destination = self.buffers.destination(part.stage)?;
             match &part.piece.body {
@@ -138,7 +138,7 @@ impl<'p> Emitter<'p> {
         Ok(())
     }
 
-    /// Units that are moved together; mostly a single one.
+    /// One group.
     fn group(
         &mut self,
         group: &[Unit],

@@ -113,7 +113,7 @@ pub fn schedule(plan: &Plan, target: &Target, meter: &Meter) -> Result<Scheduled
     stages.sort_unstable();
     for of_one in stages.chunk_by(|a, b| a.0 == b.0) {
         let phase = &mut phases[of_one[0].0];
-        let parts: Vec<Part<'_>> = of_one
+        let parts: SmallVec<[Part<'_>; 4]> = of_one
             .iter()
             .flat_map(|&(_, stage)| {
                 let it = &plan.stages[stage];
