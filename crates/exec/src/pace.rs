@@ -24,7 +24,10 @@ pub fn code_pays_after(kernel: &Kernel) -> Option<u32> {
         return None;
     }
     let gain = PER_RUN.saturating_add(work.overhead) / PER_NANOSECOND;
-    let making = MAKING.1.saturating_mul(work.statements).saturating_add(MAKING.0);
+    let making = MAKING
+        .1
+        .saturating_mul(work.statements)
+        .saturating_add(MAKING.0);
     Some(u32::try_from(making.div_ceil(gain.max(1))).unwrap_or(u32::MAX))
 }
 

@@ -1,10 +1,10 @@
 //! The graph: an arena of values, each made by one operator from values before it.
 
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use smallvec::SmallVec;
 
 use restride_text::Span;
 

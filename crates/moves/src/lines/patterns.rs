@@ -15,7 +15,7 @@ use crate::byte_box::Step;
 
 /// So many programs are remembered, each in one of two places. Those that were found again stay
 /// longer than others: a shape may have patterns of its own that never come again.
-const PLACES: usize = 128;
+const PLACES: usize = 256;
 
 /// The dimensions of a unit, and what large strides were replaced.
 pub(super) struct Pattern {
@@ -122,7 +122,7 @@ impl Pattern {
         Unit::of(self.run, &self.dims)
     }
 
-    fn place(&self) -> usize {
+    fn hash(&self) -> u64 {
         let words = self
             .dims
             .iter()
@@ -130,8 +130,7 @@ impl Pattern {
         let mix = |hash: u64, word: usize| {
             (hash.rotate_left(5) ^ word as u64).wrapping_mul(0x517c_c1b7_2722_0a95)
         };
-        let hash = words.fold(self.run as u64, mix);
-        (hash >> 32) as usize % PLACES
+        words.fold(self.run as u64, mix)
     }
 }
 
@@ -170,15 +169,22 @@ impl<Op> Last<Op> {
 
 /// The programs that one kind of machine has been given.
 pub(super) struct Known<W> {
-    places: Mutex<Vec<Option<Entry<W>>>>,
+    places: Mutex<Vec<Place<W>>>,
+}
+
+/// As small as can be: most that are looked at are not what is looked for.
+struct Place<W> {
+    /// A part of the hash of what is here.
+    tag: u32,
+    /// Whether it was found since a place was last looked for.
+    found: bool,
+    entry: Option<Box<Entry<W>>>,
 }
 
 struct Entry<W> {
     run: usize,
     dims: Dims,
     made: Made<W>,
-    /// Whether it was found since a place was last looked for.
-    found: bool,
 }
 
 /// A program and what it costs; nothing for a unit that has none.
@@ -195,17 +201,20 @@ impl<W> Default for Known<W> {
 impl<W: Way> Known<W> {
     /// The program of a pattern.
     pub(super) fn program(&self, pattern: &Pattern) -> Made<W> {
-        let place = pattern.place();
+        let hash = pattern.hash();
+        let (place, tag) = ((hash >> 32) as usize % PLACES, hash as u32);
         let places = [place, place ^ 1];
         let lock = || self.places.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut entries = lock();
             for place in places {
-                if let Some(Some(entry)) = entries.get_mut(place)
+                if let Some(place) = entries.get_mut(place)
+                    && let Some(entry) = &place.entry
+                    && place.tag == tag
                     && entry.run == pattern.run
                     && entry.dims == pattern.dims
                 {
-                    entry.found = true;
+                    place.found = true;
                     return entry.made.clone();
                 }
             }
@@ -216,23 +225,27 @@ impl<W: Way> Known<W> {
             run: pattern.run,
             dims: pattern.dims.clone(),
             made: made.clone(),
-            found: false,
         };
         let mut entries = lock();
         if entries.is_empty() {
-            entries.resize_with(PLACES, || None);
+            entries.resize_with(PLACES, || Place {
+                tag: 0,
+                found: false,
+                entry: None,
+            });
         }
-        let is_free = |place: &usize| match &entries[*place] {
-            Some(entry) => !entry.found,
-            None => true,
-        };
-        let free = places.iter().copied().find(is_free);
+        let free = places.iter().copied().find(|place| !entries[*place].found);
         if free.is_none() {
             for place in places {
-                entries[place].iter_mut().for_each(|it| it.found = false);
+                entries[place].found = false;
             }
         }
-        let old = entries[free.unwrap_or(place)].replace(entry);
+        let new = Place {
+            tag,
+            found: false,
+            entry: Some(Box::new(entry)),
+        };
+        let old = std::mem::replace(&mut entries[free.unwrap_or(place)], new);
         drop(entries);
         drop(old);
         made

@@ -43,7 +43,7 @@ impl<K: Kernel> Body for Wide<K> {
     type Params = WideParams;
 
     fn elsewhere(params: &WideParams) -> usize {
-        size_of_val(&*params.unit) + params.peel.bytes()
+        size_of_val(&*params.unit)
     }
 
     #[inline(always)]
@@ -212,7 +212,7 @@ unsafe fn row_at_edge<K: Kernel>(
         let held = K::hold(&params.unit);
         K::unit::<false, false>(dst, src, &held);
         let Some(last) = row.last else { return };
-        let &Middle { start, count } = params.peel.at(dst);
+        let Middle { start, count } = params.peel.at(dst);
         let (to, from) = start.from(dst, src);
         let off = from.addr().wrapping_sub(base.addr()) as isize;
         let (low, high) = params.room(off, &params.reach);
