@@ -13,27 +13,46 @@ pub(super) struct Peel {
     /// For every place, after how many steps they start; a unit has at most a thousand.
     steps: [u16; LINE],
     behind: Behind,
+    /// For every place, what follows from that, where rows are so short that working it out would be
+    /// felt.
+    known: Option<Box<[Middle; LINE]>>,
 }
+
+/// Rows of fewer bytes are short. A table for them takes as long to make as a few dozen rows.
+const SHORT_ROW: usize = 1024;
 
 impl Peel {
     pub(super) fn new(cut: &Cut, unit: &[Op]) -> Peel {
         // From unit to unit, stores must keep their places in lines.
         let keeps = (cut.long.dst * cut.steps as isize).rem_euclid(LINE as isize) == 0
             && unit.iter().all(|op| op.store == u64::MAX);
+        let steps = match keeps {
+            true => best(cut, unit),
+            false => [cut.steps as u16; LINE],
+        };
+        let behind = Behind::new(cut);
+        let row = cut.long.extent.saturating_mul(cut.long.dst.unsigned_abs());
+        let table = || Box::new(steps.map(|steps| behind.after(steps.into())));
         Peel {
-            steps: if keeps {
-                best(cut, unit)
-            } else {
-                [cut.steps as u16; LINE]
-            },
-            behind: Behind::new(cut),
+            steps,
+            behind,
+            known: (row < SHORT_ROW).then(table),
         }
+    }
+
+    /// What it holds elsewhere.
+    pub(super) fn bytes(&self) -> usize {
+        self.known.as_ref().map_or(0, |table| size_of_val(&**table))
     }
 
     /// The units behind the first of a row that starts at an address.
     #[inline(always)]
     pub(super) fn at(&self, dst: *mut u8) -> Middle {
-        self.behind.after(self.steps[dst.addr() % LINE].into())
+        let place = dst.addr() % LINE;
+        match &self.known {
+            Some(table) => table[place],
+            None => self.behind.after(self.steps[place].into()),
+        }
     }
 }
 

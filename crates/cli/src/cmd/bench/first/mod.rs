@@ -113,8 +113,8 @@ struct Row {
     first_run: Times,
     later_run: Times,
     stages: [Times; STAGES.len()],
-    /// All first calls, from the shape on, over all later ones, where outputs are large.
-    over_later: Option<f64>,
+    /// All first calls, from the shape on, and all later ones, where outputs are large.
+    together: Option<(f64, f64)>,
 }
 
 impl Row {
@@ -143,7 +143,7 @@ impl Row {
             first_run: Times::new(),
             later_run: Times::new(),
             stages: Default::default(),
-            over_later: None,
+            together: None,
         };
         let mut outputs: Vec<Vec<u8>> = Vec::new();
         let (mut firsts, mut laters) = (0.0, 0.0);
@@ -185,9 +185,14 @@ impl Row {
                     laters += later;
                 }
             }
+        }
+        row.together = (laters > 0.0).then_some((firsts, laters));
+        // Apart, since code that has just run is faster than it is after a call.
+        for sample in samples {
+            let program = engine.specialise(&template, &sample.shapes());
+            let program = program.map_err(|e| e.to_string())?;
             row.stages_of(sample, (views, &planner), &program)?;
         }
-        row.over_later = (laters > 0.0).then(|| firsts / laters);
         Ok(row)
     }
 
@@ -223,9 +228,15 @@ impl Row {
         }
     }
 
+    /// How much more first calls take than later ones.
+    fn over_later(&self) -> Option<f64> {
+        self.together.map(|(firsts, laters)| firsts / laters)
+    }
+
     fn line(&self) -> String {
         let at = |times: &Times, part: usize| duration(quantile(times, part));
-        let over = self.over_later.map_or("-".into(), |n| format!("{n:.2}"));
+        let over = self.over_later();
+        let over = over.map_or("-".into(), |n| format!("{n:.2}"));
         let mut line = format!(
             "{:<24} {:>6} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {over:>6} ",
             self.name,
@@ -265,15 +276,18 @@ fn together(rows: &[Row]) -> String {
         .iter()
         .map(|row| quantile(&row.new_shape, 50))
         .collect();
-    let over = geometric_mean(rows.iter().filter_map(|row| row.over_later));
+    let over = geometric_mean(rows.iter().filter_map(Row::over_later));
+    let sums = rows.iter().filter_map(|row| row.together);
+    let (firsts, laters) = sums.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
     format!(
         "a new shape: {} in the median of medians, {} at p99 of all, {} at worst\n\
-         first calls over later ones of {} and more: {:.2} in the geometric mean\n",
+         first calls over later ones of {} and more: {:.2} in the geometric mean, {:.2} all together\n",
         duration(quantile(&medians, 50)),
         of(|row| &row.new_shape, 99),
         of(|row| &row.new_shape, 100),
         size(LARGE),
         over.unwrap_or(0.0),
+        firsts / laters.max(1.0),
     )
 }
 
