@@ -2,8 +2,9 @@
 //!
 //! A program is found in a few microseconds, and the next size of a tensor mostly has the same one:
 //! the channels of a pixel lie where they lie, however wide the image is. Where copies are so far apart
-//! that nothing is shared between them, only their places in lines matter, so strides as large as that
-//! are replaced by the least that would do ([`Far`]), and put back into the program.
+//! that nothing is shared between them, it matters only whether they lie in lines as the first does,
+//! so strides as large as that are replaced by the least that would do ([`Far`]), and put back into
+//! the program.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -45,6 +46,10 @@ struct Replaced {
 /// What lies between copies that share nothing: a window before and one after.
 const APART: isize = 2 * LINE as isize;
 
+/// Where copies lie in lines that do not lie there as the first does: odd, so that none of the next
+/// ones does.
+const ELSEWHERE: isize = 21;
+
 impl Far {
     /// Replaces the large strides of one side.
     fn replace(dims: &mut Dims, run: usize, side: fn(&mut Step) -> &mut isize) -> Far {
@@ -67,7 +72,10 @@ impl Far {
             }
             reach = reach.saturating_add(size.saturating_mul(steps));
             if apart {
-                let by = least + size % LINE as isize;
+                let by = match size % LINE as isize {
+                    0 => least,
+                    _ => least + ELSEWHERE,
+                };
                 far.0.push(Replaced {
                     stride: size,
                     by,
@@ -315,7 +323,45 @@ mod tests {
         all.chain(between)
     }
 
-    fn agrees<W: Way>(same: impl Fn(&[W::Op], &[W::Op]) -> bool) {
+    /// Calls `see` with each byte that lines write, and the byte that they write there.
+    trait Writes {
+        fn writes(&self, see: impl FnMut(isize, isize));
+    }
+
+    impl Writes for wide::Op {
+        fn writes(&self, mut see: impl FnMut(isize, isize)) {
+            for place in (0..64).filter(|place| self.store >> place & 1 == 1) {
+                let pair = self.blend.iter().position(|bytes| bytes >> place & 1 == 1);
+                let pair = pair.expect("a byte of some window");
+                let at = usize::from(self.tables[pair][place]);
+                let (window, at) = (2 * pair + at / 64, at % 64);
+                assert_eq!(self.load[window] >> at & 1, 1, "a byte that is not loaded");
+                see(self.dst + place as isize, self.src[window] + at as isize);
+            }
+        }
+    }
+
+    impl Writes for narrow::Op {
+        fn writes(&self, mut see: impl FnMut(isize, isize)) {
+            for (table, src) in self.tables.iter().zip(self.src) {
+                let its = table.iter().enumerate().filter(|(_, at)| **at < 0x80);
+                its.for_each(|(place, at)| see(self.dst + place as isize, src + *at as isize));
+            }
+        }
+    }
+
+    fn written<Op: Writes>((lines, start): &Lines<Op>) -> Vec<(isize, isize)> {
+        let mut all = Vec::new();
+        for line in &**lines {
+            line.writes(|dst, src| all.push((dst, start + src)));
+        }
+        all.sort_unstable();
+        all
+    }
+
+    /// What stands for a unit does what the unit's own program would; what it costs is within `times`
+    /// of that.
+    fn agrees<W: Way<Op: Writes>>(times: usize) {
         let (mut replaced, mut made) = (0, 0);
         let remembered = Known::default();
         for (run, dims) in units() {
@@ -326,7 +372,8 @@ mod tests {
             let (Some((known, less)), Some((itself, cost))) = (known, itself) else {
                 continue;
             };
-            assert_eq!(less, cost, "{run} {dims:?}");
+            let near = less <= times * cost && cost <= times * less;
+            assert!(near, "{less} for {cost}: {run} {dims:?}");
             let nothing = Pattern::new(run, std::iter::empty());
             let itself = itself.ops(&nothing);
             let again = remembered
@@ -334,7 +381,7 @@ mod tests {
                 .map(|(way, _): (Arc<W>, _)| way);
             let again = again.expect("a program").ops(&pattern);
             for known in [known.ops(&pattern), again] {
-                let same = known.1 == itself.1 && same(&known.0, &itself.0);
+                let same = written(&known) == written(&itself);
                 assert!(same, "{run} {dims:?} by {:?}", pattern.dims);
             }
             made += 1;
@@ -345,8 +392,8 @@ mod tests {
 
     #[test]
     fn what_is_far_apart_may_be_as_far_as_it_likes() {
-        agrees::<wide::Way>(|a, b| a == b);
-        agrees::<narrow::Way>(|a, b| a == b);
+        agrees::<wide::Way>(2);
+        agrees::<narrow::Way>(1);
     }
 
     #[test]
@@ -360,11 +407,13 @@ mod tests {
             let found = crate::lines::search::cheapest(&shape, usize::MAX, &known);
             found.expect("a program").way
         };
-        // Planes become pixels; the places in lines are the same.
+        // Planes become pixels; it matters only whether all lie in lines as the first one does.
         let first = program(100, 192);
         assert!(Arc::ptr_eq(&first, &program(90, 64)));
         assert!(Arc::ptr_eq(&first, &program(480, 640)));
-        assert!(!Arc::ptr_eq(&first, &program(101, 191)));
+        let odd = program(101, 191);
+        assert!(!Arc::ptr_eq(&first, &odd));
+        assert!(Arc::ptr_eq(&odd, &program(99, 1001)));
         for width in 0..10_000 {
             program(31, 65 + width);
         }
