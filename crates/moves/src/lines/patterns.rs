@@ -2,9 +2,8 @@
 //!
 //! A program is found in a few microseconds, and the next size of a tensor mostly has the same one:
 //! the channels of a pixel lie where they lie, however wide the image is. Where copies are so far apart
-//! that nothing is shared between them, it matters only whether they lie in lines as the first does,
-//! so strides as large as that are replaced by the least that would do ([`Far`]), and put back into
-//! the program.
+//! that nothing is shared between them, it matters only how much they are aligned, so strides as large as
+//! that are replaced by the least that would do ([`Far`]), and put back into the program.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,9 +45,14 @@ struct Replaced {
 /// What lies between copies that share nothing: a window before and one after.
 const APART: isize = 2 * LINE as isize;
 
-/// Where copies lie in lines that do not lie there as the first does: odd, so that none of the next
-/// ones does.
-const ELSEWHERE: isize = 21;
+/// What stands for a place in a line: one as much aligned, so that whole elements stay whole and the next
+/// copies come to places of their own.
+fn elsewhere(place: isize) -> isize {
+    match place {
+        0 => 0,
+        _ => (21 << place.trailing_zeros()) % LINE as isize,
+    }
+}
 
 impl Far {
     /// Replaces the large strides of one side.
@@ -72,10 +76,7 @@ impl Far {
             }
             reach = reach.saturating_add(size.saturating_mul(steps));
             if apart {
-                let by = match size % LINE as isize {
-                    0 => least,
-                    _ => least + ELSEWHERE,
-                };
+                let by = least + elsewhere(size % LINE as isize);
                 far.0.push(Replaced {
                     stride: size,
                     by,
@@ -407,7 +408,7 @@ mod tests {
             let found = crate::lines::search::cheapest(&shape, usize::MAX, &known);
             found.expect("a program").way
         };
-        // Planes become pixels; it matters only whether all lie in lines as the first one does.
+        // Planes become pixels; it matters only how much they are aligned.
         let first = program(100, 192);
         assert!(Arc::ptr_eq(&first, &program(90, 64)));
         assert!(Arc::ptr_eq(&first, &program(480, 640)));
