@@ -426,10 +426,10 @@ fn pixel_shuffle() {
 
 #[test]
 fn transpositions_step_and_turn() {
-    let mut arena = Arena::new(1 << 19);
+    let mut arena = Arena::new(1 << 20);
     for width in [1, 2, 3, 4, 6, 8, 16] {
         for (rows, columns) in [(5, 40), (16, 16), (33, 70), (70, 33), (150, 20), (17, 131)] {
-            for step in [-4, -3, -2, -1, 1, 2, 3, 4, 5] {
+            for step in [-17, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 7, 12, 16, 17] {
                 let source = rows * i64::abs(step) + 3;
                 for form in [Form::Elements, Form::Transpose, Form::Staged, Form::Stream] {
                     let plane = [dim(rows, columns + 1, step), dim(columns, 1, source)];

@@ -76,14 +76,14 @@ fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step
     }
 }
 
-/// What it takes to pack sixteen bytes: their place, the store, and for each element of the step a load,
-/// a shuffle and a blend.
+/// What it takes to pack sixteen bytes: their place, the store, and for each window that has some of
+/// them a load, a shuffle and a blend.
 const PACK: (usize, usize) = (2, 3);
 
 /// A transposition whose rows step through the source, packed first.
 #[must_use]
 pub fn packed(plane: &Plane, bytes: usize) -> usize {
-    let lane = PACK.0 + PACK.1 * plane.step;
+    let lane = PACK.0 + PACK.1 * plane.step.min(plane.per_lane);
     transpose(plane).saturating_add(bytes.div_ceil(16).saturating_mul(lane))
 }
 

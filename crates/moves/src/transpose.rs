@@ -84,7 +84,7 @@ pub struct Plane {
 
 impl Plane {
     /// Rows that step further are not packed.
-    pub const LONGEST_STEP: usize = 4;
+    pub const LONGEST_STEP: usize = 16;
 
     /// Nothing if the box does not have the two dimensions, or they are not large enough for a
     /// block of some vector.

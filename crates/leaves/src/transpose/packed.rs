@@ -41,29 +41,27 @@ struct Windows {
     tables: [[u8; 16]; MOST],
 }
 
-/// The longest step, in elements.
+/// As many windows as the longest step has elements, or one for each of sixteen packed bytes.
 const MOST: usize = Plane::LONGEST_STEP;
 
 impl Windows {
-    /// Of elements of `width` bytes, `step` elements apart. The last window ends with the last byte
-    /// that is needed.
+    /// Of elements of `width` bytes, `step` elements apart; windows that have none are left out. The
+    /// last one ends with the last byte that is needed.
     fn new(width: usize, step: usize) -> Windows {
         let end = 16 * step - (step - 1) * width;
         let mut windows = Windows {
-            count: step,
+            count: 0,
             at: [0; MOST],
             tables: [[0x80; 16]; MOST],
         };
-        for (number, start) in windows.at[..step].iter_mut().enumerate() {
-            *start = (16 * number).min(end - 16);
-        }
         for byte in 0..16 {
             let from = byte / width * width * step + byte % width;
-            // The first window that reaches so far.
-            let holds = |start: &usize| from < start + 16;
-            if let Some(number) = windows.at[..step].iter().position(holds) {
-                windows.tables[number][byte] = (from - windows.at[number]) as u8;
-            }
+            let start = (from / 16 * 16).min(end - 16);
+            let known = windows.at[..windows.count].iter();
+            let number = known.take_while(|at| **at != start).count();
+            windows.at[number] = start;
+            windows.count = windows.count.max(number + 1);
+            windows.tables[number][byte] = (from - start) as u8;
         }
         windows
     }
