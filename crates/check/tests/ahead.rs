@@ -124,7 +124,7 @@ fn changed_constants_are_noticed() {
             Processor::X86 => support::x86::constants,
             _ => support::a64::constants,
         };
-        for (_, kernel) in support::changed::small_kernels(9_000_000, 3000).take(12) {
+        for (_, kernel) in support::changed::small_kernels(9_000_000, 3000).take(15) {
             let function = compiler.standalone(&kernel).expect("code");
             let follow = |code: &[u8], limits: &Limits| {
                 followed(machine.0, &kernel, &function, code, limits)

@@ -12,7 +12,6 @@ use target_lexicon::Triple;
 
 use crate::attach::Attachments;
 use crate::compiler::{CompileOptions, Compiler, calls_anything};
-use crate::cpu;
 use crate::emit::{Emitter, Statuses, signature};
 use crate::error::JitError;
 use crate::isa::{self, Paranoia};
@@ -132,17 +131,16 @@ impl Compiler {
         let mut attachments = Attachments::new(self.planner.clone(), false);
         self.context.clear();
         self.context.func.signature = signature(&*self.isa);
-        let architecture = self.isa.triple().architecture;
+        let machine = self.machine()?;
         Emitter::new(
             FunctionBuilder::new(&mut self.context.func, &mut self.functions),
             kernel,
             &mut attachments,
-            cpu::shuffles(self.features, architecture),
+            machine,
             Some(room),
             Statuses::Codes,
             self.instructions,
         )
-        .with_tables(cpu::has_tables(architecture))
         .whole(scratch)?;
         match calls_anything(&self.context.func) {
             true => Err(JitError::Internal("self-contained code has a call".into())),

@@ -215,6 +215,16 @@ impl Compiler {
         })
     }
 
+    /// What code is generated for.
+    pub(crate) fn machine(&self) -> Result<cpu::Machine, JitError> {
+        let triple = self.isa.triple();
+        let unknown = || JitError::Target(format!("there is no code for {triple}"));
+        Ok(cpu::Machine {
+            processor: cpu::processor(triple).ok_or_else(unknown)?,
+            features: self.features,
+        })
+    }
+
     /// All phases, one after the other, each on a cache line of its own.
     fn generate(
         &mut self,
@@ -234,7 +244,7 @@ impl Compiler {
         let room = self
             .self_contained
             .then(|| limit / kernel.statements().max(1));
-        let shuffles = cpu::shuffles(self.features, self.isa.triple().architecture);
+        let machine = self.machine()?;
         for stmts in &kernel.phases {
             self.context.clear();
             self.context.set_disasm(listing.is_some());
@@ -244,12 +254,11 @@ impl Compiler {
                 builder,
                 kernel,
                 &mut blob.attachments,
-                shuffles,
+                machine,
                 room,
                 Statuses::Numbers(&mut checks),
                 left,
             )
-            .with_tables(cpu::has_tables(self.isa.triple().architecture))
             .phase(stmts)
             .map_err(|error| match error {
                 JitError::TooLarge { .. } => JitError::TooLarge { limit },

@@ -1,15 +1,32 @@
-//! How much of an x86-64 inline code may use, as the code generator is told.
+//! Which machine code is generated for, and how much of an x86-64 it may use, as the code generator is told.
 
-use restride_moves::Features;
 use restride_moves::cells::Shuffles;
-use target_lexicon::{Architecture, Riscv64Architecture};
+use restride_moves::{Features, Processor};
+use target_lexicon::{Architecture, Riscv64Architecture, Triple};
 
-/// Which shuffles inline code has; nothing where there are no vectors.
-pub(crate) fn shuffles(features: Features, architecture: Architecture) -> Option<Shuffles> {
-    match (architecture, features) {
-        (Architecture::X86_64, Features::Sse2) => Some(Shuffles::Words),
-        (Architecture::Riscv64(profile), _) if !has_vectors(profile) => None,
-        _ => Some(Shuffles::Bytes),
+/// What code is generated for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    pub(crate) processor: Processor,
+    pub(crate) features: Features,
+}
+
+impl Machine {
+    /// Which shuffles inline code has; nothing where there are no vectors.
+    pub(crate) fn shuffles(self) -> Option<Shuffles> {
+        self.processor.shuffles(self.features)
+    }
+}
+
+/// The kind of a processor by its name; nothing for one that has never been tried.
+#[must_use]
+pub(crate) fn processor(triple: &Triple) -> Option<Processor> {
+    match triple.architecture {
+        Architecture::X86_64 => Some(Processor::X86_64),
+        Architecture::Aarch64(_) => Some(Processor::Aarch64),
+        Architecture::Riscv64(profile) if has_vectors(profile) => Some(Processor::Riscv64V),
+        Architecture::Riscv64(_) => Some(Processor::Riscv64),
+        _ => None,
     }
 }
 
@@ -52,10 +69,4 @@ pub(crate) fn cranelift_flags(
         .map(|(_, names)| names)
         .chain([vectors])
         .flat_map(|names| names.iter().copied())
-}
-
-/// Whether a shuffle of one vector takes a table from a register, of which a place that is none makes zero
-/// bits. Elsewhere the code generator would have to see to that.
-pub(crate) fn has_tables(architecture: Architecture) -> bool {
-    matches!(architecture, Architecture::Aarch64(_))
 }

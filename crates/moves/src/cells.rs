@@ -7,6 +7,7 @@
 use smallvec::SmallVec;
 
 use crate::byte_box::{ByteBox, Step, Steps};
+use crate::cost;
 use crate::lines::{NarrowOp, Units, turns};
 
 /// Bytes of a vector.
@@ -81,6 +82,40 @@ impl Vector {
         Self::new(line.dst, windows, shuffles)
     }
 
+    /// For each window, which of its bytes are which of the vector: 255 where another window's are.
+    #[must_use]
+    pub fn tables(&self) -> SmallVec<[[u8; 16]; 4]> {
+        const NONE: u8 = 255;
+        let mut from: [(usize, u8); 16] = std::array::from_fn(|at| (0, at as u8));
+        for (number, lanes) in self.shuffles.iter().enumerate() {
+            from = lanes.map(|lane| match lane < VECTOR as u8 || self.windows.len() < 2 {
+                true => from[usize::from(lane % VECTOR as u8)],
+                false => (number + 1, lane - VECTOR as u8),
+            });
+        }
+        let of = |window: usize| from.map(|(it, byte)| if it == window { byte } else { NONE });
+        (0..self.windows.len()).map(of).collect()
+    }
+
+    /// Instructions that put its windows together, where tables are in registers, and whether it takes tables.
+    #[must_use]
+    pub fn joined_by_tables(&self) -> (usize, bool) {
+        let windows = self.windows.len();
+        let each = self
+            .shuffles
+            .iter()
+            .map(|it| match (is_network(it), windows) {
+                (true, _) => 1,
+                (false, 1) => 1,
+                (false, _) => 3,
+            });
+        let (one_by_one, networks) = (each.sum(), self.shuffles.iter().all(is_network));
+        match networks || one_by_one < 2 * windows - 1 {
+            true => (one_by_one, !networks),
+            false => (2 * windows - 1, true),
+        }
+    }
+
     /// Whether it takes one instruction of the first x86-64: words of one window, or two of one
     /// followed by two of the other.
     fn is_words(&self) -> bool {
@@ -95,6 +130,28 @@ impl Vector {
         let [a, b, c, d] = std::array::from_fn(|_| windows.next().unwrap_or_default());
         starts && a == b && c == d
     }
+}
+
+/// Whether a shuffle takes no table on a machine that has instructions for what is common: elements that are zipped,
+/// unzipped, transposed, repeated or in reverse, or bytes that follow each other.
+fn is_network(lanes: &[u8; 16]) -> bool {
+    let is = |f: &dyn Fn(usize) -> usize| (0..16).all(|at| usize::from(lanes[at]) == f(at));
+    let first = usize::from(lanes[0]);
+    if is(&|at| first + at) {
+        return true;
+    }
+    [1, 2, 4, 8].into_iter().any(|size| {
+        let network = |half: usize| {
+            is(&|at| at / size % 2 * 16 + (half * 8 / size + at / size / 2) * size + at % size)
+                || is(&|at| (2 * (at / size) + half) * size + at % size)
+                || is(&|at| at / size % 2 * 16 + (at / size / 2 * 2 + half) * size + at % size)
+        };
+        let mut groups = [2, 4, 8].into_iter().filter(|group| *group > size);
+        let turned = |group: usize| {
+            is(&|at| at / group * group + group - (at % group / size + 1) * size + at % size)
+        };
+        network(0) || network(1) || is(&|at| first / size * size + at % size) || groups.any(turned)
+    })
 }
 
 /// The vectors of a cell, and so many steps between one cell and the next.
@@ -117,6 +174,8 @@ pub struct Cells {
     pub parts: SmallVec<[Part; 2]>,
     /// Loads, shuffles and stores of all of them.
     pub cost: usize,
+    /// What they are for.
+    shuffles: Shuffles,
 }
 
 /// What can be shuffled.
@@ -126,6 +185,9 @@ pub enum Shuffles {
     Words,
     /// Any bytes of two vectors.
     Bytes,
+    /// The same, by tables that stay in registers, of each vector those bytes that are wanted and zeros
+    /// elsewhere; what zips, unzips, transposes, repeats, reverses or shifts takes no table.
+    Tables,
 }
 
 /// Bytes of destination that a cell should have: a few vectors that are loaded at once.
@@ -157,7 +219,7 @@ impl Cells {
             return Self::split(run, &outer, inner, step, taken, bytes, shuffles);
         }
         let parts = [Part::new((0, 0), outer, &inner, run, shuffles)?];
-        Some(Self::from_parts(parts.into_iter().collect()))
+        Some(Self::from_parts(parts.into_iter().collect(), shuffles))
     }
 
     /// `taken` steps of `step` are part of the cell; the others repeat it. Cells that end with the
@@ -196,11 +258,11 @@ impl Cells {
             let rest = rest.max((VECTOR + bytes - 1) / bytes);
             parts.push(part(extent - rest, 1, rest)?);
         }
-        Some(Self::from_parts(parts))
+        Some(Self::from_parts(parts, shuffles))
     }
 
     /// The lines of a line program: rows of units, of which the last may overlap the one before.
-    pub(crate) fn of_lines(units: &Units<NarrowOp, usize>) -> Self {
+    pub(crate) fn of_lines(units: &Units<NarrowOp, usize>, shuffles: Shuffles) -> Self {
         let cut = turns::take(units.cut.clone());
         let cell: Vec<Vector> = units.ops.iter().map(Vector::of_line).collect();
         let part = |first: usize, repeated: usize| {
@@ -224,7 +286,7 @@ impl Cells {
         if !cut.long.extent.is_multiple_of(cut.steps) {
             parts.push(part(cut.long.extent - cut.steps, 1));
         }
-        Self::from_parts(parts)
+        Self::from_parts(parts, shuffles)
     }
 
     /// Whether no vector takes more than a shuffle of words.
@@ -235,14 +297,24 @@ impl Cells {
 
     /// About how many instructions their code has.
     pub(crate) fn code(&self) -> usize {
-        self.parts.iter().map(Part::once).sum()
+        self.parts.iter().map(|it| it.once(self.shuffles)).sum()
     }
 
-    fn from_parts(parts: SmallVec<[Part; 2]>) -> Self {
+    fn from_parts(mut parts: SmallVec<[Part; 2]>, shuffles: Shuffles) -> Self {
+        if shuffles == Shuffles::Tables {
+            // A window stays in its register while vectors take from it.
+            let first = |vector: &Vector| vector.windows.iter().min().copied();
+            let cells = parts.iter_mut().map(|part| &mut part.cell);
+            cells.for_each(|cell| cell.sort_by_key(first));
+        }
         let cost = parts
             .iter()
-            .fold(0usize, |sum, part| sum.saturating_add(part.cost()));
-        Self { parts, cost }
+            .fold(0usize, |sum, part| sum.saturating_add(part.cost(shuffles)));
+        Self {
+            parts,
+            cost,
+            shuffles,
+        }
     }
 }
 
@@ -272,21 +344,26 @@ impl Part {
     }
 
     /// Loads, shuffles and stores.
-    fn cost(&self) -> usize {
-        let once = self.once();
+    fn cost(&self, shuffles: Shuffles) -> usize {
+        let around = match (shuffles, self.steps.is_empty()) {
+            (Shuffles::Tables, false) => cost::TURN,
+            _ => 0,
+        };
+        let once = self.once(shuffles) + around;
         let steps = self.steps.iter();
         steps.fold(once, |n, step| n.saturating_mul(step.extent))
     }
 
     /// The same of one cell.
-    fn once(&self) -> usize {
+    fn once(&self, shuffles: Shuffles) -> usize {
         let mut loads: SmallVec<[isize; 16]> = SmallVec::new();
         let mut others = 0;
         for vector in &self.cell {
             loads.extend(vector.windows.iter().copied());
-            // Two windows may take two instructions to join.
-            others += 1 + match vector.windows.len() {
-                1 => vector.shuffles.len(),
+            others += 1 + match (shuffles, vector.windows.len()) {
+                (Shuffles::Tables, _) => vector.joined_by_tables().0,
+                (_, 1) => vector.shuffles.len(),
+                // Two windows may take two instructions to join.
                 _ => 2 * vector.shuffles.len(),
             };
         }

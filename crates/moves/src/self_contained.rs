@@ -7,6 +7,7 @@ use restride_loops::Form;
 
 use crate::byte_box::ByteBox;
 use crate::cells::{Cells, Shuffles};
+use crate::cost::TURN;
 use crate::cost::inline::{WORTH_A_SEARCH, loads};
 use crate::inline::Inline;
 use crate::lines::{Known, Program};
@@ -24,6 +25,11 @@ pub(crate) fn self_contained(
     if runs <= WORTH_A_SEARCH || shape.steps.is_empty() {
         return Inline::Runs;
     }
+    // A loop of runs has eight loads and stores a turn.
+    let runs = match shuffles {
+        Shuffles::Tables => runs.saturating_add(runs / 16 * TURN),
+        Shuffles::Words | Shuffles::Bytes => runs,
+    };
     let mut best = (runs, Inline::Runs);
     let mut offer = |cost: usize, code: usize, inline: Inline| {
         // Of equals, tiles use whole lines of memory.
@@ -43,10 +49,10 @@ pub(crate) fn self_contained(
     Cells::of(shape, shuffles)
         .into_iter()
         .for_each(&mut offer_cells);
-    if shuffles == Shuffles::Bytes {
+    if shuffles != Shuffles::Words {
         let lines = Program::narrow(shape, known, usize::MAX);
         lines
-            .map(|(_, units)| Cells::of_lines(&units))
+            .map(|(_, units)| Cells::of_lines(&units, shuffles))
             .into_iter()
             .for_each(&mut offer_cells);
     }

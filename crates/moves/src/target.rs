@@ -1,6 +1,6 @@
 //! What is known of the machine that moves are planned for.
 
-use crate::Features;
+use crate::{Features, Processor};
 
 /// What the cost model knows of a machine. Sizes are bytes.
 ///
@@ -12,7 +12,9 @@ use crate::Features;
 /// Any numbers will do: those that no machine has count as the nearest that one may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// What code may use of the processor.
+    /// Which kind of processor it has.
+    pub processor: Processor,
+    /// What code may use of it, where it is an x86-64.
     pub features: Features,
     /// A cache line.
     pub line: i64,
@@ -24,6 +26,8 @@ pub struct Target {
     pub l2: i64,
     /// The last-level cache.
     pub last: i64,
+    /// Whether there are stores past the caches: precompiled moves have them, code of its own has not.
+    pub stores_past: bool,
     /// Work below this is never shared out between threads.
     pub parallel_from: i64,
     /// What one iteration of a parallel loop should move at least.
@@ -41,12 +45,14 @@ impl Default for Target {
     /// everywhere, and all features of this machine.
     fn default() -> Self {
         Self {
+            processor: Processor::host(),
             features: Features::detect(),
             line: 64,
             l1: 48 << 10,
             l1_way: 4 << 10,
             l2: 1 << 20,
             last: 32 << 20,
+            stores_past: true,
             parallel_from: 128 << 10,
             grain: 32 << 10,
         }
@@ -60,6 +66,29 @@ impl Target {
         Self {
             features,
             ..Self::default()
+        }
+    }
+
+    /// A machine that need not be this one, for code of its own that one thread runs: of an x86-64 the caches of the
+    /// default, of an Arm those of a phone or a small board (Cortex-A76), of a RISC-V those of a board (P550).
+    #[must_use]
+    pub fn of(processor: Processor, features: Features) -> Self {
+        let (l1, l1_way, l2, last) = match processor {
+            Processor::X86_64 => (48 << 10, 4 << 10, 1 << 20, 32 << 20),
+            Processor::Aarch64 => (64 << 10, 16 << 10, 512 << 10, 2 << 20),
+            Processor::Riscv64 | Processor::Riscv64V => (32 << 10, 8 << 10, 256 << 10, 4 << 20),
+        };
+        Self {
+            processor,
+            features,
+            line: 64,
+            l1,
+            l1_way,
+            l2,
+            last,
+            stores_past: false,
+            parallel_from: i64::MAX,
+            grain: 32 << 10,
         }
     }
 
@@ -85,12 +114,14 @@ impl Target {
         // The sets of a way are gone through.
         let l1_way = self.l1_way.clamp(line, 1 << 16);
         Self {
+            processor: self.processor,
             features: self.features,
             line,
             l1: self.l1.clamp(l1_way, MOST),
             l1_way,
             l2: self.l2.clamp(line, MOST),
             last: self.last.clamp(line, MOST),
+            stores_past: self.stores_past,
             parallel_from: self.parallel_from.max(0),
             grain: self.grain.clamp(1, MOST),
         }
@@ -108,7 +139,7 @@ impl Target {
     /// of the last one, which never holds only what one pass needs.
     #[must_use]
     pub fn goes_past(&self, pass: i64) -> bool {
-        pass >= self.last / 3 * 2
+        self.stores_past && pass >= self.last / 3 * 2
     }
 
     /// Elements of `width` bytes in a line.

@@ -33,7 +33,7 @@ impl Tiles {
     pub(crate) fn plane(shape: &ByteBox, shuffles: Shuffles) -> Option<Plane> {
         let features = match shuffles {
             Shuffles::Words => Features::Sse2,
-            Shuffles::Bytes => Features::Avx2,
+            Shuffles::Bytes | Shuffles::Tables => Features::Avx2,
         };
         Plane::of(shape, features).filter(|plane| plane.cell == shape.run)
     }

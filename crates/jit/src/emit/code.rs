@@ -7,9 +7,11 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FuncInstBuilder, FunctionBuilder};
+use restride_moves::Processor;
 use smallvec::SmallVec;
 
 use super::At;
+use crate::cpu::Machine;
 
 /// The signature of a phase: `(buffers, chunk, chunks) -> status`.
 pub(crate) fn signature(isa: &dyn TargetIsa) -> Signature {
@@ -64,16 +66,22 @@ pub(super) struct Code<'f> {
     signatures: SmallVec<[(usize, usize, SigRef); 2]>,
     /// Whether sixteen bytes are one register; they are two otherwise.
     has_vectors: bool,
+    processor: Processor,
+    /// Addresses that were taken in this block, each a pointer and so many bytes: what lies not far from one of
+    /// them takes no other.
+    anchors: SmallVec<[(Value, i64, Value); 8]>,
 }
 
 /// The only promise made of any access: it does not trap.
 const FLAGS: MemFlagsData = MemFlagsData::new().with_notrap();
 
 impl<'f> Code<'f> {
-    pub(super) fn new(builder: FunctionBuilder<'f>, has_vectors: bool) -> Self {
+    pub(super) fn new(builder: FunctionBuilder<'f>, machine: Machine) -> Self {
         Self {
             builder,
-            has_vectors,
+            has_vectors: machine.shuffles().is_some(),
+            processor: machine.processor,
+            anchors: SmallVec::new(),
             signatures: SmallVec::new(),
         }
     }
@@ -141,12 +149,39 @@ impl<'f> Code<'f> {
         self.ins().symbol_value(types::I64, symbol)
     }
 
-    /// The pointer and 32-bit displacement of an address.
-    fn split(&mut self, at: At) -> (Value, i32) {
+    /// The pointer and displacement of an access of so many bytes.
+    fn split(&mut self, at: At, bytes: i64) -> (Value, i32) {
+        if !self.processor.reaches(at.offset, bytes)
+            && let Some((ptr, offset)) = self.anchored(at, bytes)
+        {
+            return (ptr, offset);
+        }
         match i32::try_from(at.offset) {
             Ok(offset) => (at.ptr, offset),
             Err(_) => (self.ins().iadd_imm_s(at.ptr, at.offset), 0),
         }
+    }
+
+    /// The same by an address nearby, which is taken if there is none yet. It is a difference, for a sum would be
+    /// made a part of each access again, and with it its constant.
+    fn anchored(&mut self, at: At, bytes: i64) -> Option<(Value, i32)> {
+        let (processor, number) = (self.processor, at.offset);
+        let near = |anchor: i64| {
+            let by = number.checked_sub(anchor)?;
+            processor.reaches(by, bytes).then_some(by as i32)
+        };
+        let of_pointer = self.anchors.iter().filter(|(ptr, ..)| *ptr == at.ptr);
+        let mut known = of_pointer.filter_map(|(_, by, value)| Some((*value, near(*by)?)));
+        if let Some(known) = known.next() {
+            return Some(known);
+        }
+        // One instruction adds a multiple of a page.
+        let page = number & !0xfff;
+        let anchor = if near(page).is_some() { page } else { number };
+        let by = self.constant(anchor.wrapping_neg());
+        let value = self.ins().isub(at.ptr, by);
+        self.anchors.push((at.ptr, anchor, value));
+        Some((value, near(anchor)?))
     }
 
     pub(super) fn load(&mut self, ty: Type, at: At) -> Value {
@@ -154,12 +189,28 @@ impl<'f> Code<'f> {
             true => types::I128,
             false => ty,
         };
-        let (ptr, offset) = self.split(at);
+        let (ptr, offset) = self.split(at, ty.bytes().into());
         self.ins().load(ty, FLAGS, ptr, offset)
     }
 
+    /// Loads an integer of so many bytes, widened to 64 bits.
+    pub(super) fn load_wide(&mut self, bytes: usize, signed: bool, at: At) -> Value {
+        let (ptr, offset) = self.split(at, bytes as i64);
+        let ins = self.ins();
+        match (bytes, signed) {
+            (1, false) => ins.uload8(types::I64, FLAGS, ptr, offset),
+            (1, true) => ins.sload8(types::I64, FLAGS, ptr, offset),
+            (2, false) => ins.uload16(types::I64, FLAGS, ptr, offset),
+            (2, true) => ins.sload16(types::I64, FLAGS, ptr, offset),
+            (4, false) => ins.uload32(FLAGS, ptr, offset),
+            (4, true) => ins.sload32(FLAGS, ptr, offset),
+            _ => ins.load(types::I64, FLAGS, ptr, offset),
+        }
+    }
+
     pub(super) fn store(&mut self, value: Value, at: At) {
-        let (ptr, offset) = self.split(at);
+        let bytes = self.builder.func.dfg.value_type(value).bytes();
+        let (ptr, offset) = self.split(at, bytes.into());
         self.ins().store(FLAGS, value, ptr, offset);
     }
 
@@ -251,13 +302,14 @@ impl<'f> Code<'f> {
     }
 
     pub(super) fn enter(&mut self, block: Block) {
+        self.anchors.clear();
         self.builder.switch_to_block(block);
     }
 
     /// Enters a block that is laid out behind the hot code.
     pub(super) fn enter_cold(&mut self, block: Block) {
         self.builder.set_cold_block(block);
-        self.builder.switch_to_block(block);
+        self.enter(block);
     }
 
     /// Makes a block's parameter.

@@ -13,7 +13,7 @@ pub(super) const STRAIGHT: i64 = 24;
 /// The same of one run.
 const STRAIGHT_RUN: i64 = 32;
 /// Loads per iteration that a loop is unrolled to.
-const UNROLLED: i64 = 8;
+pub(super) const UNROLLED: i64 = 8;
 /// Bytes that such a loop moves at once.
 const BLOCK: i64 = UNROLLED * 16;
 

@@ -1,16 +1,20 @@
 //! Rows named by an index tensor.
 
-use restride_loops::{Form, Gather, Place};
+use cranelift_codegen::ir::{Type, Value};
+use restride_loops::{Form, Gather, Place, Role};
 use restride_moves::{ByteBox, Inline, Step, Steps};
 use smallvec::SmallVec;
 
-use super::copy::STRAIGHT;
+use super::copy::{STRAIGHT, UNROLLED, chunks, loads};
 use super::{At, Emitter, impossible};
 use crate::error::JitError;
 
 /// Rows in a straight line at most: of those that one load moves, and of others.
 const MOST_STRAIGHT: i64 = 6;
 const ROWS_AT_ONCE: usize = 2;
+
+/// Loads in a straight line at most, of rows that constants name.
+const CONSTANT: usize = 256;
 
 /// Points of a row that take one look at their index, where these lie further apart than rows do.
 const POINTS: usize = 8;
@@ -109,6 +113,16 @@ impl Emitter<'_, '_> {
                 .call(entry, &[args[0], args[1], args[2], params], 0);
             return Ok(());
         };
+        if let Some(runs) = self.constant_runs(g, &shape) {
+            let cost = runs.iter().map(|run| loads(run.2));
+            let cost = cost.fold(0, i64::saturating_add);
+            if cost <= (room / 2).min(CONSTANT) as i64 {
+                self.nest(dst, src, &shape.steps, cost, &mut |emit, dst, src| {
+                    emit.copy_runs(dst, src, &runs);
+                });
+                return Ok(());
+            }
+        }
         for (outer, inner) in around_rows(&shape, g.dst_stride.wrapping_mul(width)) {
             let plan = self.self_contained(&inner, Form::Elements, room / ROWS_AT_ONCE);
             let (dst, src) = (dst.plus(outer.at.0 as i64), src.plus(outer.at.1 as i64));
@@ -134,13 +148,67 @@ impl Emitter<'_, '_> {
             dst: g.dst_stride.wrapping_mul(self.width(&g.dst)) as isize,
             src: self.index_bytes(&g.index, g.index_stride) as isize,
         };
-        let cost = match shape.steps.is_empty() && shape.run <= 16 {
-            true => STRAIGHT / MOST_STRAIGHT,
-            false => STRAIGHT / ROWS_AT_ONCE as i64,
+        let cost = match (shape.steps.is_empty() && shape.run <= 16, self.room) {
+            // Code that calls nothing is for long gathers, too: eight rows a turn.
+            (true, Some(_)) => 1,
+            (true, None) => STRAIGHT / MOST_STRAIGHT,
+            (false, _) => STRAIGHT / ROWS_AT_ONCE as i64,
         };
         self.try_nest(dst, index, &[row], cost, &mut |emit, dst, index| {
             emit.gather_row(g, dst, src, index, shape, plan)
         })
+    }
+
+    /// What a gather moves whose indices are constants: where each run begins in the destination and in the
+    /// source, and its bytes; rows that follow each other on both sides are one. Nothing if the indices are not
+    /// known, or one is out of range.
+    fn constant_runs(&self, g: &Gather, shape: &ByteBox) -> Option<Vec<(i64, i64, i64)>> {
+        let buffer = self.kernel.buffer(g.index.buffer)?;
+        let Role::Const(bytes) = &buffer.role else {
+            return None;
+        };
+        let is_fixed = g.index.addr.terms.is_empty() && g.extent <= CONSTANT as i64;
+        let width = g.norm.ty.width().bytes();
+        let (to, from) = (self.width(&g.dst), self.width(&g.src));
+        let mut runs: Vec<(i64, i64, i64)> = Vec::new();
+        for row in 0..if is_fixed { g.extent } else { return None } {
+            let at = g
+                .index
+                .addr
+                .base
+                .checked_add(row.checked_mul(g.index_stride)?)?;
+            let first = usize::try_from(at).ok()?.checked_mul(width)?;
+            let mut stored = [0; 8];
+            stored
+                .get_mut(..width)?
+                .copy_from_slice(bytes.get(first..)?.get(..width)?);
+            let named = g.norm.select(g.norm.ty.widen(u64::from_le_bytes(stored)))?;
+            let dst = row.checked_mul(g.dst_stride)?.checked_mul(to)?;
+            let src = named.checked_mul(g.coeff)?.checked_mul(from)?;
+            let (dst, src) = (dst + shape.dst as i64, src + shape.src as i64);
+            let run = shape.run as i64;
+            match runs.last_mut() {
+                Some(last) if last.0 + last.2 == dst && last.1 + last.2 == src => last.2 += run,
+                _ => runs.push((dst, src, run)),
+            }
+        }
+        Some(runs)
+    }
+
+    /// Runs in a straight line, eight loads before their stores.
+    fn copy_runs(&mut self, dst: At, src: At, runs: &[(i64, i64, i64)]) {
+        let of = |run: &(i64, i64, i64)| {
+            let (to, from, bytes) = *run;
+            chunks(bytes).map(move |(at, ty)| (to + at, from + at, ty))
+        };
+        let all: Vec<_> = runs.iter().flat_map(of).collect();
+        for group in all.chunks(UNROLLED as usize) {
+            let load = |(_, from, ty): &(i64, i64, Type)| self.code.load(*ty, src.plus(*from));
+            let loaded: SmallVec<[Value; 8]> = group.iter().map(load).collect();
+            for ((to, ..), value) in group.iter().zip(loaded) {
+                self.code.store(value, dst.plus(*to));
+            }
+        }
     }
 
     fn gather_row(

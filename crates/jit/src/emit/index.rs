@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use restride_loops::{IndexType, Norm, Place, Stmt, Var};
+use restride_loops::{Norm, Place, Stmt, Var};
 use restride_moves::Steps;
 
 use super::{At, Emitter};
@@ -104,18 +104,8 @@ impl Emitter<'_, '_> {
     /// Loads one index, widened to 64 bits, with `limit` added if it is negative and wraps. The
     /// sum cannot overflow: one term is negative, the other is not.
     fn wrapped(&mut self, at: At, norm: &Norm) -> Value {
-        let narrow = match norm.ty {
-            IndexType::I8 | IndexType::U8 => types::I8,
-            IndexType::I16 | IndexType::U16 => types::I16,
-            IndexType::I32 | IndexType::U32 => types::I32,
-            IndexType::I64 | IndexType::U64 => types::I64,
-        };
-        let loaded = self.code.load(narrow, at);
-        let value = match (narrow == types::I64, norm.ty.is_signed()) {
-            (true, _) => loaded,
-            (false, true) => self.code.ins().sextend(types::I64, loaded),
-            (false, false) => self.code.ins().uextend(types::I64, loaded),
-        };
+        let bytes = norm.ty.width().bytes();
+        let value = self.code.load_wide(bytes, norm.ty.is_signed(), at);
         if !(norm.wrap && norm.ty.is_signed()) {
             return value;
         }

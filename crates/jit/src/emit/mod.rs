@@ -20,6 +20,7 @@ use restride_moves::{BoxError, ByteBox, Inline, STAGE};
 use smallvec::SmallVec;
 
 use crate::attach::Attachments;
+use crate::cpu::Machine;
 use crate::error::JitError;
 use code::{Code, Trips};
 use pointers::{Key, Pointers};
@@ -74,8 +75,6 @@ pub(crate) struct Emitter<'a, 'f> {
     shuffles: Option<Shuffles>,
     /// Where blocks are put together, if any are.
     stage: Option<StackSlot>,
-    /// Whether a shuffle may take its table from a register.
-    has_tables: bool,
     /// About how many instructions a statement may have, of code that does everything itself;
     /// nothing if it may call leaves.
     room: Option<usize>,
@@ -90,29 +89,23 @@ impl<'a, 'f> Emitter<'a, 'f> {
         builder: cranelift_frontend::FunctionBuilder<'f>,
         kernel: &'a Kernel,
         attachments: &'a mut Attachments,
-        shuffles: Option<Shuffles>,
+        machine: Machine,
         room: Option<usize>,
         statuses: Statuses<'a>,
         limit: usize,
     ) -> Self {
         Self {
-            code: Code::new(builder, shuffles.is_some()),
+            code: Code::new(builder, machine),
             kernel,
             attachments,
             pointers: Pointers::default(),
             in_range: SmallVec::new(),
-            shuffles,
-            has_tables: false,
+            shuffles: machine.shuffles(),
             stage: None,
             room,
             statuses,
             limit,
         }
-    }
-
-    /// For a machine whose shuffles may take their tables from registers.
-    pub(crate) fn with_tables(self, has_tables: bool) -> Self {
-        Self { has_tables, ..self }
     }
 
     /// Memory on the stack in which blocks are put together.

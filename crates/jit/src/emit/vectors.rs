@@ -1,7 +1,7 @@
 //! Boxes whose vectors are put together by shuffles.
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use restride_moves::cells::{Cells, Vector};
+use restride_moves::cells::{Cells, Shuffles, Vector};
 use smallvec::SmallVec;
 
 use super::{At, Emitter};
@@ -12,36 +12,8 @@ type Kept = SmallVec<[(isize, Value); KEPT]>;
 
 /// Tables of shuffles that stay in registers, where a shuffle takes its table from one. What the code
 /// generator makes of a shuffle there loads its table each time, and puts both windows beside each other.
-const TABLES: usize = 12;
+const TABLES: usize = 14;
 type Tables = SmallVec<[([u8; 16], Value); TABLES]>;
-
-/// What a shuffle takes from each of two windows; no byte is at 255.
-fn halves(lanes: &[u8; 16]) -> [[u8; 16]; 2] {
-    let of = |low: u8| lanes.map(|lane| if lane & 16 == low { lane & 15 } else { 255 });
-    [of(0), of(16)]
-}
-
-/// Whether a shuffle needs no table on any machine that has them: elements that are zipped, unzipped,
-/// transposed, repeated or in reverse, or bytes that follow each other.
-fn is_instruction(lanes: &[u8; 16]) -> bool {
-    let is = |f: &dyn Fn(usize) -> usize| (0..16).all(|at| usize::from(lanes[at]) == f(at));
-    let first = usize::from(lanes[0]);
-    if is(&|at| first + at) {
-        return true;
-    }
-    [1, 2, 4, 8].into_iter().any(|size| {
-        let network = |half: usize| {
-            is(&|at| at / size % 2 * 16 + (half * 8 / size + at / size / 2) * size + at % size)
-                || is(&|at| (2 * (at / size) + half) * size + at % size)
-                || is(&|at| at / size % 2 * 16 + (at / size / 2 * 2 + half) * size + at % size)
-        };
-        let mut groups = [2, 4, 8].into_iter().filter(|group| *group > size);
-        let turned = |group: usize| {
-            is(&|at| at / group * group + group - (at % group / size + 1) * size + at % size)
-        };
-        network(0) || network(1) || is(&|at| first / size * size + at % size) || groups.any(turned)
-    })
-}
 
 impl Emitter<'_, '_> {
     /// All vectors of a box.
@@ -50,9 +22,9 @@ impl Emitter<'_, '_> {
             let (dst, src) = (dst.plus(part.dst as i64), src.plus(part.src as i64));
             // A shuffle may take two instructions.
             let cost = part.cell.len() as i64 * 3 / 2;
-            let tables = match self.has_tables {
-                true => self.tables(&part.cell, !part.steps.is_empty()),
-                false => Tables::new(),
+            let tables = match self.shuffles {
+                Some(Shuffles::Tables) => self.tables(&part.cell, !part.steps.is_empty()),
+                _ => Tables::new(),
             };
             self.nest(dst, src, &part.steps, cost, &mut |emit, dst, src| {
                 emit.cell(dst, src, &part.cell, &tables);
@@ -60,49 +32,48 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The tables that the shuffles of a cell take, ahead of what repeats it: those of one window and, if it
-    /// is repeated, those of two.
+    /// The tables that the vectors of a cell take, ahead of what repeats it: those of one window and, if it
+    /// is repeated, those of several.
     fn tables(&mut self, cell: &[Vector], repeated: bool) -> Tables {
         let mut tables = Tables::new();
         for vector in cell {
-            let joins = vector.windows.len() > 1;
-            for lanes in &vector.shuffles {
-                if is_instruction(lanes) || (joins && !repeated) {
-                    continue;
-                }
-                let both = halves(lanes);
-                for half in &both[..if joins { 2 } else { 1 }] {
-                    if tables.len() < TABLES && !tables.iter().any(|(known, _)| known == half) {
-                        let table = self.code.vector(u128::from_le_bytes(*half));
-                        tables.push((*half, table));
-                    }
+            let by_tables = vector.joined_by_tables().1 && !vector.shuffles.is_empty();
+            if !by_tables || (vector.windows.len() > 1 && !repeated) {
+                continue;
+            }
+            for bytes in vector.tables() {
+                if tables.len() < TABLES && !tables.iter().any(|(known, _)| *known == bytes) {
+                    let table = self.code.vector(u128::from_le_bytes(bytes));
+                    tables.push((bytes, table));
                 }
             }
         }
         tables
     }
 
-    /// A shuffle by tables that are there, or as the code generator has it.
-    fn shuffled(
+    /// A vector put together by tables, if those that it takes are there.
+    fn by_tables(
         &mut self,
-        value: Value,
-        next: Option<Value>,
-        lanes: [u8; 16],
+        src: At,
+        vector: &Vector,
+        kept: &mut Kept,
         tables: &Tables,
-    ) -> Value {
-        let table = |half: [u8; 16]| tables.iter().find(|(known, _)| *known == half);
-        let [first, second] = halves(&lanes).map(table);
-        match (first, second, next) {
-            (Some((_, first)), _, None) if !is_instruction(&lanes) => {
-                self.code.ins().swizzle(value, *first)
-            }
-            (Some((_, first)), Some((_, second)), Some(next)) if !is_instruction(&lanes) => {
-                let first = self.code.ins().swizzle(value, *first);
-                let second = self.code.ins().swizzle(next, *second);
-                self.code.ins().bor(first, second)
-            }
-            _ => self.code.shuffle(value, next.unwrap_or(value), lanes),
+    ) -> Option<Value> {
+        if tables.is_empty() || vector.shuffles.is_empty() || !vector.joined_by_tables().1 {
+            return None;
         }
+        let table = |bytes: [u8; 16]| Some(tables.iter().find(|(known, _)| *known == bytes)?.1);
+        let all: Option<SmallVec<[Value; 4]>> = vector.tables().into_iter().map(table).collect();
+        let mut joined = None;
+        for (at, table) in vector.windows.iter().zip(all?) {
+            let window = self.window(src, *at, kept);
+            let taken = self.code.ins().swizzle(window, table);
+            joined = Some(match joined {
+                None => taken,
+                Some(before) => self.code.ins().bor(before, taken),
+            });
+        }
+        joined
     }
 
     /// One cell. A window is loaded where it is first needed, so that the load can become part of
@@ -110,18 +81,24 @@ impl Emitter<'_, '_> {
     fn cell(&mut self, dst: At, src: At, cell: &[Vector], tables: &Tables) {
         let mut kept = Kept::new();
         for vector in cell {
-            let mut windows = vector.windows.iter();
-            let Some(first) = windows.next() else {
-                continue;
-            };
-            let mut value = self.window(src, *first, &mut kept);
-            for lanes in &vector.shuffles {
-                let next = windows.next();
-                let next = next.map(|at| self.window(src, *at, &mut kept));
-                value = self.shuffled(value, next, *lanes, tables);
+            let value = self.by_tables(src, vector, &mut kept, tables);
+            let value = value.or_else(|| self.one_by_one(src, vector, &mut kept));
+            if let Some(value) = value {
+                self.code.store(value, dst.plus(vector.dst as i64));
             }
-            self.code.store(value, dst.plus(vector.dst as i64));
         }
+    }
+
+    /// A vector whose windows are joined by shuffles, one after the other.
+    fn one_by_one(&mut self, src: At, vector: &Vector, kept: &mut Kept) -> Option<Value> {
+        let mut windows = vector.windows.iter();
+        let mut value = self.window(src, *windows.next()?, kept);
+        for lanes in &vector.shuffles {
+            let next = windows.next();
+            let next = next.map_or(value, |at| self.window(src, *at, kept));
+            value = self.code.shuffle(value, next, *lanes);
+        }
+        Some(value)
     }
 
     fn window(&mut self, src: At, at: isize, kept: &mut Kept) -> Value {
