@@ -1,15 +1,15 @@
 //! The machine code of every workload, followed to its end: it moves the right bytes, all of them,
 //! and touches nothing else. So does that of random graphs, none of which the checker fails to
-//! understand; `RESTRIDE_CHECK_TIMES=N` compiles N times as many. Code for aarch64 is followed as well,
-//! whichever machine this is.
+//! understand; `RESTRIDE_CHECK_TIMES=N` compiles N times as many. Functions ahead of time are followed as well: workloads
+//! for aarch64, random graphs also for an x86-64 at each level.
 #![cfg(target_arch = "x86_64")]
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use restride::{Code, Config, Engine, Features, Options, Stages, Target, ViewPolicy};
-use restride_check::{Form, Limits, Processor, Report, Subject, check};
-use restride_jit::{CompileOptions, Compiler, Listing};
+use restride_check::{Form, Limits, Processor, Report, Subject, Whole, check};
+use restride_jit::{CompileOptions, Compiler};
 use restride_loops::Verified;
 use restride_testkit::generate::{Kind, case};
 use restride_testkit::workloads::read;
@@ -35,32 +35,72 @@ fn to_the_end(subject: &Subject<'_>) -> Result<Report, String> {
     check(subject, &limits).map_err(|unproved| unproved.to_string())
 }
 
-/// The same of code for another processor, which calls nothing.
-fn follow_a64(kernel: &Verified) -> Result<Report, String> {
-    let triple: Triple = "aarch64-unknown-linux-gnu".parse().expect("a triple");
-    let listing = Compiler::listing_for(&triple, Features::Sse2, kernel);
-    let Listing { code, phases, .. } = listing.map_err(|error| error.to_string())?;
-    to_the_end(&Subject {
+/// A machine that functions are compiled for ahead of time.
+#[derive(Clone, Copy, Debug)]
+struct Machine {
+    processor: Processor,
+    name: &'static str,
+    level: Features,
+}
+
+/// An x86-64 at all its levels, and an aarch64; this machine need not be any of them.
+fn machines() -> impl Iterator<Item = Machine> {
+    let levels = Features::ALL.into_iter().map(|level| Machine {
+        processor: Processor::X86,
+        name: "x86_64-unknown-linux-gnu",
+        level,
+    });
+    levels.chain([Machine {
         processor: Processor::A64,
-        code: &code,
-        form: Form::Phases(&phases),
-        kernel,
-        callees: &[],
-    })
+        name: "aarch64-unknown-linux-gnu",
+        level: Features::Sse2,
+    }])
+}
+
+impl Machine {
+    /// What programs are planned for, as objects are.
+    fn target(self) -> Target {
+        let processor = match self.processor {
+            Processor::X86 => restride::Processor::X86_64,
+            _ => restride::Processor::Aarch64,
+        };
+        Target::of(processor, self.level)
+    }
+
+    fn follow(self, kernel: &Verified) -> Result<Report, String> {
+        let triple: Triple = self.name.parse().expect("a triple");
+        let compiler = Compiler::for_machine(&triple, self.level);
+        let function = compiler.and_then(|mut compiler| compiler.standalone(kernel));
+        let function = function.map_err(|error| error.to_string())?;
+        to_the_end(&Subject {
+            processor: self.processor,
+            code: &function.bytes,
+            form: Form::Whole(Whole {
+                instructions: function.code,
+                constants: &function.constants,
+                scratch: function.scratch,
+            }),
+            kernel,
+            callees: &[],
+        })
+    }
 }
 
 /// Follows the workloads of a file, all of them, as one way makes their code.
 fn workloads(
     file: &str,
     expected: usize,
+    target: &Target,
     follow: &mut dyn FnMut(&Verified) -> Result<Report, String>,
 ) {
+    let mut options = Options::copying();
+    options.target = target.clone();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads");
     let text = std::fs::read_to_string(folder.join(file)).expect("a readable file");
     let (mut count, mut total, mut wrong) = (0, Report::default(), Vec::new());
     for workload in read(&text).expect("workloads") {
         let workload = workload.expect("a workload");
-        let stages = Stages::of(&workload.graph, &Options::copying()).expect("a kernel");
+        let stages = Stages::of(&workload.graph, &options).expect("a kernel");
         match follow(&stages.kernel) {
             Ok(report) => {
                 count += 1;
@@ -82,20 +122,29 @@ fn calling(file: &str, expected: usize) {
     let mut options = CompileOptions::default();
     options.contracts = true;
     let mut compiler = Compiler::new(options).expect("this machine has a code generator");
-    workloads(file, expected, &mut |kernel| follow(&mut compiler, kernel));
+    let target = Target::default();
+    workloads(file, expected, &target, &mut |kernel| {
+        follow(&mut compiler, kernel)
+    });
 }
 
-/// Of code that calls nothing, here and for another processor, where that does not take minutes.
+/// Of code that calls nothing, here and ahead of time for aarch64, where that does not take minutes.
 fn self_contained(file: &str, expected: usize) {
     let mut options = CompileOptions::default();
     options.self_contained = true;
     let mut compiler = Compiler::new(options).expect("this machine has a code generator");
-    workloads(file, expected, &mut |kernel| {
+    let target = Target::default();
+    workloads(file, expected, &target, &mut |kernel| {
         let report = follow(&mut compiler, kernel)?;
         assert_eq!(report.calls, 0);
         Ok(report)
     });
-    workloads(file, expected, &mut follow_a64);
+    // Random graphs see to the levels of an x86-64.
+    for machine in machines().filter(|it| matches!(it.processor, Processor::A64)) {
+        workloads(file, expected, &machine.target(), &mut |kernel| {
+            machine.follow(kernel)
+        });
+    }
 }
 
 #[test]
@@ -196,23 +245,42 @@ fn random_graphs_are_never_suspected() {
 }
 
 #[test]
-fn nor_is_their_code_for_another_processor() {
+fn nor_are_their_functions_ahead_of_time() {
+    let machines: Vec<Machine> = machines().collect();
     let (mut proved, mut suspected) = (0u64, Vec::new());
     for (seed, number) in (0..3).flat_map(|seed| (0..1000 * times()).map(move |n| (seed, n))) {
         let graph = case(seed, number, Kind::of_number(number), 8).graph;
+        // Every second one is for aarch64.
+        let turn = (number / 2) as usize % (machines.len() - 1);
+        let machine = machines[if number % 2 == 0 {
+            machines.len() - 1
+        } else {
+            turn
+        }];
         let mut options = Options::copying();
-        if number % 2 == 0 {
-            options.target = Target::cramped();
+        options.target = machine.target();
+        if number % 3 == 0 {
+            options.target = Target {
+                l1: 512,
+                l1_way: 128,
+                l2: 2048,
+                ..options.target
+            };
         }
         let Ok(stages) = Stages::of(&graph, &options) else {
             continue;
         };
-        match follow_a64(&stages.kernel) {
+        match machine.follow(&stages.kernel) {
             Ok(_) => proved += 1,
-            Err(error) => suspected.push(format!("seed {seed}, number {number}: {error}\n{graph}")),
+            Err(error) => suspected.push(format!(
+                "seed {seed}, number {number}, {machine:?}: {error}\n{graph}"
+            )),
         }
     }
-    println!("{proved} graphs for aarch64, {} suspected", suspected.len());
-    assert!(suspected.is_empty(), "{:?}", suspected.first());
+    println!(
+        "{proved} graphs ahead of time, {} suspected",
+        suspected.len()
+    );
+    assert!(suspected.is_empty(), "{}", suspected[0]);
     assert!(proved > 2900 * times(), "{proved}");
 }

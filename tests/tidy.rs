@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 4700),
     ("loops", 4400),
     ("lower", 4250),
-    ("moves", 2700),
+    ("moves", 2800),
     ("partition", 225),
     ("process", 200),
     ("restride", 3700),

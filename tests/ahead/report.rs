@@ -12,6 +12,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
+use restride::{Object, Options, Stages};
+use restride_moves::Planner;
 use restride_tests::ahead::Linked;
 use restride_tests::ahead::cases::{Case, golden, random, workloads};
 use restride_tests::ahead::machines::{MACHINES, Machine};
@@ -105,6 +107,8 @@ struct Row {
     name: String,
     /// Instructions for each byte that is written.
     per_byte: f64,
+    /// The same as it was estimated.
+    estimated: f64,
     written: usize,
     code: usize,
     data: usize,
@@ -146,6 +150,7 @@ fn count(machine: &Machine, folder: &Path) -> Result<(), String> {
         name: case.name.clone(),
         // Each runs twice.
         per_byte: executed / 2.0 / case.written() as f64,
+        estimated: estimated(machine, case) / case.written() as f64,
         written: case.written(),
         code: linked.sizes[at].0,
         data: linked.sizes[at].1,
@@ -154,13 +159,13 @@ fn count(machine: &Machine, folder: &Path) -> Result<(), String> {
     let mut rows: Vec<Row> = rows.collect();
     rows.sort_by(|a, b| b.per_byte.total_cmp(&a.per_byte));
     println!(
-        "| workload | bytes written | instructions a byte | bytes of code | of constants | compiled in |"
+        "| workload | bytes written | instructions a byte | estimated | bytes of code | of constants | compiled in |"
     );
-    println!("|---|-:|-:|-:|-:|-:|");
+    println!("|---|-:|-:|-:|-:|-:|-:|");
     for row in &rows {
         println!(
-            "| {} | {} | {:.3} | {} | {} | {:.1?} |",
-            row.name, row.written, row.per_byte, row.code, row.data, row.time
+            "| {} | {} | {:.3} | {:.3} | {} | {} | {:.1?} |",
+            row.name, row.written, row.per_byte, row.estimated, row.code, row.data, row.time
         );
     }
     let logs: f64 = rows.iter().map(|row| row.per_byte.ln()).sum();
@@ -171,5 +176,52 @@ fn count(machine: &Machine, folder: &Path) -> Result<(), String> {
         (logs / rows.len() as f64).exp(),
         linked.object
     );
+    let [counted, said] =
+        [|row: &Row| row.per_byte, |row: &Row| row.estimated].map(|of| ranks(rows.iter().map(of)));
+    let apart = rows.iter().map(|row| (row.estimated / row.per_byte, row));
+    let worst = apart.max_by(|a, b| a.0.ln().abs().total_cmp(&b.0.ln().abs()));
+    if let Some((times, row)) = worst {
+        println!(
+            "estimates: rank correlation {:.3}; the worst is {times:.2} times what was counted, {}",
+            correlation(&counted, &said),
+            row.name
+        );
+    }
     Ok(())
+}
+
+/// About how many instructions a case takes, as `restride explain` says it.
+fn estimated(machine: &Machine, case: &Case) -> f64 {
+    let Ok(object) = Object::new(machine.triple, machine.level) else {
+        return f64::NAN;
+    };
+    let mut options = Options::copying();
+    options.target = object.target().clone();
+    let stages = Stages::of(&case.graph, &options);
+    let planner = Planner::new(object.target());
+    stages.map_or(f64::NAN, |stages| {
+        planner.instructions(&stages.kernel) as f64
+    })
+}
+
+/// The place of each value among all, of equal ones their mean.
+fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let values: Vec<f64> = values.collect();
+    let rank = |value: &f64| {
+        let below = values.iter().filter(|it| *it < value).count();
+        let equal = values.iter().filter(|it| *it == value).count();
+        below as f64 + equal as f64 / 2.0
+    };
+    values.iter().map(rank).collect()
+}
+
+/// How far two lists go up and down together, from -1 to 1.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+    let (of_a, of_b) = (mean(a), mean(b));
+    let product = |f: &[f64], of_f: f64, g: &[f64], of_g: f64| {
+        let terms = f.iter().zip(g).map(|(x, y)| (x - of_f) * (y - of_g));
+        terms.sum::<f64>()
+    };
+    product(a, of_a, b, of_b) / (product(a, of_a, a, of_a) * product(b, of_b, b, of_b)).sqrt()
 }

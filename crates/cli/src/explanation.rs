@@ -5,10 +5,11 @@ use restride_canon::trace::Rewrite;
 use restride_graph::ViewPolicy;
 use restride_lower::Traffic;
 use restride_lower::plan::Answer;
+use restride_moves::Target;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::stages::{Lowered, Program, lower};
+use crate::stages::{Lowered, Program, lower_for};
 use crate::views::answers;
 use crate::ways::Ways;
 
@@ -43,12 +44,21 @@ pub(crate) struct Step {
 impl Explanation {
     /// Explains a program that is not a kernel yet.
     pub(crate) fn of(program: &Program, views: ViewPolicy) -> Result<Self, Failure> {
+        Self::of_machine(program, views, &Target::default())
+    }
+
+    /// The same, for a machine.
+    pub(crate) fn of_machine(
+        program: &Program,
+        views: ViewPolicy,
+        target: &Target,
+    ) -> Result<Self, Failure> {
         let Some((canonical, rewrites)) = program.canonical()? else {
             return Err(Failure::Usage(
                 "a kernel has nothing left to explain; `restride check` proves it".into(),
             ));
         };
-        let lowered = lower(&canonical, views)?;
+        let lowered = lower_for(&canonical, views, target)?;
         let traffic = Traffic::of(&lowered.plan, &lowered.decisions);
         let answers = answers(&lowered.plan, program);
         let rewrites = rewrites
@@ -59,7 +69,7 @@ impl Explanation {
             spelled: program.text(),
             rewrites,
             canonical,
-            ways: Ways::of(&lowered.kernel),
+            ways: Ways::of(&lowered.kernel, target),
             lowered,
             traffic,
             answers,

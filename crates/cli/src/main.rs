@@ -10,6 +10,7 @@ mod execute;
 mod explanation;
 mod failure;
 mod listing;
+mod machine;
 mod native;
 mod quick;
 mod say;
@@ -35,7 +36,7 @@ code        for x86-64, aarch64, and riscv64, with its vectors and without, as C
 run here    x86-64 under Linux; the others under emulation only
 leaves      precompiled moves are for x86-64: elsewhere an engine has code of its own, of vectors of 16 bytes, or moves
             without vectors what a leaf would move
-proofs      of machine code are for x86-64 and aarch64, not yet for object files"
+proofs      of machine code, installed or in object files, are for x86-64 and aarch64: none for riscv64"
 );
 
 /// A compiler for moving tensor data.

@@ -113,11 +113,20 @@ impl Program {
     /// The loops of it, proved, and the plan that they were made from unless somebody wrote them.
     /// Outputs that are views are written too if `views`.
     pub(crate) fn kernel(&self, views: ViewPolicy) -> Result<(Verified, Option<Plan>), Failure> {
+        self.kernel_for(views, &Target::default())
+    }
+
+    /// The same, for a machine.
+    pub(crate) fn kernel_for(
+        &self,
+        views: ViewPolicy,
+        target: &Target,
+    ) -> Result<(Verified, Option<Plan>), Failure> {
         match self {
             Self::Kernel(kernel) => Ok((kernel.verified()?, None)),
             Self::Graph(_) | Self::Canonical(_) => match self.canonical()? {
                 Some((canonical, _)) => {
-                    let lowered = lower(&canonical, views)?;
+                    let lowered = lower_for(&canonical, views, target)?;
                     Ok((lowered.kernel, Some(lowered.plan)))
                 }
                 None => Err(Failure::Internal("a graph has no canonical form".into())),
@@ -171,9 +180,17 @@ pub(crate) fn planned(canonical: &Canonical, views: ViewPolicy) -> Result<Plan, 
 
 /// The plan and the loops of a canonical graph.
 pub(crate) fn lower(canonical: &Canonical, views: ViewPolicy) -> Result<Lowered, Failure> {
+    lower_for(canonical, views, &Target::default())
+}
+
+/// The same, for a machine.
+pub(crate) fn lower_for(
+    canonical: &Canonical,
+    views: ViewPolicy,
+    target: &Target,
+) -> Result<Lowered, Failure> {
     let plan = planned(canonical, views)?;
-    let target = Target::default();
-    let scheduled = schedule(&plan, &target, &budget::meter()).map_err(|error| match error {
+    let scheduled = schedule(&plan, target, &budget::meter()).map_err(|error| match error {
         LowerError::TooCostly(spent) => budget::refused(spent),
         error => Failure::Internal(format!("scheduling: {error}")),
     })?;

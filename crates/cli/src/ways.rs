@@ -1,6 +1,6 @@
 //! How the moves of a kernel are made, and what each would cost in the other ways there are for it.
 
-use restride_loops::{Dim, Form, Kernel, Stmt};
+use restride_loops::{Buffer, Dim, Form, Kernel, Stmt};
 use restride_moves::{ByteBox, Planner, Target, cost};
 use serde_json::{Value, json};
 
@@ -19,7 +19,12 @@ struct Group {
 }
 
 /// The ways of all moves of a kernel.
-pub(crate) struct Ways(Vec<Group>);
+pub(crate) struct Ways {
+    groups: Vec<Group>,
+    /// About how many instructions the kernel executes and how many bytes it writes, where its code is not
+    /// precompiled; what that costs is said in micro-operations.
+    instructions: Option<(usize, usize)>,
+}
 
 /// A kernel that takes so many times the operations of a copy is slow wherever its data lie: waiting for
 /// memory hides half as many.
@@ -29,10 +34,11 @@ const MANY: f64 = 12.0;
 const LITTLE: f64 = 65536.0;
 
 impl Ways {
-    /// Those that precompiled code takes on the machine that this runs on.
-    pub(crate) fn of(kernel: &Kernel) -> Self {
+    /// Those that precompiled code takes on the machine that this runs on, or those that code of its own
+    /// takes on another.
+    pub(crate) fn of(kernel: &Kernel, target: &Target) -> Self {
         let mut groups: Vec<Group> = Vec::new();
-        let planner = Planner::new(&Target::default());
+        let planner = Planner::new(target);
         let mut left: Vec<(&Stmt, u128)> = Vec::new();
         left.extend(kernel.phases.iter().flatten().map(|stmt| (stmt, 1)));
         left.reverse();
@@ -56,7 +62,13 @@ impl Ways {
                 Stmt::Check { .. } | Stmt::Index { .. } | Stmt::Gather(_) | Stmt::Fill { .. } => {}
             }
         }
-        Self(groups)
+        let buffers = kernel.buffers.iter();
+        let outputs = buffers.filter(|buffer| buffer.role.output().is_some());
+        let written = outputs.filter_map(Buffer::bytes).sum();
+        Self {
+            groups,
+            instructions: (!target.precompiled).then(|| (planner.instructions(kernel), written)),
+        }
     }
 
     /// How many times as many operations they take as a copy of as many bytes.
@@ -67,7 +79,7 @@ impl Ways {
 
     fn sum(&self, of: fn(&Group) -> usize) -> f64 {
         let all = self
-            .0
+            .groups
             .iter()
             .map(|group| group.times as f64 * of(group) as f64);
         all.sum()
@@ -75,7 +87,8 @@ impl Ways {
 
     /// A remark on what is slow.
     pub(crate) fn warning(&self) -> Option<String> {
-        let ratio = self.ratio().filter(|ratio| *ratio >= MANY)?;
+        let ratio = self.ratio().filter(|_| self.instructions.is_none());
+        let ratio = ratio.filter(|ratio| *ratio >= MANY)?;
         (self.sum(|group| group.bytes) >= LITTLE).then(|| {
             format!(
                 "{ratio:.0} times the operations of a copy: with its axes in another order it may be faster \
@@ -84,16 +97,30 @@ impl Ways {
         })
     }
 
+    /// About how many instructions the kernel executes, where its code is not precompiled.
+    pub(crate) fn instructions(&self) -> Option<usize> {
+        self.instructions.map(|(count, _)| count)
+    }
+
     /// For people.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let ratio = self.ratio();
-        let ratio = ratio.map(|ratio| format!("{ratio:.1} times the operations of a copy"));
-        self.0.iter().map(Group::line).chain(ratio).collect()
+        let all = match self.instructions {
+            None => self
+                .ratio()
+                .map(|ratio| format!("{ratio:.1} times the operations of a copy")),
+            Some((count, bytes)) => {
+                let each = count as f64 / bytes.max(1) as f64;
+                Some(format!(
+                    "about {count} instructions in all, {each:.2} for each byte of output"
+                ))
+            }
+        };
+        self.groups.iter().map(Group::line).chain(all).collect()
     }
 
     /// For programs.
     pub(crate) fn json(&self) -> Value {
-        let groups = self.0.iter().map(|group| {
+        let groups = self.groups.iter().map(|group| {
             let costs = |all: &[(&'static str, usize)]| {
                 let all = all
                     .iter()
@@ -116,10 +143,19 @@ impl Group {
     fn of(planner: &Planner, width: usize, dims: &[Dim], form: Form, times: u128) -> Option<Self> {
         let shape = ByteBox::of_move(dims, width).ok()?;
         let bytes = shape.bytes();
-        let mut others = planner.candidates(&shape);
-        let plan = planner.plan(shape, form);
-        let chosen = (plan.way().name(), plan.cost());
-        others.retain(|(way, _)| *way != chosen.0);
+        let (chosen, mut others) = match planner.target().precompiled {
+            true => {
+                let mut others = planner.candidates(&shape);
+                let plan = planner.plan(shape, form);
+                let chosen = (plan.way().name(), plan.cost());
+                others.retain(|(way, _)| *way != chosen.0);
+                (chosen, others)
+            }
+            false => {
+                let mut ways = planner.own(&shape, form);
+                (ways.remove(0), ways)
+            }
+        };
         others.sort_by_key(|(_, cost)| *cost);
         Some(Self {
             width,
@@ -165,7 +201,7 @@ mod tests {
                     move b0[20*v0] <- b1[20*v0] box [(20, 1, 1)] as rows\n  }\n  \
                     move b0[80] <- b1[80] box [(10, 1, 1)] as rows\n}\n";
         let kernel: Kernel = text.parse().expect("a kernel");
-        let ways = Ways::of(&kernel);
+        let ways = Ways::of(&kernel, &Target::default());
         let lines = ways.lines();
         assert_eq!(lines[0], "4 times w1 [(20, 1, 1)]: rows for 7");
         assert_eq!(lines.len(), 3);

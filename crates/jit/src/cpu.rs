@@ -20,7 +20,7 @@ impl Machine {
 
 /// The kind of a processor by its name; nothing for one that has never been tried.
 #[must_use]
-pub(crate) fn processor(triple: &Triple) -> Option<Processor> {
+pub fn processor(triple: &Triple) -> Option<Processor> {
     match triple.architecture {
         Architecture::X86_64 => Some(Processor::X86_64),
         Architecture::Aarch64(_) => Some(Processor::Aarch64),

@@ -25,6 +25,7 @@ mod sync;
 
 pub use ahead::Standalone;
 pub use compiler::{CODE_STACK, CompileOptions, Compiler};
+pub use cpu::processor;
 pub use error::{BadIndex, CodeMemoryError, JitError, RunError};
 pub use isa::Paranoia;
 pub use kernel::NativeKernel;
@@ -32,7 +33,7 @@ pub use listing::Listing;
 pub use memory::CodeMemory;
 #[cfg(target_os = "linux")]
 pub use memory::{ArenaOptions, ArenaStats, CodeArena};
-pub use restride_moves::Features;
+pub use restride_moves::{Features, Processor};
 pub use target_lexicon::{self as machine, Triple};
 
 #[cfg(target_os = "linux")]

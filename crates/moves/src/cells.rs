@@ -508,6 +508,12 @@ mod tests {
                             at => next[at - 16],
                         });
                     }
+                    // Tables say the same of each window.
+                    for (window, table) in vector.windows.iter().zip(vector.tables()) {
+                        for (byte, from) in table.iter().zip(joined).filter(|(it, _)| **it < 16) {
+                            assert_eq!(part.src + src + window + *byte as isize, from);
+                        }
+                    }
                     for (to, from) in (0..).zip(joined) {
                         let to = part.dst + dst + vector.dst + to;
                         assert_eq!(*bytes.entry(to).or_insert(from), from, "{vector:?}");
@@ -525,7 +531,7 @@ mod tests {
 
     #[test]
     fn vectors_move_what_the_box_does() {
-        let (mut found, known) = ([0; 3], Known::default());
+        let (mut found, known) = ([0; 4], Known::default());
         for width in [1, 2, 4, 8] {
             for (n, m) in (1..24).flat_map(|n| (1..10).map(move |m| (n, m))) {
                 for s in [-3, -2, -1, 0, 1, 2, 3, 7] {
@@ -541,7 +547,8 @@ mod tests {
                             Cells::of(&shape, Shuffles::Words),
                             Cells::of(&shape, Shuffles::Bytes),
                             Program::narrow(&shape, &known, usize::MAX)
-                                .map(|(_, units)| Cells::of_lines(&units)),
+                                .map(|(_, units)| Cells::of_lines(&units, Shuffles::Bytes)),
+                            Cells::of(&shape, Shuffles::Tables),
                         ];
                         for (found, vectors) in found.iter_mut().zip(all) {
                             if let Some(vectors) = vectors {
@@ -555,7 +562,7 @@ mod tests {
             }
         }
         assert!(found[0] > 200 && found[1] > found[0], "{found:?}");
-        assert!(found[2] > found[1], "{found:?}");
+        assert!(found[2] > found[1] && found[3] == found[1], "{found:?}");
     }
 
     #[test]

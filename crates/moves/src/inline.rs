@@ -29,6 +29,17 @@ pub enum Inline {
 }
 
 impl Inline {
+    /// What it is called in listings.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Cells(_) => "vectors",
+            Self::Tiles(tiles) if tiles.staged => "staged tiles",
+            Self::Tiles(_) => "tiles",
+        }
+    }
+
     /// The straight line that is faster than a call, if there is one.
     pub(crate) fn straight(shape: &ByteBox, shuffles: Shuffles) -> Option<Inline> {
         let (inline, instructions) = best(shape, shuffles);

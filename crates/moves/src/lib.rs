@@ -11,6 +11,7 @@ mod byte_box;
 pub mod cells;
 pub mod cost;
 mod error;
+mod estimate;
 mod features;
 mod folded;
 mod host;

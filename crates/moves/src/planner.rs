@@ -5,13 +5,14 @@ use restride_loops::Form;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::cost;
+use crate::estimate::ROOM;
 use crate::features::Features;
 use crate::folded::Folded;
 use crate::inline::Inline;
 use crate::lines::{Known, Program};
 use crate::plan::{MovePlan, Stores, Way};
 use crate::ragged::RaggedCut;
-use crate::self_contained::self_contained;
+use crate::self_contained::{best, self_contained, ways};
 use crate::target::Target;
 use crate::transpose::Plane;
 
@@ -23,12 +24,15 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// For a machine, as far as this one has its features. Nothing is known yet.
+    /// For a machine; where precompiled moves are wanted, as far as this one has its features. Nothing is known yet.
     #[must_use]
     pub fn new(target: &Target) -> Planner {
         Planner {
             target: Target {
-                features: target.features.available(),
+                features: match target.precompiled {
+                    true => target.features.available(),
+                    false => target.features,
+                },
                 ..target.bounded()
             },
             lines: Known::default(),
@@ -83,6 +87,24 @@ impl Planner {
         room: usize,
     ) -> Inline {
         self_contained(shape, form, shuffles, &self.lines, room)
+    }
+
+    /// The code that moves a box without any call on the planner's machine, by name, and the instructions that it
+    /// executes, about; then what the others would.
+    #[must_use]
+    pub fn own(&self, shape: &ByteBox, form: Form) -> Vec<(&'static str, usize)> {
+        let Target {
+            processor,
+            features,
+            ..
+        } = self.target;
+        let shuffles = processor.shuffles(features);
+        let mut ways = ways(shape, form, shuffles, &self.lines);
+        let best = best(&ways, ROOM);
+        ways.swap(0, best);
+        ways.into_iter()
+            .map(|way| (way.inline.name(), way.cost))
+            .collect()
     }
 
     /// What each way to move a box costs that there is for it, in about micro-operations.

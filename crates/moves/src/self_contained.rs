@@ -13,6 +13,15 @@ use crate::inline::Inline;
 use crate::lines::{Known, Program};
 use crate::tiles::Tiles;
 
+/// A way to move a box.
+pub(crate) struct OwnWay {
+    /// Instructions that it executes, about.
+    pub(crate) cost: usize,
+    /// Instructions that it has.
+    code: usize,
+    pub(crate) inline: Inline,
+}
+
 /// The code for a box, of about `room` instructions at most where there is any so short.
 pub(crate) fn self_contained(
     shape: &ByteBox,
@@ -21,40 +30,72 @@ pub(crate) fn self_contained(
     known: &Known,
     room: usize,
 ) -> Inline {
-    let runs = shape.runs().saturating_mul(2 * loads(shape.run));
-    if runs <= WORTH_A_SEARCH || shape.steps.is_empty() {
-        return Inline::Runs;
-    }
-    // A loop of runs has eight loads and stores a turn.
-    let runs = match shuffles {
-        Shuffles::Tables => runs.saturating_add(runs / 16 * TURN),
-        Shuffles::Words | Shuffles::Bytes => runs,
-    };
-    let mut best = (runs, Inline::Runs);
-    let mut offer = |cost: usize, code: usize, inline: Inline| {
+    let mut ways = ways(shape, form, Some(shuffles), known);
+    let best = best(&ways, room);
+    ways.swap_remove(best).inline
+}
+
+/// Which of some ways has the fewest instructions, of those that there is room for: runs, or a later one.
+pub(crate) fn best(ways: &[OwnWay], room: usize) -> usize {
+    let mut best = 0;
+    for (at, way) in ways.iter().enumerate().skip(1) {
+        let before = ways.get(best).map_or(0, |best| best.cost);
         // Of equals, tiles use whole lines of memory.
-        if cost <= best.0 && code <= room {
-            best = (cost, inline);
+        let is_better = match &way.inline {
+            Inline::Cells(_) => best != 0 && way.cost <= before || way.cost < before,
+            Inline::Tiles(_) | Inline::Runs => way.cost <= before,
+        };
+        if is_better && way.code <= room {
+            best = at;
         }
+    }
+    best
+}
+
+/// All ways for a box that are worth a look; runs are the first.
+pub(crate) fn ways(
+    shape: &ByteBox,
+    form: Form,
+    shuffles: Option<Shuffles>,
+    known: &Known,
+) -> Vec<OwnWay> {
+    let (inline, code) = (Inline::Runs, 0);
+    // Without vectors, sixteen bytes are two registers.
+    let each = match shuffles {
+        Some(_) => loads(shape.run),
+        None => loads(shape.run).max(shape.run.div_ceil(8)),
+    };
+    let runs = shape.runs().saturating_mul(2 * each);
+    // A loop of runs has eight loads and stores a turn.
+    let cost = match shuffles {
+        Some(Shuffles::Words | Shuffles::Bytes) => runs,
+        Some(Shuffles::Tables) | None => runs.saturating_add(runs / 16 * TURN),
+    };
+    let mut ways = vec![OwnWay { cost, code, inline }];
+    let is_short = runs <= WORTH_A_SEARCH || shape.steps.is_empty();
+    let Some(shuffles) = shuffles.filter(|_| !is_short) else {
+        return ways;
     };
     if let Some(plane) = Tiles::plane(shape, shuffles) {
         let tiles = Tiles::looped(plane, form == Form::Staged);
-        offer(tiles.cost(), tiles.code(), Inline::Tiles(Box::new(tiles)));
+        ways.push(OwnWay {
+            cost: tiles.cost(),
+            code: tiles.code(),
+            inline: Inline::Tiles(Box::new(tiles)),
+        });
     }
-    let mut offer_cells = |cells: Cells| {
-        if cells.cost < runs {
-            offer(cells.cost, cells.code(), Inline::Cells(Box::new(cells)));
-        }
+    let mut offer = |cells: Cells| {
+        ways.push(OwnWay {
+            cost: cells.cost,
+            code: cells.code(),
+            inline: Inline::Cells(Box::new(cells)),
+        });
     };
-    Cells::of(shape, shuffles)
-        .into_iter()
-        .for_each(&mut offer_cells);
+    Cells::of(shape, shuffles).into_iter().for_each(&mut offer);
     if shuffles != Shuffles::Words {
         let lines = Program::narrow(shape, known, usize::MAX);
-        lines
-            .map(|(_, units)| Cells::of_lines(&units, shuffles))
-            .into_iter()
-            .for_each(&mut offer_cells);
+        let lines = lines.map(|(_, units)| Cells::of_lines(&units, shuffles));
+        lines.into_iter().for_each(&mut offer);
     }
-    best.1
+    ways
 }

@@ -26,8 +26,9 @@ pub struct Target {
     pub l2: i64,
     /// The last-level cache.
     pub last: i64,
-    /// Whether there are stores past the caches: precompiled moves have them, code of its own has not.
-    pub stores_past: bool,
+    /// Whether precompiled moves are there, as on this machine; code of a program's own has no stores past the
+    /// caches.
+    pub precompiled: bool,
     /// Work below this is never shared out between threads.
     pub parallel_from: i64,
     /// What one iteration of a parallel loop should move at least.
@@ -52,7 +53,7 @@ impl Default for Target {
             l1_way: 4 << 10,
             l2: 1 << 20,
             last: 32 << 20,
-            stores_past: true,
+            precompiled: true,
             parallel_from: 128 << 10,
             grain: 32 << 10,
         }
@@ -86,7 +87,7 @@ impl Target {
             l1_way,
             l2,
             last,
-            stores_past: false,
+            precompiled: false,
             parallel_from: i64::MAX,
             grain: 32 << 10,
         }
@@ -121,7 +122,7 @@ impl Target {
             l1_way,
             l2: self.l2.clamp(line, MOST),
             last: self.last.clamp(line, MOST),
-            stores_past: self.stores_past,
+            precompiled: self.precompiled,
             parallel_from: self.parallel_from.max(0),
             grain: self.grain.clamp(1, MOST),
         }
@@ -139,7 +140,7 @@ impl Target {
     /// of the last one, which never holds only what one pass needs.
     #[must_use]
     pub fn goes_past(&self, pass: i64) -> bool {
-        self.stores_past && pass >= self.last / 3 * 2
+        self.precompiled && pass >= self.last / 3 * 2
     }
 
     /// Elements of `width` bytes in a line.

@@ -2,7 +2,8 @@
 //!
 //! A line of it is a box: its width in bytes, its dimensions `extent:destination:source` in elements,
 //! outermost first, and a form. Below it stands, for each width of vectors, the way that is chosen and
-//! what the ways cost that there are; then the code that a kernel has in place of a call, if any.
+//! what the ways cost that there are; then the code that a kernel has in place of a call, if any; then,
+//! for each kind of processor, the code that calls nothing, and about how many instructions it executes.
 //! `BLESS=1` writes that anew.
 
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use std::path::Path;
 
 use restride_loops::{Dim, Form};
 use restride_moves::cells::Shuffles;
-use restride_moves::{ByteBox, Features, Inline, Planner, Target};
+use restride_moves::{ByteBox, Features, Inline, Planner, Processor, Target};
 
 /// A line of the table, read.
 fn read(line: &str) -> (ByteBox, Form) {
@@ -62,6 +63,12 @@ fn answer(line: &str) -> String {
         Some(Inline::Cells(cells)) => writeln!(text, "  inline cells, {}", cells.cost),
         Some(Inline::Tiles(_)) => writeln!(text, "  inline tiles"),
     };
+    for processor in Processor::ALL {
+        let planner = Planner::new(&Target::of(processor, Features::Sse41));
+        let ways = planner.own(&shape, form).into_iter();
+        let ways: Vec<_> = ways.map(|(name, cost)| format!("{name} {cost}")).collect();
+        let _ = writeln!(text, "  {processor:?} by itself: {}", ways.join(", not "));
+    }
     text
 }
 

@@ -206,7 +206,7 @@ pub use restride_jit::Listing;
 pub use restride_loops::{Form, Kernel, Role, Verified};
 pub use restride_lower::plan::PlanError;
 pub use restride_lower::{LowerError, Traffic};
-pub use restride_moves::{Features, Target};
+pub use restride_moves::{Features, Processor, Target};
 #[cfg(feature = "jit")]
 pub use stack::CODE_STACK;
 pub use stack::{COMPILE_STACK, RUN_STACK};

@@ -6,7 +6,7 @@ use crate::program::Checked;
 use crate::{Budget, CompileError, Features, Target, ViewPolicy};
 use restride_ahead::{BadName, Buffer, FileError, Function, check_name};
 use restride_graph::{Graph, TensorType};
-use restride_jit::{Compiler, JitError, Triple};
+use restride_jit::{Compiler, JitError, Triple, processor};
 use restride_loops::Stmt;
 use thiserror::Error;
 
@@ -69,20 +69,25 @@ impl Object {
     pub fn new(target: &str, level: Features) -> Result<Self, ObjectError> {
         let known = target.parse::<Triple>().ok();
         let machine = known.ok_or_else(|| ObjectError::Target(target.escape_debug().collect()))?;
+        let compiler = Compiler::for_machine(&machine, level)?;
+        let unknown = || ObjectError::Target(target.escape_debug().collect());
+        let processor = processor(&machine).ok_or_else(unknown)?;
         Ok(Self {
-            compiler: Compiler::for_machine(&machine, level)?,
+            compiler,
             machine,
             options: Options {
                 views: ViewPolicy::Copy,
-                target: Target {
-                    // One thread runs all of it.
-                    parallel_from: i64::MAX,
-                    ..Target::with(level)
-                },
+                target: Target::of(processor, level),
                 ..Options::default()
             },
             functions: Vec::new(),
         })
+    }
+
+    /// What programs are planned for.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.options.target
     }
 
     /// What compiling each graph may cost; by default what it may cost an engine.

@@ -3,12 +3,18 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use restride::Object;
+use restride_graph::{Graph, ViewPolicy};
 use restride_loops::Kernel;
+use restride_moves::Target;
+use restride_moves::cells::Shuffles;
 use serde_json::json;
 
+use crate::budget;
 use crate::explanation::Explanation;
 use crate::failure::Failure;
 use crate::listing::calls;
+use crate::machine::Machine;
 use crate::source::INPUT_HELP;
 use crate::stages::Program;
 use crate::style::Style;
@@ -25,6 +31,8 @@ pub(crate) struct Args {
     /// other ways would.
     #[arg(long)]
     ways: bool,
+    #[command(flatten)]
+    machine: Machine,
     /// One JSON object.
     #[arg(long)]
     json: bool,
@@ -32,21 +40,36 @@ pub(crate) struct Args {
 
 /// Explains.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let explanation = Explanation::of(&Program::open(&args.file)?, args.views.policy())?;
+    let program = Program::open(&args.file)?;
+    let object = args.machine.object()?;
+    let target = args.machine.planned_for()?;
+    // An object has every output written.
+    let views = match object {
+        Some(_) => ViewPolicy::Copy,
+        None => args.views.policy(),
+    };
+    let explanation = Explanation::of_machine(&program, views, &target)?;
     let mut out = io::stdout().lock();
-    let calls = calls(&explanation.lowered.kernel);
+    let calls = match (&object, &program) {
+        (None, _) => calls(&explanation.lowered.kernel),
+        (Some(_), _) => Some(Vec::new()),
+    };
     if args.json {
         let mut object = explanation.json();
         object["calls"] = json!(calls);
-        if args.ways {
+        if args.ways || !target.precompiled {
             object["ways"] = explanation.ways.json();
+            object["instructions"] = json!(explanation.ways.instructions());
         }
         writeln!(out, "{object}")?;
         return Ok(ExitCode::SUCCESS);
     }
     let style = Style::of_stdout();
     let mut sections = sections(&explanation, calls.as_deref());
-    if args.ways {
+    if let (Some(object), Program::Graph(graph)) = (object, &program) {
+        sections.push(("machine", about(&target, object, graph)?));
+    }
+    if args.ways || !target.precompiled {
         sections.push(("ways", explanation.ways.lines().join("\n")));
     }
     if let Some(warning) = explanation.ways.warning() {
@@ -63,6 +86,34 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is known of a machine, and how large the function of a graph is there.
+fn about(target: &Target, object: Object, graph: &Graph) -> Result<String, Failure> {
+    let mut object = object.within(budget::chosen());
+    let added = object.add("program", graph);
+    added.map_err(|error| Failure::Internal(error.to_string()))?;
+    let of = |(_, code, constants): (&str, usize, usize)| (code, constants);
+    let (code, constants) = object.functions().next().map(of).unwrap_or_default();
+    let Target {
+        line,
+        l1,
+        l1_way,
+        l2,
+        last,
+        ..
+    } = target;
+    let vectors = match target.processor.shuffles(target.features) {
+        None => "words of 8 bytes, no vectors",
+        Some(Shuffles::Words) => "vectors of 16 bytes, shuffles of words",
+        Some(Shuffles::Bytes) => "vectors of 16 bytes, shuffles of bytes",
+        Some(Shuffles::Tables) => "vectors of 16 bytes, shuffles by tables in registers",
+    };
+    Ok(format!(
+        "{:?}: {vectors}\nlines of {line}, caches of {l1} in ways of {l1_way}, {l2} and {last} bytes\n\
+         {code} bytes of code, {constants} of constants; no calls, one thread",
+        target.processor
+    ))
 }
 
 /// Headings and what stands under them, in the order of the pipeline.

@@ -4,22 +4,18 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-use restride::{CompileError, Features, Object, ObjectError};
+use restride::{CompileError, ObjectError};
 
 use crate::budget;
 use crate::failure::Failure;
+use crate::machine::Machine;
 use crate::stages::Program;
 
 /// What `--emit obj` needs beside programs.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Of `--emit obj`: the machine, such as aarch64-unknown-linux-gnu
-    #[arg(long, value_name = "TRIPLE")]
-    target: Option<String>,
-    /// Of `--emit obj`: what code may use of an x86-64
-    #[arg(long, value_enum, default_value_t)]
-    level: Level,
+    #[command(flatten)]
+    machine: Machine,
     /// Of `--emit obj`: where the object file goes
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -28,41 +24,20 @@ pub(crate) struct Args {
     header: Option<PathBuf>,
 }
 
-/// Levels of the processor by their names.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-#[allow(missing_docs, reason = "the names say it")]
-enum Level {
-    #[default]
-    Sse2,
-    #[value(name = "sse4.1")]
-    Sse41,
-    Avx,
-    Avx2,
-    Avx512,
-}
-
 impl Args {
     /// Whether something is asked for that only an object has.
     pub(crate) fn is_used(&self) -> bool {
-        self.target.is_some() || self.output.is_some() || self.header.is_some()
+        self.machine.target.is_some() || self.output.is_some() || self.header.is_some()
     }
 }
 
 /// Compiles all programs of all arguments, and writes the files.
 pub(crate) fn run(arguments: &[String], args: &Args) -> Result<ExitCode, Failure> {
     let wanted = |what: &str| Failure::Usage(format!("`--emit obj` wants {what}"));
-    let target = args.target.as_deref();
-    let target = target.ok_or_else(|| wanted("`--target`, such as aarch64-unknown-linux-gnu"))?;
+    let object = args.machine.object()?;
+    let object = object.ok_or_else(|| wanted("`--target`, such as aarch64-unknown-linux-gnu"))?;
     let output = args.output.as_ref();
     let output = output.ok_or_else(|| wanted("`-o FILE`, for the object file"))?;
-    let level = match args.level {
-        Level::Sse2 => Features::Sse2,
-        Level::Sse41 => Features::Sse41,
-        Level::Avx => Features::Avx,
-        Level::Avx2 => Features::Avx2,
-        Level::Avx512 => Features::Avx512,
-    };
-    let object = Object::new(target, level).map_err(|error| Failure::Usage(error.to_string()))?;
     let mut object = object.within(budget::chosen());
     for argument in arguments {
         for (input, program) in Program::all(argument)? {

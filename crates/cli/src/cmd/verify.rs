@@ -3,13 +3,15 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use restride_check::{Form, Limits, Processor, Report, Subject, Unproved, check};
-use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
+use restride_check::{Callee, Form, Limits, Processor, Report, Subject, Unproved, Whole, check};
+use restride_graph::ViewPolicy;
+use restride_jit::{CompileOptions, Compiler, Features, JitError, NativeKernel, Triple};
 use restride_loops::{Kernel, Verified};
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::listing::contract;
+use crate::machine::Machine;
 use crate::source::INPUT_HELP;
 use crate::stages::Program;
 use crate::views::{Views, notes};
@@ -30,6 +32,8 @@ pub(crate) struct Args {
     self_contained: bool,
     #[command(flatten)]
     views: Views,
+    #[command(flatten)]
+    machine: Machine,
     /// One JSON object a level.
     #[arg(long)]
     json: bool,
@@ -37,6 +41,9 @@ pub(crate) struct Args {
 
 /// Compiles, proves and prints the report.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(name) = &args.machine.target {
+        return ahead(args, name);
+    }
     let Some(processor) = Processor::host() else {
         return Err(Failure::Usage(
             "the machine code of this processor cannot be followed".into(),
@@ -70,30 +77,98 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             kernel: &kernel,
             callees: native.callees(),
         };
-        let mut limits = Limits::default();
-        limits.steps = args.steps;
-        limits.bytes = args.steps;
-        let report = match check(&subject, &limits) {
-            Ok(report) => Ok(report),
-            Err(Unproved::Wrong(violation)) => {
-                return Err(Failure::Internal(format!(
-                    "the machine code for {level:?} is wrong: {violation}"
-                )));
-            }
-            Err(Unproved::Limit(limit)) => Err(format!("not followed to its end: {limit}")),
-            Err(unproved) => Err(unproved.to_string()),
+        let code = Code {
+            machine: format!("{level:?}"),
+            bytes: native.code_bytes(),
+            callees: native.callees(),
         };
+        let report = followed(&subject, args.steps, &code.machine)?;
         proved &= report.is_ok();
         if args.json {
-            writeln!(out, "{}", as_json(level, &native, &report, &views))?;
+            writeln!(out, "{}", as_json(&code, &report, &views))?;
         } else {
-            print(&mut out, level, &native, &report)?;
+            print(&mut out, &code, &report)?;
         }
     }
     Ok(match proved {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
+}
+
+/// The same of the bytes that an object for some machine would have.
+fn ahead(args: &Args, name: &str) -> Result<ExitCode, Failure> {
+    let target = args.machine.planned_for()?;
+    let processor = match target.processor {
+        restride_moves::Processor::X86_64 => Processor::X86,
+        restride_moves::Processor::Aarch64 => Processor::A64,
+        _ => {
+            let message = format!("the machine code of {name} cannot be followed");
+            return Err(Failure::Usage(message));
+        }
+    };
+    let program = Program::open(&args.file)?;
+    let (kernel, _) = program.kernel_for(ViewPolicy::Copy, &target)?;
+    let failed = |error: JitError| Failure::Internal(format!("generating code: {error}"));
+    let triple: Triple = name.parse().map_err(|_| Failure::Usage(name.into()))?;
+    let compiler = Compiler::for_machine(&triple, args.machine.features());
+    let function = compiler.and_then(|mut compiler| compiler.standalone(&kernel));
+    let function = function.map_err(failed)?;
+    let subject = Subject {
+        processor,
+        code: &function.bytes,
+        form: Form::Whole(Whole {
+            instructions: function.code,
+            constants: &function.constants,
+            scratch: function.scratch,
+        }),
+        kernel: &kernel,
+        callees: &[],
+    };
+    let code = Code {
+        machine: name.into(),
+        bytes: function.code,
+        callees: &[],
+    };
+    let report = followed(&subject, args.steps, name)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", as_json(&code, &report, &[]))?;
+    } else {
+        writeln!(out, "loops: {}", facts(&kernel))?;
+        print(&mut out, &code, &report)?;
+    }
+    Ok(match report {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    })
+}
+
+/// Code that was looked at.
+struct Code<'a> {
+    /// What it is for.
+    machine: String,
+    bytes: usize,
+    callees: &'a [Callee],
+}
+
+/// What was shown of code, or why nothing was; code that is wrong is a failure of this program.
+fn followed(
+    subject: &Subject<'_>,
+    steps: u64,
+    machine: &str,
+) -> Result<Result<Report, String>, Failure> {
+    let mut limits = Limits::default();
+    limits.steps = steps;
+    limits.bytes = steps;
+    match check(subject, &limits) {
+        Ok(report) => Ok(Ok(report)),
+        Err(Unproved::Wrong(violation)) => Err(Failure::Internal(format!(
+            "the machine code for {machine} is wrong: {violation}"
+        ))),
+        Err(Unproved::Limit(limit)) => Ok(Err(format!("not followed to its end: {limit}"))),
+        Err(unproved) => Ok(Err(unproved.to_string())),
+    }
 }
 
 fn compiled(
@@ -124,17 +199,8 @@ fn facts(kernel: &Kernel) -> String {
     )
 }
 
-fn print(
-    out: &mut impl Write,
-    level: Features,
-    native: &NativeKernel,
-    report: &Result<Report, String>,
-) -> io::Result<()> {
-    writeln!(
-        out,
-        "machine code: {level:?}, {} bytes",
-        native.code_bytes()
-    )?;
+fn print(out: &mut impl Write, code: &Code<'_>, report: &Result<Report, String>) -> io::Result<()> {
+    writeln!(out, "machine code: {}, {} bytes", code.machine, code.bytes)?;
     let report = match report {
         Ok(report) => report,
         Err(why) => return writeln!(out, "  {why}"),
@@ -153,23 +219,22 @@ fn print(
     )?;
     writeln!(out, "  output bytes  {}, each the right one", report.bytes)?;
     writeln!(out, "  calls         {}, by contract", report.calls)?;
-    for callee in native.callees() {
+    for callee in code.callees {
         writeln!(out, "    {}", contract(&callee.contract))?;
     }
     Ok(())
 }
 
 fn as_json(
-    level: Features,
-    native: &NativeKernel,
+    code: &Code<'_>,
     report: &Result<Report, String>,
     views: &[String],
 ) -> serde_json::Value {
-    let level = format!("{level:?}");
+    let level = &code.machine;
     match report {
         Ok(report) => json!({
             "level": level,
-            "code_bytes": native.code_bytes(),
+            "code_bytes": code.bytes,
             "proved": true,
             "runs": report.runs,
             "steps": report.steps,
@@ -181,7 +246,7 @@ fn as_json(
         }),
         Err(why) => json!({
             "level": level,
-            "code_bytes": native.code_bytes(),
+            "code_bytes": code.bytes,
             "proved": false,
             "why": why,
             "views": views,
