@@ -102,11 +102,13 @@ impl Plane {
             return None;
         }
         // What is not a plain transposition takes shuffles of bytes. Of elements as wide as a lane
-        // nothing is packed; rows that are spread out are read sixteen bytes at a time.
+        // nothing is packed, and of those wider than two bytes only short steps: a load, a shuffle and a
+        // blend for each is slower than moving it by itself. Rows that are spread out are read sixteen
+        // bytes at a time.
         let shuffles = features >= Features::Avx2;
         let fits = match (cell == width, both.step == 1) {
             (true, true) => true,
-            (true, false) => shuffles && per_lane > 1,
+            (true, false) => shuffles && per_lane > 1 && (cell <= 2 || both.step <= 4),
             (false, true) => shuffles && row.extent * width >= 16,
             (false, false) => false,
         };
