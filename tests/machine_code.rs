@@ -7,13 +7,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use restride::{Code, Config, Engine, Features, Options, Stages, Target, ViewPolicy};
-use restride_check::{Form, Limits, Processor, Report, Subject, Whole, check};
+use restride::{Code, Config, Engine, Features, Object, Options, Stages, Target, ViewPolicy};
+use restride_check::{Form, Limits, Processor, Report, Subject, check};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::Verified;
 use restride_testkit::generate::{Kind, case};
 use restride_testkit::workloads::read;
-use target_lexicon::Triple;
 
 fn follow(compiler: &mut Compiler, kernel: &Verified) -> Result<Report, String> {
     let native = compiler.compile(kernel).map_err(|e| e.to_string())?;
@@ -58,31 +57,14 @@ fn machines() -> impl Iterator<Item = Machine> {
 }
 
 impl Machine {
-    /// What programs are planned for, as objects are.
-    fn target(self) -> Target {
-        let processor = match self.processor {
-            Processor::X86 => restride::Processor::X86_64,
-            _ => restride::Processor::Aarch64,
-        };
-        Target::of(processor, self.level)
+    fn object(self) -> Object {
+        Object::new(self.name, self.level).expect("a machine")
     }
 
     fn follow(self, kernel: &Verified) -> Result<Report, String> {
-        let triple: Triple = self.name.parse().expect("a triple");
-        let compiler = Compiler::for_machine(&triple, self.level);
-        let function = compiler.and_then(|mut compiler| compiler.standalone(kernel));
+        let function = self.object().code(kernel);
         let function = function.map_err(|error| error.to_string())?;
-        to_the_end(&Subject {
-            processor: self.processor,
-            code: &function.bytes,
-            form: Form::Whole(Whole {
-                instructions: function.code,
-                constants: &function.constants,
-                scratch: function.scratch,
-            }),
-            kernel,
-            callees: &[],
-        })
+        to_the_end(&Subject::ahead(self.processor, kernel, &function))
     }
 }
 
@@ -104,11 +86,7 @@ fn workloads(
         match follow(&stages.kernel) {
             Ok(report) => {
                 count += 1;
-                total.runs += report.runs;
-                total.steps += report.steps;
-                total.accesses += report.accesses;
-                total.bytes += report.bytes;
-                total.calls += report.calls;
+                total += &report;
             }
             Err(error) => wrong.push(format!("{}: {error}", workload.id)),
         }
@@ -141,7 +119,7 @@ fn self_contained(file: &str, expected: usize) {
     });
     // Random graphs see to the levels of an x86-64.
     for machine in machines().filter(|it| matches!(it.processor, Processor::A64)) {
-        workloads(file, expected, &machine.target(), &mut |kernel| {
+        workloads(file, expected, machine.object().target(), &mut |kernel| {
             machine.follow(kernel)
         });
     }
@@ -258,7 +236,7 @@ fn nor_are_their_functions_ahead_of_time() {
             turn
         }];
         let mut options = Options::copying();
-        options.target = machine.target();
+        options.target = machine.object().target().clone();
         if number % 3 == 0 {
             options.target = Target {
                 l1: 512,

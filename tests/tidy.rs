@@ -69,7 +69,7 @@ const LONGER: [(&str, &str); 1] = [(
 /// by a tenth gives up what it has gained.
 const SOURCE: [(&str, usize); 20] = [
     ("ahead", 350),
-    ("bench", 2250),
+    ("bench", 2350),
     ("budget", 150),
     ("canon", 5600),
     ("check", 5550),
@@ -79,10 +79,10 @@ const SOURCE: [(&str, usize); 20] = [
     ("import", 8150),
     ("jit", 3500),
     ("layout", 2800),
-    ("leaves", 4700),
+    ("leaves", 4850),
     ("loops", 4400),
     ("lower", 4250),
-    ("moves", 2800),
+    ("moves", 3050),
     ("partition", 225),
     ("process", 200),
     ("restride", 3700),

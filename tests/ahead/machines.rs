@@ -1,6 +1,7 @@
 //! Machines that kernels are compiled for, and what links and runs a program for each here.
 
 use restride::Features;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A machine, and how to run programs for it.
@@ -87,6 +88,38 @@ pub const MACHINES: [Machine; 9] = [
 ];
 
 impl Machine {
+    /// What runs a program for it, with these options for the emulator.
+    #[must_use]
+    pub fn command(&self, program: &Path, options: &[String]) -> Command {
+        let [emulator, before @ ..] = self.emulator else {
+            return Command::new(program);
+        };
+        let mut command = Command::new(emulator);
+        command.args(before).args(options).arg(program);
+        command
+    }
+
+    /// Where the functions `k0`, `k1`, ... of a program lie: the first address of each, and how many bytes it has.
+    pub fn places(&self, program: &Path, count: usize) -> Result<Vec<(u64, u64)>, String> {
+        let mut nm = Command::new(self.nm);
+        nm.args(["--print-size", "--defined-only"]).arg(program);
+        let output = nm.output().map_err(|error| error.to_string())?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut places = vec![(0, 0); count];
+        for line in text.lines() {
+            let [address, size, _, name] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+                continue;
+            };
+            let number = name.strip_prefix('k').and_then(|it| it.parse().ok());
+            let place = number.and_then(|at: usize| places.get_mut(at));
+            let [address, size] = [address, size].map(|it| u64::from_str_radix(it, 16).ok());
+            if let (Some(place), Some(address), Some(size)) = (place, address, size) {
+                *place = (address, size);
+            }
+        }
+        Ok(places)
+    }
+
     /// What is missing here to run programs for it, if anything is.
     #[must_use]
     pub fn missing(&self) -> Option<String> {

@@ -86,14 +86,7 @@ impl<'a> Linked<'a> {
     /// The same with other options for the emulator.
     pub fn run_with(&self, options: &[String]) -> Result<(), String> {
         let program = self.folder.join("program");
-        let mut command = match self.machine.emulator {
-            [] => Command::new(program),
-            [emulator, before @ ..] => {
-                let mut command = Command::new(emulator);
-                command.args(before).args(options).arg(program);
-                command
-            }
-        };
+        let mut command = self.machine.command(&program, options);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(said)?;
         let mut into = BufWriter::new(child.stdin.take().ok_or("no pipe")?);
@@ -132,23 +125,8 @@ impl<'a> Linked<'a> {
 
     /// Where each function lies in the program: the first address, and how many bytes it has.
     pub fn places(&self) -> Result<Vec<(u64, u64)>, String> {
-        let mut nm = Command::new(self.machine.nm);
-        nm.args(["--print-size", "--defined-only", "program"]);
-        let output = nm.current_dir(&self.folder).output().map_err(said)?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let mut places = vec![(0, 0); self.cases.len()];
-        for line in text.lines() {
-            let [address, size, _, name] = line.split_whitespace().collect::<Vec<_>>()[..] else {
-                continue;
-            };
-            let number = name.strip_prefix('k').and_then(|it| it.parse().ok());
-            let place = number.and_then(|at: usize| places.get_mut(at));
-            let [address, size] = [address, size].map(|it| u64::from_str_radix(it, 16).ok());
-            if let (Some(place), Some(address), Some(size)) = (place, address, size) {
-                *place = (address, size);
-            }
-        }
-        Ok(places)
+        let program = self.folder.join("program");
+        self.machine.places(&program, self.cases.len())
     }
 }
 

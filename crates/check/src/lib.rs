@@ -33,8 +33,10 @@
 //! # What is not
 //!
 //! Chunk numbers other than those tried, the bodies of called functions, and what the processor
-//! makes of the bytes. Calls follow the System V convention on x86-64, and that of Arm (AAPCS64) on its 64-bit
-//! processors.
+//! makes of the bytes. Which row an index names is compared for the indices tried, which are the ends of
+//! all ranges and what is next to them; for all others an access is shown to lie inside. A number that is
+//! computed from an index and stored as an element is not understood, since data are not followed so far.
+//! Calls follow the System V convention on x86-64, and that of Arm (AAPCS64) on its 64-bit processors.
 
 #![forbid(unsafe_code)]
 
@@ -50,7 +52,7 @@ mod symbol;
 mod value;
 mod violation;
 
-pub use form::{Form, Whole};
+pub use form::Form;
 pub use machine::Processor;
 pub use restride_leaves::{Callee, Contract};
 pub use run::{Limits, Report, Subject, check};

@@ -1,8 +1,7 @@
 //! Memory in which every byte knows where it comes from.
 
-use restride_loops::{BufferId, Kernel, Role};
+use restride_loops::{BufferId, Kernel, Role, Standalone};
 
-use crate::form::Whole;
 use crate::label::{Label, Sources};
 use crate::symbol::{Interval, Symbol, Symbols};
 use crate::value::{Data, Number, Pointer, Region, Value};
@@ -101,7 +100,7 @@ impl<'a> Memory<'a> {
     }
 
     /// For a function ahead of time: two tables, one piece of scratch, constants behind the code.
-    pub(crate) fn whole(&mut self, kernel: &Kernel, whole: &Whole<'_>) -> Result<(), Stop> {
+    pub(crate) fn whole(&mut self, kernel: &Kernel, whole: &Standalone) -> Result<(), Stop> {
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         let put = |table: &mut Vec<Option<u32>>, at: u32, id: BufferId| {
             let at = at as usize;
@@ -119,9 +118,11 @@ impl<'a> Memory<'a> {
         self.code_at = 0;
         let at = whole.constants.iter();
         self.constants = at.map(|(id, at)| (*at as i64, id.0)).collect();
-        let layout = kernel.scratch_layout(Whole::ALIGN).ok_or(Kind::Kernel {
-            what: "scratch of more bytes than there are",
-        })?;
+        let layout = kernel
+            .scratch_layout(Standalone::ALIGN)
+            .ok_or(Kind::Kernel {
+                what: "scratch of more bytes than there are",
+            })?;
         let places = layout.offsets.iter().map(|(id, at)| {
             let bytes = self.buffers.get(id.0 as usize).map_or(0, |b| b.bytes);
             (*at as i64, *at as i64 + bytes)

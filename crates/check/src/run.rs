@@ -1,11 +1,12 @@
 //! All runs of a kernel, and what they show together.
 
 use std::collections::BTreeSet;
+use std::ops::AddAssign;
 
 use restride_leaves::Callee;
 use restride_loops::{Kernel, Role, Stmt, Verified};
 
-use crate::form::Form;
+use crate::form::{Form, instructions};
 use crate::index;
 use crate::label::Sources;
 use crate::machine::{Machine, Processor, Program};
@@ -69,12 +70,23 @@ pub struct Report {
     pub executed: Vec<usize>,
 }
 
+impl AddAssign<&Report> for Report {
+    /// Adds what was counted; which instructions were executed is said of one code alone.
+    fn add_assign(&mut self, other: &Report) {
+        self.runs += other.runs;
+        self.steps = self.steps.saturating_add(other.steps);
+        self.accesses += other.accesses;
+        self.bytes += other.bytes;
+        self.calls += other.calls;
+    }
+}
+
 /// Follows the code of a kernel and compares what it does with what the kernel means.
 pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Unproved> {
     let kernel: &Kernel = subject.kernel;
     let (code, entries) = match &subject.form {
         Form::Phases(entries) => (subject.code, *entries),
-        Form::Whole(whole) => (whole.instructions(subject)?, &[0][..]),
+        Form::Whole(whole) => (instructions(whole, subject)?, &[0][..]),
     };
     if let Form::Phases(entries) = subject.form
         && entries.len() != kernel.phases.len()

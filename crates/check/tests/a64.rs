@@ -36,22 +36,23 @@ fn followed(
     check(&subject, limits).map_err(Box::new)
 }
 
+/// How many times as many kernels are checked as usually.
+fn times() -> u64 {
+    let times = std::env::var("RESTRIDE_CHECK_TIMES").ok();
+    times.and_then(|n| n.parse().ok()).unwrap_or(1)
+}
+
 #[test]
 fn random_kernels_are_shown_to_be_right() {
-    let times = std::env::var("RESTRIDE_CHECK_TIMES").ok();
-    let times: u64 = times.and_then(|n| n.parse().ok()).unwrap_or(1);
     let mut total = Report::default();
-    for seed in 0..1000 * times {
+    for seed in 0..1000 * times() {
         let kernel = kernel_of(seed);
         let listing = compiled(&kernel);
         let report = followed(&kernel, &listing.code, &listing.phases, &Limits::default());
         let report = report.unwrap_or_else(|unproved| {
             panic!("seed {seed}: {unproved}\n{}\n{}", *kernel, listing.assembly)
         });
-        total.runs += report.runs;
-        total.steps += report.steps;
-        total.accesses += report.accesses;
-        total.bytes += report.bytes;
+        total += &report;
     }
     println!("{total:?}");
     assert!(total.accesses > 0 && total.bytes > 0);
@@ -81,7 +82,8 @@ fn a_buffer_too_short_is_noticed() {
 #[test]
 fn changed_constants_are_noticed() {
     let mut counts = support::changed::Verdicts::default();
-    for (_, kernel) in support::changed::small_kernels(9_000_000, 3000).take(20) {
+    let kernels = support::changed::small_kernels(9_000_000, 3000);
+    for (_, kernel) in kernels.take(20 * times() as usize) {
         let Listing { code, phases, .. } = &mut compiled(&kernel);
         let follow = |code: &[u8], limits: &Limits| followed(&kernel, code, phases, limits);
         support::changed::change_all(code, support::a64::constants, &mut counts, follow);

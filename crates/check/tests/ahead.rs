@@ -9,7 +9,7 @@ mod support {
     pub(crate) mod x86;
 }
 
-use restride_check::{Form, Kind, Limits, Processor, Report, Subject, Unproved, Whole, check};
+use restride_check::{Kind, Limits, Processor, Report, Subject, Unproved, check};
 use restride_jit::{Compiler, Features, Standalone, Triple};
 use restride_loops::{Kernel, Role, Verified, generate, verify};
 
@@ -36,17 +36,8 @@ fn followed(
     bytes: &[u8],
     limits: &Limits,
 ) -> Result<Report, Box<Unproved>> {
-    let subject = Subject {
-        processor,
-        code: bytes,
-        form: Form::Whole(Whole {
-            instructions: function.code,
-            constants: &function.constants,
-            scratch: function.scratch,
-        }),
-        kernel,
-        callees: &[],
-    };
+    let mut subject = Subject::ahead(processor, kernel, function);
+    subject.code = bytes;
     check(&subject, limits).map_err(Box::new)
 }
 
@@ -54,7 +45,6 @@ fn followed(
 fn random_kernels_are_shown_to_be_right() {
     let times = std::env::var("RESTRIDE_CHECK_TIMES").ok();
     let times: u64 = times.and_then(|n| n.parse().ok()).unwrap_or(1);
-    assert_eq!(Whole::ALIGN, Standalone::ALIGN);
     let (mut kernels, mut total) = (0, Report::default());
     for machine in machines() {
         let mut compiler = compiler(machine);
@@ -66,10 +56,7 @@ fn random_kernels_are_shown_to_be_right() {
             let report =
                 report.unwrap_or_else(|it| panic!("seed {seed}, {machine:?}: {it}\n{}", *kernel));
             kernels += 1;
-            total.runs += report.runs;
-            total.steps += report.steps;
-            total.accesses += report.accesses;
-            total.bytes += report.bytes;
+            total += &report;
         }
     }
     println!("{kernels} kernels: {total:?}");
@@ -78,7 +65,7 @@ fn random_kernels_are_shown_to_be_right() {
 
 /// The scratch buffers that lie where another one has been or will be.
 fn shared(kernel: &Kernel) -> Vec<usize> {
-    let layout = kernel.scratch_layout(Whole::ALIGN).expect("a layout");
+    let layout = kernel.scratch_layout(Standalone::ALIGN).expect("a layout");
     let place = |&(id, at): &(restride_loops::BufferId, usize)| {
         let bytes = kernel.buffer(id).and_then(|b| b.bytes()).expect("a length");
         (id.0 as usize, at..at + bytes)

@@ -84,10 +84,7 @@ fn random_kernels(times: u64, self_contained: bool) -> (BTreeSet<String>, Report
                 )
             });
             kernels += 1;
-            total.steps += report.steps;
-            total.accesses += report.accesses;
-            total.bytes += report.bytes;
-            total.calls += report.calls;
+            total += &report;
             kernel.visit(|stmt| {
                 if let Stmt::Move(m) = stmt {
                     let width = kernel.buffer(m.dst.buffer).map(|b| b.width);

@@ -33,7 +33,7 @@ enum Level {
 
 impl Machine {
     /// What code may use of an x86-64.
-    pub(crate) fn features(&self) -> Features {
+    fn features(&self) -> Features {
         match self.level {
             Level::Sse2 => Features::Sse2,
             Level::Sse41 => Features::Sse41,

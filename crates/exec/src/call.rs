@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::error::{CallError, RunError};
 use crate::frame::{FEW, with_frame};
-use crate::node::Node;
+use crate::node::{Node, Phases};
 use crate::prepare::prepare;
 use crate::run::{self, Buffers};
 
@@ -16,7 +16,7 @@ const ALIGN: usize = 64;
 /// A kernel, ready to be run any number of times and on any number of threads.
 pub struct Executable {
     kernel: Verified,
-    phases: Vec<Vec<Node>>,
+    phases: Phases,
     slots: usize,
     scratch: usize,
 }

@@ -6,6 +6,9 @@ use smallvec::SmallVec;
 
 use crate::frame::Address;
 
+/// The nodes of each phase.
+pub(crate) type Phases = SmallVec<[Vec<Node>; 3]>;
+
 /// A statement, prepared.
 pub(crate) enum Node {
     Loop {

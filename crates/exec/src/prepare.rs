@@ -5,15 +5,12 @@ use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
 
 use crate::frame::Address;
-use crate::node::{Check, CheckDim, GatherNode, Node};
+use crate::node::{Check, CheckDim, GatherNode, Node, Phases};
 use crate::pace::is_long;
 use crate::slots::{Loaded, Slots};
 
 /// The phases of a kernel, and how many slots a frame of it needs.
-pub(crate) fn prepare(
-    kernel: &Kernel,
-    planner: &Planner,
-) -> Result<(Vec<Vec<Node>>, usize), PrepareError> {
+pub(crate) fn prepare(kernel: &Kernel, planner: &Planner) -> Result<(Phases, usize), PrepareError> {
     let mut preparer = Preparer {
         kernel,
         planner,

@@ -23,7 +23,6 @@ mod listing;
 mod memory;
 mod sync;
 
-pub use ahead::Standalone;
 pub use compiler::{CODE_STACK, CompileOptions, Compiler};
 pub use cpu::processor;
 pub use error::{BadIndex, CodeMemoryError, JitError, RunError};
@@ -33,6 +32,7 @@ pub use listing::Listing;
 pub use memory::CodeMemory;
 #[cfg(target_os = "linux")]
 pub use memory::{ArenaOptions, ArenaStats, CodeArena};
+pub use restride_loops::Standalone;
 pub use restride_moves::{Features, Processor};
 pub use target_lexicon::{self as machine, Triple};
 

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use restride_loops::{Dim, Form};
+use restride_loops::{Dim, Form, LEAST_BLOCK};
 use restride_moves::{ByteBox, MovePlan, Planner, Stores, Way};
 
 use crate::bodies::CpuLevel;
@@ -12,6 +12,17 @@ use crate::{fill, rows, stream, transpose};
 
 /// The function of a leaf: destination, source, parameter block.
 pub type MoveFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8);
+
+/// Parameters on the heap, in no small block: see [`LEAST_BLOCK`].
+fn kept<P: Send + Sync + 'static>(params: P) -> Box<dyn Any + Send + Sync> {
+    /// Parameters come first, so that who has the address of one has that of the other.
+    #[repr(C)]
+    struct Roomy<P>(P, [u8; LEAST_BLOCK]);
+    match size_of::<P>() < LEAST_BLOCK {
+        true => Box::new(Roomy(params, [0; LEAST_BLOCK])),
+        false => Box::new(params),
+    }
+}
 
 /// A move or a fill, ready to be called any number of times and on any number of threads.
 pub struct Leaf {
@@ -75,11 +86,17 @@ impl Leaf {
                 #[cfg(target_arch = "x86_64")]
                 Way::Widened(plane) => Some(transpose::widened::prepare::<L>(shape, &plane)),
                 #[cfg(target_arch = "x86_64")]
+                Way::Channels(plan) => Some(transpose::channels::prepare(shape, &plan)),
+                #[cfg(target_arch = "x86_64")]
                 Way::Ragged(cut) => Some(crate::ragged::prepare(shape, &cut)),
                 #[cfg(target_arch = "x86_64")]
                 Way::Lines(program, stores) => crate::lines::prepare(shape, program, stores),
                 #[cfg(not(target_arch = "x86_64"))]
-                Way::Packed(_) | Way::Widened(_) | Way::Ragged(_) | Way::Lines(..) => None,
+                Way::Packed(_)
+                | Way::Widened(_)
+                | Way::Channels(_)
+                | Way::Ragged(_)
+                | Way::Lines(..) => None,
             };
             leaf.unwrap_or_else(|| rows::prepare::<L>(shape))
         }
@@ -91,8 +108,8 @@ impl Leaf {
     pub(crate) fn new<L: Level, B: Body>(name: &'static str, params: B::Params) -> Leaf {
         Leaf {
             entry: entry::<L, B>(),
-            bytes: size_of::<B::Params>() + B::elsewhere(&params),
-            params: Box::new(params),
+            bytes: size_of::<B::Params>() + B::elsewhere(&params) + LEAST_BLOCK,
+            params: kept(params),
             name,
         }
     }

@@ -14,6 +14,7 @@
 //! * No function of it allocates, panics or keeps state: one leaf may run on many threads at once.
 
 mod bodies;
+mod calibrate;
 mod check;
 mod contract;
 mod copy;
@@ -39,6 +40,7 @@ mod stream;
 mod transpose;
 mod vector;
 
+pub use calibrate::calibrate;
 pub use check::row_holds;
 pub use contract::{Callee, Contract};
 pub use error::PrepareError;

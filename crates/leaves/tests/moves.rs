@@ -289,7 +289,7 @@ fn transposes_of_several_tiles() {
 fn channels() {
     let mut arena = Arena::new(1 << 17);
     for width in [1, 2, 4, 8] {
-        for channels in [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 15] {
+        for channels in [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 15, 16] {
             for pixels in [1, 2, 3, 5, 10, 16, 21, 22, 64, 65, 100, 193] {
                 let low = pixels % 2 == 0;
                 // Planes to pixels, and back, and the channels of every pixel reversed.

@@ -6,6 +6,11 @@
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
+/// What is kept for long lies in blocks of so many bytes or more. Where tensors are aligned, the allocators of C libraries leave
+/// gaps of up to a hundred bytes between them, and put small blocks there; then memory that is freed on both sides does not
+/// join for the next tensor, which is larger where lengths grow from call to call.
+pub const LEAST_BLOCK: usize = 128;
+
 /// Bytes per element of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -240,5 +245,5 @@ pub struct Kernel {
     /// The buffers.
     pub buffers: Vec<Buffer>,
     /// Statements in order, in phases.
-    pub phases: Vec<Vec<Stmt>>,
+    pub phases: SmallVec<[Vec<Stmt>; 3]>,
 }

@@ -78,15 +78,17 @@ mod interpret;
 pub mod ir;
 mod random;
 mod scratch;
+mod standalone;
 mod text;
 mod verify;
 
 pub use chunk::chunk_range;
 pub use interpret::{Fault, Order, interpret, interpret_chunked};
 pub use ir::{
-    Addr, Buffer, BufferId, Dim, Form, Gather, Image, IndexType, Kernel, Move, Norm, Place, Role,
-    Stmt, Var, Width,
+    Addr, Buffer, BufferId, Dim, Form, Gather, Image, IndexType, Kernel, LEAST_BLOCK, Move, Norm,
+    Place, Role, Stmt, Var, Width,
 };
 pub use random::Random;
 pub use scratch::ScratchLayout;
+pub use standalone::Standalone;
 pub use verify::{Location, Reason, Rejected, Verified, verify};

@@ -158,7 +158,7 @@ fn hard_equations_are_refused_within_the_budget() {
     let kernel = Kernel {
         name: "hard".into(),
         buffers,
-        phases: vec![body],
+        phases: vec![body].into(),
     };
     assert!(verify(kernel).is_err());
 }
@@ -183,7 +183,7 @@ fn many_pieces_of_falling_strides() {
     let kernel = Kernel {
         name: "falling".into(),
         buffers,
-        phases: vec![body],
+        phases: vec![body].into(),
     };
     assert!(verify(kernel).is_err());
 }
@@ -231,7 +231,7 @@ fn numbers_at_the_ends_of_their_ranges() {
         let kernel = Kernel {
             name: "ends".into(),
             buffers,
-            phases: vec![vec![outer]],
+            phases: vec![vec![outer]].into(),
         };
         let none: [Vec<u8>; 0] = [];
         let run = interpret(&kernel, &none);
@@ -255,7 +255,7 @@ fn names_are_what_they_look_like() {
         let kernel = Kernel {
             name: format!("a{hidden}b\"").into(),
             buffers: Vec::new(),
-            phases: Vec::new(),
+            phases: Vec::new().into(),
         };
         assert!(
             kernel.to_string().starts_with("kernel \"a_b_\" {"),

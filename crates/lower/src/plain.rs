@@ -87,12 +87,12 @@ pub fn run(plan: &Plan, inputs: &[&[u8]]) -> Result<Vec<Vec<u8>>, RunError> {
 #[must_use]
 pub fn plan(graph: &Canonical) -> Plan {
     let mut plan = Plan {
-        inputs: Vec::new(),
-        outputs: Vec::new(),
+        inputs: SmallVec::new(),
+        outputs: SmallVec::new(),
         constants: Vec::new(),
         checks: Vec::new(),
-        stages: Vec::new(),
-        answers: Vec::new(),
+        stages: SmallVec::new(),
+        answers: SmallVec::new(),
     };
     let mut sources: Vec<Source> = Vec::new();
     for (_, node, ty) in graph.nodes() {
@@ -296,7 +296,7 @@ pub fn kernel(plan: &Plan) -> Result<Kernel, LowerError> {
         buffers: Buffers::new(plan),
         next_var: 0,
     };
-    let (mut phases, mut last) = (Vec::new(), Vec::new());
+    let (mut phases, mut last) = (SmallVec::<[Vec<_>; 3]>::new(), Vec::new());
     for (at, stage) in plan.stages.iter().enumerate() {
         let mut phase = Vec::new();
         for piece in &stage.pieces {
@@ -316,7 +316,7 @@ pub fn kernel(plan: &Plan) -> Result<Kernel, LowerError> {
         }
     }
     phases.push(checks);
-    phases.append(&mut last);
+    phases.extend(last);
     phases.retain(|phase| !phase.is_empty());
     Ok(Kernel {
         name: "plain".into(),

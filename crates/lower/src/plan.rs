@@ -204,17 +204,17 @@ pub struct PlanConstant {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
     /// Type of each input: element, and the number of elements its buffer must have.
-    pub inputs: Vec<(ElementType, i64)>,
+    pub inputs: SmallVec<[(ElementType, i64); 4]>,
     /// Type of each output: element, shape, and layout if not dense.
-    pub outputs: Vec<(ElementType, Shape, Option<Strided>)>,
+    pub outputs: SmallVec<[(ElementType, Shape, Option<Strided>); 1]>,
     /// Constants.
     pub constants: Vec<PlanConstant>,
     /// Obligations.
     pub checks: Vec<IndexCheck>,
     /// Stages in order.
-    pub stages: Vec<Stage>,
+    pub stages: SmallVec<[Stage; 1]>,
     /// One answer per output.
-    pub answers: Vec<Answer>,
+    pub answers: SmallVec<[Answer; 1]>,
 }
 
 impl Piece {
@@ -252,7 +252,7 @@ impl Plan {
         let pieces = |stage: &Stage| {
             size_of_val(&*stage.pieces)
                 + stage.pieces_elsewhere()
-                + stage.reason.as_ref().map_or(0, String::len)
+                + stage.reason.as_ref().map_or(0, String::capacity)
         };
         size_of_val(&*self.inputs)
             + size_of_val(&*self.outputs)

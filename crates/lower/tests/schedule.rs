@@ -35,18 +35,18 @@ fn copy(dst: i64, src: i64, digits: &[PieceDigit]) -> Piece {
 
 fn plan(element: ElementType, input: i64, output: i64, pieces: Vec<Piece>) -> Plan {
     Plan {
-        inputs: vec![(element, input), (ElementType::I64, 64)],
-        outputs: vec![(element, smallvec![output], None)],
+        inputs: smallvec![(element, input), (ElementType::I64, 64)],
+        outputs: smallvec![(element, smallvec![output], None)],
         constants: vec![],
         checks: vec![],
-        stages: vec![Stage {
+        stages: smallvec![Stage {
             destination: Destination::Output(0),
             element,
             count: output,
             pieces,
             reason: None,
         }],
-        answers: vec![Answer::Computed {
+        answers: smallvec![Answer::Computed {
             stage: 0,
             why: "".into(),
         }],

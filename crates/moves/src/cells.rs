@@ -24,6 +24,8 @@ pub struct Vector {
     /// and, from 16 on, of the second, or of the first again if that is all; each other one takes bytes of
     /// what there is by then, and of the next window. There is none where a window is what is wanted.
     pub shuffles: SmallVec<[[u8; 16]; 3]>,
+    /// Whether another vector of its cell takes one of its windows, too.
+    shares: bool,
 }
 
 impl Vector {
@@ -41,6 +43,7 @@ impl Vector {
             dst,
             windows,
             shuffles,
+            shares: false,
         }
     }
 
@@ -101,17 +104,16 @@ impl Vector {
     #[must_use]
     pub fn joined_by_tables(&self) -> (usize, bool) {
         let windows = self.windows.len();
-        let each = self
-            .shuffles
-            .iter()
-            .map(|it| match (is_network(it), windows) {
-                (true, _) => 1,
-                (false, 1) => 1,
-                (false, _) => 3,
-            });
+        // A shuffle of two loads its table, and copies them beside each other unless it is the only one that takes them.
+        let each = self.shuffles.iter();
+        let each = each.map(|it| match (is_network(it) || windows == 1, self.shares) {
+            (true, _) => 1,
+            (false, false) => 2,
+            (false, true) => 3,
+        });
         let (one_by_one, networks) = (each.sum(), self.shuffles.iter().all(is_network));
         match networks || one_by_one < 2 * windows - 1 {
-            true => (one_by_one, !networks),
+            true => (one_by_one, windows == 1 && !networks),
             false => (2 * windows - 1, true),
         }
     }
@@ -304,8 +306,14 @@ impl Cells {
         if shuffles == Shuffles::Tables {
             // A window stays in its register while vectors take from it.
             let first = |vector: &Vector| vector.windows.iter().min().copied();
-            let cells = parts.iter_mut().map(|part| &mut part.cell);
-            cells.for_each(|cell| cell.sort_by_key(first));
+            for cell in parts.iter_mut().map(|part| &mut part.cell) {
+                cell.sort_by_key(first);
+                let taken: Vec<isize> = cell.iter().flat_map(|it| it.windows.clone()).collect();
+                let often = |at: &isize| taken.iter().filter(|it| *it == at).count() > 1;
+                for vector in cell {
+                    vector.shares = vector.windows.iter().any(often);
+                }
+            }
         }
         let cost = parts
             .iter()

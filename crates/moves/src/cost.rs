@@ -5,6 +5,7 @@
 //! costs, whichever way it is moved; there the way is chosen by [`Target`](crate::Target).
 
 use crate::byte_box::{ByteBox, Step};
+use crate::channels::Channels;
 use crate::folded::{Folded, extent};
 use crate::ragged::{Masked, RaggedCut};
 use crate::transpose::Plane;
@@ -76,15 +77,22 @@ fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step
     }
 }
 
-/// What it takes to pack sixteen bytes: their place, the store, and for each window that has some of
-/// them a load, a shuffle and a blend.
+/// What it takes to pack some bytes: their place, the store, and for each window that has some of them a
+/// load, a shuffle and a blend.
 const PACK: (usize, usize) = (2, 3);
 
 /// A transposition whose rows step through the source, packed first.
 #[must_use]
 pub fn packed(plane: &Plane, bytes: usize) -> usize {
-    let lane = PACK.0 + PACK.1 * plane.step.min(plane.per_lane);
-    transpose(plane).saturating_add(bytes.div_ceil(16).saturating_mul(lane))
+    let windows = plane.step.min(plane.packed / plane.cell);
+    // Wide vectors are shuffled in pairs.
+    let shuffles = if plane.packed == LINE {
+        windows.div_ceil(2)
+    } else {
+        windows
+    };
+    let pack = PACK.0 + PACK.1 * shuffles;
+    transpose(plane).saturating_add(bytes.div_ceil(plane.packed).saturating_mul(pack))
 }
 
 /// What it takes to spread sixteen bytes out, and to press them together.
@@ -95,6 +103,18 @@ const WIDEN: usize = 4 + 6;
 pub fn widened(plane: &Plane, elements: usize) -> usize {
     let lanes = elements.div_ceil(plane.per_lane);
     transpose(plane).saturating_add(lanes.saturating_mul(WIDEN))
+}
+
+/// Channels that are split or joined: a load, a permutation and the steps of a square for every line of
+/// cells, and a store for every channel.
+#[must_use]
+pub fn channels(plan: &Channels, width: usize) -> usize {
+    let unit = plan.cells * (3 + plan.cells.ilog2() as usize) + TURN;
+    let units = plan.long.extent.div_ceil(LINE / width);
+    let around = plan.outer.iter();
+    around.fold(unit * units + UNITS, |n, step| {
+        n.saturating_mul(step.extent)
+    })
 }
 
 /// A transposition with a short side, in tiles under a mask.

@@ -1,4 +1,4 @@
-//! What no memory can hold.
+//! What no memory can hold, and what is no text of a machine.
 
 /// A box that no memory can hold; a verified kernel has none of these.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,4 +15,13 @@ pub enum BoxError {
     /// The bytes between the first and the last one of the box do not fit the address space.
     #[error("the box spans more than {} bytes", isize::MAX)]
     Span,
+}
+
+/// A text that is no [`Target`](crate::Target).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// A word is neither a processor, a level of its features nor a number of a target.
+    #[error("`{0}` is no part of a target: those are words such as `avx2` and `l2=1048576`")]
+    Word(String),
 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing can be timed on a machine that is not there. What is said here can be counted under emulation.
 
-use restride_loops::{Form, Kernel, Stmt};
+use restride_loops::{Dim, Form, Kernel, Place, Stmt};
 
 use crate::byte_box::ByteBox;
 use crate::cost::{TURN, inline::loads};
@@ -19,6 +19,14 @@ impl Planner {
     /// About how many instructions all statements of a kernel take on the planner's machine.
     #[must_use]
     pub fn instructions(&self, kernel: &Kernel) -> usize {
+        let width = |place: &Place| {
+            let buffer = kernel.buffer(place.buffer);
+            buffer.map_or(1, |it| it.width.bytes())
+        };
+        let moved = |dst: &Place, dims: &[Dim], form: Form| {
+            let shape = ByteBox::of_move(dims, width(dst));
+            shape.map_or(0, |shape| self.least(&shape, form))
+        };
         let all = kernel.phases.iter().flatten();
         let each = all.map(|stmt| (stmt, 1));
         let mut left: Vec<(&Stmt, usize)> = each.collect();
@@ -36,20 +44,13 @@ impl Planner {
                     let extents = dims.iter().map(|(extent, _)| *extent);
                     COMPARED.saturating_mul(points(extents))
                 }
-                Stmt::Move(it) => {
-                    let width = kernel.buffer(it.dst.buffer).map(|it| it.width.bytes());
-                    let shape = ByteBox::of_move(&it.dims, width.unwrap_or(1));
-                    shape.map_or(0, |shape| self.least(&shape, it.form))
-                }
+                Stmt::Move(it) => moved(&it.dst, &it.dims, it.form),
                 Stmt::Gather(it) => {
-                    let width = kernel.buffer(it.dst.buffer).map(|it| it.width.bytes());
-                    let shape = ByteBox::of_move(&it.dims, width.unwrap_or(1));
-                    let row = shape.map_or(0, |shape| self.least(&shape, Form::Elements));
+                    let row = moved(&it.dst, &it.dims, Form::Elements);
                     points([it.extent]).saturating_mul(row.saturating_add(INDEX))
                 }
                 Stmt::Fill { dst, dims, .. } => {
-                    let width = kernel.buffer(dst.buffer).map(|it| it.width.bytes());
-                    let shape = ByteBox::of_fill(dims, width.unwrap_or(1));
+                    let shape = ByteBox::of_fill(dims, width(dst));
                     shape.map_or(0, |shape| shape.runs().saturating_mul(loads(shape.run)))
                 }
             };

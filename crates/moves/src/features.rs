@@ -24,6 +24,18 @@ impl Features {
     /// The weakest level of each width of vectors: precompiled moves are there for these.
     pub const WIDTHS: [Self; 3] = [Self::Sse2, Self::Avx2, Self::Avx512];
 
+    /// What it is called in texts.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sse2 => "sse2",
+            Self::Sse41 => "sse4.1",
+            Self::Avx => "avx",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
     /// The strongest level of this machine; asked of the machine once.
     #[must_use]
     pub fn detect() -> Self {

@@ -1,6 +1,7 @@
 //! What the processor says about its caches.
 
 use crate::Target;
+use crate::target::past_from;
 
 impl Target {
     /// The machine this runs on, as far as its processor tells; the default for the rest. The same
@@ -19,6 +20,8 @@ impl Target {
                 _ => cache.bytes,
             };
         }
+        // Of what many cores share, each has a part only, and the processor does not say which.
+        target.past_from = past_from(target.last.min(Self::default().last));
         target
     }
 }

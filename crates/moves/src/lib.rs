@@ -9,6 +9,7 @@
 
 mod byte_box;
 pub mod cells;
+mod channels;
 pub mod cost;
 mod error;
 mod estimate;
@@ -27,7 +28,8 @@ mod tiles;
 mod transpose;
 
 pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, reach};
-pub use error::BoxError;
+pub use channels::Channels;
+pub use error::{BoxError, TargetError};
 pub use features::Features;
 pub use folded::Folded;
 pub use inline::Inline;

@@ -1,6 +1,7 @@
 //! The plan of one box.
 
 use crate::byte_box::ByteBox;
+use crate::channels::Channels;
 use crate::features::Features;
 use crate::folded::Folded;
 use crate::lines::Program;
@@ -64,6 +65,8 @@ pub enum Way {
     Widened(Plane),
     /// As `Transpose`, of sides that are several dimensions each.
     Folded(Box<Folded>),
+    /// As `Transpose`, of a few channels whose rows are dense.
+    Channels(Channels),
     /// In tiles under a mask.
     Ragged(RaggedCut),
     /// Line by line, each a permutation of the bytes of a few windows.
@@ -83,6 +86,7 @@ impl Way {
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",
             Self::Folded(_) => "folded",
+            Self::Channels(_) => "channels",
             Self::Ragged(_) => "ragged",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",

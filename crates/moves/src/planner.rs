@@ -4,6 +4,7 @@ use restride_loops::Form;
 
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
+use crate::channels::Channels;
 use crate::cost;
 use crate::estimate::ROOM;
 use crate::features::Features;
@@ -120,6 +121,8 @@ impl Planner {
         let folded = Folded::of(shape, features);
         all.extend(folded.map(|folded| ("folded", cost::folded(&folded))));
         if features >= Features::Avx512 {
+            let channels = Channels::of(shape);
+            all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
             let cut = RaggedCut::of(shape);
             all.extend(cut.map(|cut| ("ragged", cost::ragged(&cut, shape.run))));
         }
@@ -142,12 +145,20 @@ impl Planner {
         };
         let plane = Plane::of(shape, features);
         let mut best = (rows, Way::Rows(stores));
+        // Masks and permutations of bytes are what AVX-512 has.
+        let masks = !past && features >= Features::Avx512;
+        let channels = masks.then(|| Channels::of(shape)).flatten();
+        let channels = channels.map(|plan| {
+            let cost = cost::channels(&plan, shape.run);
+            (cost, Way::Channels(plan))
+        });
         if let Some(plane) = plane {
             best = match (form, tiles(plane, shape, stores)) {
                 (Form::Stream, (cost, Way::Transpose(plane, _))) => {
                     return (cost, Way::Transpose(plane, stores));
                 }
-                (Form::Staged, (cost, Way::Transpose(plane, _))) => {
+                // Channels use every line whole.
+                (Form::Staged, (cost, Way::Transpose(plane, _))) if channels.is_none() => {
                     return (cost, Way::Staged(plane));
                 }
                 // Of a plain transposition, tiles are the last resort.
@@ -162,16 +173,13 @@ impl Planner {
                 best = (cost, Way::Folded(Box::new(folded)));
             }
         }
-        // Masks are what AVX-512 has.
-        if !past
-            && features >= Features::Avx512
-            && let Some(cut) = RaggedCut::of(shape)
-        {
+        if masks && let Some(cut) = RaggedCut::of(shape) {
             let cost = cost::ragged(&cut, shape.run);
             if cost < best.0 {
                 best = (cost, Way::Ragged(cut));
             }
         }
+        best = channels.filter(|(cost, _)| *cost < best.0).unwrap_or(best);
         lines(best.0).unwrap_or(best)
     }
 }

@@ -21,6 +21,17 @@ impl Processor {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::X86_64, Self::Aarch64, Self::Riscv64, Self::Riscv64V];
 
+    /// What it is called in texts.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86-64",
+            Self::Aarch64 => "aarch64",
+            Self::Riscv64 => "riscv64",
+            Self::Riscv64V => "riscv64v",
+        }
+    }
+
     /// The kind of this machine.
     #[must_use]
     pub const fn host() -> Self {

@@ -1,6 +1,9 @@
 //! What is known of the machine that moves are planned for.
 
-use crate::{Features, Processor};
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Features, Processor, TargetError};
 
 /// What the cost model knows of a machine. Sizes are bytes.
 ///
@@ -29,6 +32,8 @@ pub struct Target {
     /// Whether precompiled moves are there, as on this machine; code of a program's own has no stores past the
     /// caches.
     pub precompiled: bool,
+    /// A pass that reads and writes so many bytes, or more, is stored past the caches.
+    pub past_from: i64,
     /// Work below this is never shared out between threads.
     pub parallel_from: i64,
     /// What one iteration of a parallel loop should move at least.
@@ -40,6 +45,14 @@ const MOST: i64 = 1 << 40;
 
 /// Into how many iterations work is divided before these grow.
 const SHARES: i64 = 32;
+
+/// What the text of a target without precompiled moves says.
+const SELF_CONTAINED: &str = "self-contained";
+
+/// Two thirds of the last cache, which never holds only what one pass needs.
+pub(crate) fn past_from(last: i64) -> i64 {
+    last / 3 * 2
+}
 
 impl Default for Target {
     /// The caches of a current x86-64 server core, so that the same graph gives the same loops
@@ -54,6 +67,7 @@ impl Default for Target {
             l2: 1 << 20,
             last: 32 << 20,
             precompiled: true,
+            past_from: past_from(32 << 20),
             parallel_from: 128 << 10,
             grain: 32 << 10,
         }
@@ -88,6 +102,7 @@ impl Target {
             l2,
             last,
             precompiled: false,
+            past_from: past_from(last),
             parallel_from: i64::MAX,
             grain: 32 << 10,
         }
@@ -102,6 +117,7 @@ impl Target {
             l1_way: 128,
             l2: 2048,
             last: 8192,
+            past_from: past_from(8192),
             parallel_from: 64,
             grain: 32,
             ..Self::default()
@@ -123,6 +139,7 @@ impl Target {
             l2: self.l2.clamp(line, MOST),
             last: self.last.clamp(line, MOST),
             precompiled: self.precompiled,
+            past_from: self.past_from.clamp(0, MOST),
             parallel_from: self.parallel_from.max(0),
             grain: self.grain.clamp(1, MOST),
         }
@@ -136,16 +153,109 @@ impl Target {
         (whole / SHARES).clamp(self.grain, most.max(self.grain))
     }
 
-    /// Whether a pass that reads and writes so many bytes is stored past the caches: from two thirds
-    /// of the last one, which never holds only what one pass needs.
+    /// Whether a pass that reads and writes so many bytes is stored past the caches.
     #[must_use]
     pub fn goes_past(&self, pass: i64) -> bool {
-        self.precompiled && pass >= self.last / 3 * 2
+        self.precompiled && pass >= self.past_from
     }
 
     /// Elements of `width` bytes in a line.
     #[must_use]
     pub fn per_line(&self, width: i64) -> i64 {
         (self.line / width).max(1)
+    }
+}
+
+impl Target {
+    /// Its numbers and what they are called in its text.
+    fn numbers(&mut self) -> [(&'static str, &mut i64); 8] {
+        [
+            ("line", &mut self.line),
+            ("l1", &mut self.l1),
+            ("l1_way", &mut self.l1_way),
+            ("l2", &mut self.l2),
+            ("last", &mut self.last),
+            ("past_from", &mut self.past_from),
+            ("parallel_from", &mut self.parallel_from),
+            ("grain", &mut self.grain),
+        ]
+    }
+
+    /// Takes over what a word of its text says.
+    fn read(&mut self, word: &str) -> Option<()> {
+        if let Some((name, number)) = word.split_once('=') {
+            let mut numbers = self.numbers().into_iter();
+            let (_, field) = numbers.find(|(field, _)| *field == name)?;
+            *field = number.parse().ok()?;
+        } else if let Some(level) = Features::ALL.into_iter().find(|it| it.name() == word) {
+            self.features = level;
+        } else if let Some(kind) = Processor::ALL.into_iter().find(|it| it.name() == word) {
+            self.processor = kind;
+        } else if word == SELF_CONTAINED {
+            self.precompiled = false;
+        } else {
+            return None;
+        }
+        Some(())
+    }
+}
+
+/// One line, which is read back as the same target: `x86-64 avx2 line=64 l1=49152 ...`.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.processor.name(), self.features.name())?;
+        if !self.precompiled {
+            write!(f, " {SELF_CONTAINED}")?;
+        }
+        let mut target = self.clone();
+        let mut numbers = target.numbers().into_iter();
+        numbers.try_for_each(|(name, number)| write!(f, " {name}={number}"))
+    }
+}
+
+/// What a text does not say is as in the default.
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let mut target = Self::default();
+        for word in text.split_whitespace() {
+            if target.read(word).is_none() {
+                return Err(TargetError::Word(word.escape_debug().collect()));
+            }
+        }
+        Ok(target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_its_text() {
+        let odd = Target {
+            features: Features::Sse41,
+            past_from: 7,
+            grain: -1,
+            ..Target::cramped()
+        };
+        let other = Target::of(Processor::Riscv64V, Features::Sse2);
+        for target in [Target::default(), Target::host(), odd, other] {
+            assert_eq!(target.to_string().parse(), Ok(target));
+        }
+        assert_eq!("".parse(), Ok(Target::default()));
+        for text in [
+            "mmx",
+            "l2",
+            "l2=",
+            "l2=64K",
+            "l4=1",
+            "=1",
+            "l2=9223372036854775808",
+        ] {
+            let refused = TargetError::Word(text.into());
+            assert_eq!(text.parse::<Target>(), Err(refused));
+        }
     }
 }

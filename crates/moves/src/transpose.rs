@@ -1,6 +1,7 @@
 //! A box as a transposition: one dimension contiguous in the destination and one in the source.
 
 use crate::byte_box::{ByteBox, Step, Steps};
+use crate::cost::LINE;
 use crate::features::Features;
 
 /// The two dimensions of a transposition in a box.
@@ -80,11 +81,16 @@ pub struct Plane {
     pub per_lane: usize,
     /// How many lanes of sixteen bytes the vectors have that its columns fill.
     pub lanes: usize,
+    /// The bytes that are packed at a time, where rows step.
+    pub packed: usize,
 }
 
 impl Plane {
     /// Rows that step further are not packed.
     pub const LONGEST_STEP: usize = 16;
+    /// The same of elements wider than two bytes that are packed sixteen bytes at a time: a load, a shuffle
+    /// and a blend for each is slower than moving it by itself.
+    const LONGEST_WIDE_STEP: usize = 4;
 
     /// Nothing if the box does not have the two dimensions, or they are not large enough for a
     /// block of some vector.
@@ -101,14 +107,19 @@ impl Plane {
         if row.extent < per_lane || column.extent < per_lane {
             return None;
         }
-        // What is not a plain transposition takes shuffles of bytes. Of elements as wide as a lane
-        // nothing is packed, and of those wider than two bytes only short steps: a load, a shuffle and a
-        // blend for each is slower than moving it by itself. Rows that are spread out are read sixteen
-        // bytes at a time.
+        // What is not a plain transposition takes shuffles of bytes; rows that are spread out are read
+        // sixteen bytes at a time.
         let shuffles = features >= Features::Avx2;
+        let packed = match features >= Features::Avx512 && row.extent * width >= LINE {
+            true => LINE,
+            false => 16,
+        };
         let fits = match (cell == width, both.step == 1) {
             (true, true) => true,
-            (true, false) => shuffles && per_lane > 1 && (cell <= 2 || both.step <= 4),
+            (true, false) if packed == LINE => true,
+            (true, false) => {
+                shuffles && per_lane > 1 && (cell <= 2 || both.step <= Self::LONGEST_WIDE_STEP)
+            }
             (false, true) => shuffles && row.extent * width >= 16,
             (false, false) => false,
         };
@@ -126,6 +137,7 @@ impl Plane {
             cell,
             per_lane,
             lanes: vectors.find(|&n| filled >= n).unwrap_or(1),
+            packed,
         })
     }
 }

@@ -10,6 +10,7 @@
 
 use crate::sync::{AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, PoisonError, RwLock};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -57,12 +58,13 @@ impl Secret {
 
 /// A value that is there, being made, or about to be.
 struct Cell<V> {
+    /// With it, so that it lies in no small block of its own.
+    key: SmallVec<[i64; 16]>,
     value: OnceLock<V>,
     making: Mutex<()>,
 }
 
 struct Slot<V> {
-    key: Box<Key>,
     hash: u64,
     cell: Arc<Cell<V>>,
     bytes: usize,
@@ -185,13 +187,13 @@ impl<V: Clone> Cache<V> {
             evicted.push(self.evict(&mut shard));
         }
         let cell = Arc::new(Cell {
+            key: key.into(),
             value: OnceLock::new(),
             making: Mutex::new(()),
         });
         let at = shard.slots.len();
         shard.at.insert(hash, at);
         let slot = Slot {
-            key: key.into(),
             hash,
             cell: cell.clone(),
             bytes: 0,
@@ -270,7 +272,7 @@ impl<V: Clone> Cache<V> {
 impl<V> Shard<V> {
     fn place(&self, hash: u64, key: &Key) -> Option<usize> {
         let at = *self.at.get(&hash)?;
-        (*self.slots.get(at)?.key == *key).then_some(at)
+        (*self.slots.get(at)?.cell.key == *key).then_some(at)
     }
 
     fn find(&self, hash: u64, cell: &Arc<Cell<V>>) -> Option<usize> {

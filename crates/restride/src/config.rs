@@ -53,7 +53,8 @@ pub struct Config {
     pub memory: Memory,
     /// The machine that moves are planned for: what code may use of the processor (all it has), and
     /// its caches (those of a current server core, so that the same graph gives the same loops
-    /// everywhere; [`Target::host`] asks the processor). Also here: from how many bytes on a pass is
+    /// everywhere; [`Target::host`] asks the processor, [`calibrate`](crate::calibrate) measures, and
+    /// a target has a text to be kept in). Also here: from how many bytes on a pass is
     /// shared out between threads.
     pub target: Target,
     /// What one compile may spend, from the graph to machine code, in units of work and in bytes. A

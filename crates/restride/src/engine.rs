@@ -61,7 +61,7 @@ impl Share {
     /// What a program costs under a key.
     fn bytes(key: &[i64]) -> impl Fn(&Program) -> usize {
         // Tables are at most half empty, and the first entry of each makes room for four.
-        let entry = 2 * size_of_val(key) + 384;
+        let entry = 2 * size_of_val(key) + 512;
         move |program| program.bytes() + entry
     }
 }

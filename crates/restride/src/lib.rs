@@ -202,11 +202,12 @@ pub use restride_graph::{
 pub use restride_jit::JitError;
 #[cfg(all(feature = "jit", feature = "unstable"))]
 pub use restride_jit::Listing;
+pub use restride_leaves::calibrate;
 #[cfg(feature = "unstable")]
 pub use restride_loops::{Form, Kernel, Role, Verified};
 pub use restride_lower::plan::PlanError;
 pub use restride_lower::{LowerError, Traffic};
-pub use restride_moves::{Features, Processor, Target};
+pub use restride_moves::{Features, Processor, Target, TargetError};
 #[cfg(feature = "jit")]
 pub use stack::CODE_STACK;
 pub use stack::{COMPILE_STACK, RUN_STACK};

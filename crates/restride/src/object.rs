@@ -8,6 +8,8 @@ use restride_ahead::{BadName, Buffer, FileError, Function, check_name};
 use restride_graph::{Graph, TensorType};
 use restride_jit::{Compiler, JitError, Triple, processor};
 use restride_loops::Stmt;
+#[cfg(feature = "unstable")]
+use restride_loops::{Standalone, Verified};
 use thiserror::Error;
 
 /// Why there is no object.
@@ -67,10 +69,9 @@ impl Object {
     /// An empty object for a machine by its name, such as `aarch64-unknown-linux-gnu`. `level` is what code may
     /// use of an x86-64; of others there is one level only.
     pub fn new(target: &str, level: Features) -> Result<Self, ObjectError> {
-        let known = target.parse::<Triple>().ok();
-        let machine = known.ok_or_else(|| ObjectError::Target(target.escape_debug().collect()))?;
-        let compiler = Compiler::for_machine(&machine, level)?;
         let unknown = || ObjectError::Target(target.escape_debug().collect());
+        let machine: Triple = target.parse().map_err(|_| unknown())?;
+        let compiler = Compiler::for_machine(&machine, level)?;
         let processor = processor(&machine).ok_or_else(unknown)?;
         Ok(Self {
             compiler,
@@ -120,6 +121,12 @@ impl Object {
             refusals: refusals(graph, &stages),
         });
         Ok(())
+    }
+
+    /// The code that an object for this machine has for a kernel.
+    #[cfg(feature = "unstable")]
+    pub fn code(&mut self, kernel: &Verified) -> Result<Standalone, ObjectError> {
+        Ok(self.compiler.standalone(kernel)?)
     }
 
     /// The object file.

@@ -70,6 +70,12 @@ impl Stages {
     /// Takes a graph through every stage.
     pub fn of(graph: &Graph, options: &Options) -> Result<Self, CompileError> {
         crate::stack::enough_to_compile()?;
+        Self::on_enough_stack(graph, options)
+    }
+
+    /// [`Stages::of`] after a look at the stack, of which it takes a part itself.
+    #[inline(never)]
+    pub(crate) fn on_enough_stack(graph: &Graph, options: &Options) -> Result<Self, CompileError> {
         let meter = Meter::new(options.budget);
         let canonical = restride_canon::canonicalise(graph, &meter, None)?;
         let plan = plan(

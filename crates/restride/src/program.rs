@@ -8,14 +8,16 @@ use crate::guard::{Point, guarded, point};
 use crate::pipeline::Stages;
 use crate::pool::ALIGN;
 use crate::scratch::{Region, Scratch};
+use crate::stack::enough_to_compile;
 use crate::{
     Argument, CompileError, Engine, OutputBuffer, ParallelFor, RunError, TensorMut, TensorRef,
 };
 use restride_graph::{ElementType, Graph, Strided, TensorType, ValueId};
-use restride_loops::{Role, Verified};
+use restride_loops::{LEAST_BLOCK, Role, Verified};
 use restride_lower::{Decision, LowerError, Traffic, plan};
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -54,8 +56,7 @@ pub enum Answer<B> {
 }
 
 /// The layout with strides for axes of size 1, of which any would do: what the axes after them span.
-fn unit_strides(layout: &Strided, shape: &[i64]) -> Strided {
-    let mut layout = layout.clone();
+fn unit_strides(mut layout: Strided, shape: &[i64]) -> Strided {
     let mut span = 1i64;
     for (stride, &size) in layout.strides.iter_mut().zip(shape).rev() {
         if size == 1 {
@@ -86,7 +87,7 @@ pub(crate) struct Meta {
 pub(crate) struct Checked {
     node: ValueId,
     /// The operator as printed.
-    pub(crate) op: Arc<str>,
+    pub(crate) op: String,
     /// The axis that the indices choose along.
     pub(crate) axis: usize,
 }
@@ -98,7 +99,9 @@ impl Checked {
         let column = check.column as usize;
         let rank = graph.ty(*op.operands().first()?).rank();
         let axis = op.indexed_axis(rank, column)?;
-        let op = format!("{} {}", op.name(), graph.label(node)).into();
+        let mut text = String::with_capacity(LEAST_BLOCK);
+        write!(text, "{} {}", op.name(), graph.label(node)).ok()?;
+        let op = text;
         Some(Self { node, op, axis })
     }
 }
@@ -141,13 +144,14 @@ pub struct Summary {
 }
 
 impl Meta {
-    pub(crate) fn of(graph: &Graph, stages: Stages) -> Result<Self, CompileError> {
+    pub(crate) fn of(graph: &Graph, mut stages: Stages) -> Result<Self, CompileError> {
         let inputs = graph
             .inputs()
             .iter()
             .map(|v| graph.ty(*v).clone())
             .collect();
-        let answers = graph.outputs().iter().zip(&stages.plan.answers);
+        let answers = std::mem::take(&mut stages.plan.answers);
+        let answers = graph.outputs().iter().zip(answers);
         let mut computed = SmallVec::<[usize; 4]>::new();
         let outputs: Vec<Output> = answers
             .enumerate()
@@ -155,16 +159,13 @@ impl Meta {
                 let ty = graph.output_type(output);
                 match answer {
                     plan::Answer::View { input, layout } => Output::View {
-                        input: *input as usize,
+                        input: input as usize,
                         layout: unit_strides(layout, ty.shape()),
                         ty: ty.without_layout(),
                     },
                     plan::Answer::Computed { why, .. } => {
                         computed.push(at);
-                        Output::Computed {
-                            ty,
-                            why: why.clone(),
-                        }
+                        Output::Computed { ty, why }
                     }
                 }
             })
@@ -220,17 +221,17 @@ impl Meta {
     fn bytes(&self) -> usize {
         let why = self.outputs.iter().map(|output| match output {
             Output::View { .. } => 0,
-            Output::Computed { why, .. } => why.len(),
+            Output::Computed { why, .. } => why.len().max(LEAST_BLOCK),
         });
-        let checked = self.checked.iter();
-        let checked = checked.map(|check| size_of_val(check) + check.op.len() + 16);
+        let checked = self.checked.iter().map(|check| check.op.capacity());
         size_of_val(&*self.inputs)
             + size_of_val(&*self.outputs)
             + why.sum::<usize>()
             + size_of_val(&*self.parameters)
             + size_of_val(&*self.computed)
             + self.plan.bytes()
-            + size_of_val(&*self.decisions)
+            + self.decisions.capacity() * size_of::<Decision>()
+            + self.checked.capacity() * size_of::<Checked>()
             + checked.sum::<usize>()
     }
 
@@ -255,7 +256,7 @@ impl Meta {
             let (check, checked) = (self.plan.checks.get(at)?, self.checked.get(at)?);
             Some(RunError::Index {
                 node: checked.node,
-                op: checked.op.clone(),
+                op: checked.op.as_str().into(),
                 axis: checked.axis,
                 position,
                 value,
@@ -347,7 +348,8 @@ impl Program {
             .map(|native| native.compile_time())
     }
 
-    /// What the program consists of and what it moves.
+    /// What the program consists of and what it moves, which is counted anew each time: that may take as long as
+    /// planning it did.
     ///
     /// ```
     /// use restride::{ElementType, Engine, Graph};
@@ -538,9 +540,15 @@ impl std::fmt::Debug for Program {
 impl Engine {
     /// The program of a graph. What code it is to have is asked once the graph is known to be right.
     pub(crate) fn program(&self, graph: &Graph, code: Code) -> Result<Program, CompileError> {
+        enough_to_compile()?;
+        self.program_on_enough_stack(graph, code)
+    }
+
+    #[inline(never)]
+    fn program_on_enough_stack(&self, graph: &Graph, code: Code) -> Result<Program, CompileError> {
         let (meta, kernel, left) = guarded(|| {
             point(Point::Stages);
-            let stages = Stages::of(graph, self.options())?;
+            let stages = Stages::on_enough_stack(graph, self.options())?;
             let (kernel, left) = (stages.kernel.clone(), stages.left);
             Ok::<_, CompileError>((Meta::of(graph, stages)?, kernel, left))
         })

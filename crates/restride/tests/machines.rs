@@ -16,7 +16,7 @@ fn a_machine_that_cannot_be_makes_nothing_wrong() {
     let sane = Target::default();
     let mut targets = vec![sane.clone()];
     for odd in [0, -1, 1, i64::MIN, i64::MAX] {
-        for field in 0..7 {
+        for field in 0..8 {
             let mut target = sane.clone();
             let fields = [
                 &mut target.line,
@@ -24,6 +24,7 @@ fn a_machine_that_cannot_be_makes_nothing_wrong() {
                 &mut target.l1_way,
                 &mut target.l2,
                 &mut target.last,
+                &mut target.past_from,
                 &mut target.parallel_from,
                 &mut target.grain,
             ];

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use restride_check::{Callee, Form, Limits, Processor, Report, Subject, Unproved, Whole, check};
+use restride::Object;
+use restride_check::{Callee, Form, Limits, Processor, Report, Subject, Unproved, check};
 use restride_graph::ViewPolicy;
-use restride_jit::{CompileOptions, Compiler, Features, JitError, NativeKernel, Triple};
+use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
 use restride_loops::{Kernel, Verified};
 use serde_json::json;
 
@@ -41,8 +42,8 @@ pub(crate) struct Args {
 
 /// Compiles, proves and prints the report.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(name) = &args.machine.target {
-        return ahead(args, name);
+    if let (Some(name), Some(object)) = (&args.machine.target, args.machine.object()?) {
+        return ahead(args, name, object);
     }
     let Some(processor) = Processor::host() else {
         return Err(Failure::Usage(
@@ -97,9 +98,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// The same of the bytes that an object for some machine would have.
-fn ahead(args: &Args, name: &str) -> Result<ExitCode, Failure> {
-    let target = args.machine.planned_for()?;
-    let processor = match target.processor {
+fn ahead(args: &Args, name: &str, mut object: Object) -> Result<ExitCode, Failure> {
+    let processor = match object.target().processor {
         restride_moves::Processor::X86_64 => Processor::X86,
         restride_moves::Processor::Aarch64 => Processor::A64,
         _ => {
@@ -108,23 +108,11 @@ fn ahead(args: &Args, name: &str) -> Result<ExitCode, Failure> {
         }
     };
     let program = Program::open(&args.file)?;
-    let (kernel, _) = program.kernel_for(ViewPolicy::Copy, &target)?;
-    let failed = |error: JitError| Failure::Internal(format!("generating code: {error}"));
-    let triple: Triple = name.parse().map_err(|_| Failure::Usage(name.into()))?;
-    let compiler = Compiler::for_machine(&triple, args.machine.features());
-    let function = compiler.and_then(|mut compiler| compiler.standalone(&kernel));
-    let function = function.map_err(failed)?;
-    let subject = Subject {
-        processor,
-        code: &function.bytes,
-        form: Form::Whole(Whole {
-            instructions: function.code,
-            constants: &function.constants,
-            scratch: function.scratch,
-        }),
-        kernel: &kernel,
-        callees: &[],
-    };
+    let (kernel, _) = program.kernel_for(ViewPolicy::Copy, object.target())?;
+    let function = object.code(&kernel);
+    let function =
+        function.map_err(|error| Failure::Internal(format!("generating code: {error}")))?;
+    let subject = Subject::ahead(processor, &kernel, &function);
     let code = Code {
         machine: name.into(),
         bytes: function.code,

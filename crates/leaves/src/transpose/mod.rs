@@ -1,6 +1,7 @@
 //! Two dimensions, one contiguous in the destination and one in the source.
 //!
 //! - `block` transposes rectangles in registers,
+//! - `channels` has one short side of dense rows,
 //! - `direct` writes them where they belong,
 //! - `folded` has sides of several dimensions,
 //! - `packed` brings together first what steps through the source,
@@ -8,6 +9,8 @@
 //! - `widened` makes elements of three and six bytes fit registers.
 
 mod block;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod channels;
 mod direct;
 pub(crate) mod folded;
 #[cfg(target_arch = "x86_64")]

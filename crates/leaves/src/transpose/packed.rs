@@ -1,7 +1,8 @@
 //! A transposition whose source steps: every second row of a matrix, read along its columns.
 //!
 //! The elements that are wanted are packed together first, a tile at a time on the stack, and the
-//! tile is transposed from there.
+//! tile is transposed from there. So every line of the source is visited once, whatever the distance
+//! of its rows.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
@@ -11,9 +12,10 @@ use restride_moves::{ByteBox, Plane};
 
 use super::block::{Apart, Blocks, Rect, at, rectangle};
 use super::{TransposeParams, within};
+use crate::copy::LINE;
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
-use crate::level::{Body, Level};
+use crate::level::{Avx512, Body, Level};
 use crate::nest::walk;
 
 /// Bytes of a packed row, and how many there are.
@@ -25,38 +27,41 @@ const PITCH: usize = ROW + 16;
 #[repr(C, align(64))]
 struct Tile([MaybeUninit<u8>; ROWS * PITCH]);
 
-pub(crate) struct PackedParams {
+pub(crate) struct PackedParams<W> {
     /// The elements that are wanted, and their tiles.
     plane: TransposeParams,
     /// Bytes from one element of a row to the next.
     step: usize,
-    windows: Windows,
+    windows: W,
 }
 
-/// Where the windows of sixteen packed bytes lie, and which bytes of each these are.
-#[derive(Clone, Copy)]
-struct Windows {
-    count: usize,
-    at: [usize; MOST],
-    tables: [[u8; 16]; MOST],
-}
-
-/// As many windows as the longest step has elements, or one for each of sixteen packed bytes.
+/// As many windows as the longest step has elements, or one for each of the packed bytes.
 const MOST: usize = Plane::LONGEST_STEP;
 
-impl Windows {
+/// Where the windows of `SIZE` packed bytes lie, and which bytes of each these are.
+#[derive(Clone, Copy)]
+struct Windows<const SIZE: usize> {
+    count: usize,
+    at: [usize; MOST],
+    tables: [[u8; SIZE]; MOST],
+}
+
+/// A byte of a table that is another window's.
+const NONE: u8 = 0x80;
+
+impl<const SIZE: usize> Windows<SIZE> {
     /// Of elements of `width` bytes, `step` elements apart; windows that have none are left out. The
     /// last one ends with the last byte that is needed.
-    fn new(width: usize, step: usize) -> Windows {
-        let end = 16 * step - (step - 1) * width;
+    fn new(width: usize, step: usize) -> Self {
+        let end = SIZE * step - (step - 1) * width;
         let mut windows = Windows {
             count: 0,
             at: [0; MOST],
-            tables: [[0x80; 16]; MOST],
+            tables: [[NONE; SIZE]; MOST],
         };
-        for byte in 0..16 {
+        for byte in 0..SIZE {
             let from = byte / width * width * step + byte % width;
-            let start = (from / 16 * 16).min(end - 16);
+            let start = (from / SIZE * SIZE).min(end - SIZE);
             let known = windows.at[..windows.count].iter();
             let number = known.take_while(|at| **at != start).count();
             windows.at[number] = start;
@@ -67,13 +72,102 @@ impl Windows {
     }
 }
 
-struct Packed<V, const K: usize>(PhantomData<V>);
+/// How elements that step are brought together.
+trait Packer: Send + Sync + 'static {
+    /// The lanes of sixteen bytes that are packed at a time.
+    const LANES: usize;
 
-impl<V: Lanes, const K: usize> Body for Packed<V, K> {
-    type Params = PackedParams;
+    /// Packs so many.
+    ///
+    /// # Safety
+    /// What the windows are of is readable, and the lanes writable. It runs where bytes can be shuffled,
+    /// those of a pair of lines if there are more lanes than one.
+    unsafe fn pack(&self, to: *mut u8, from: *const u8);
+}
+
+impl Packer for Windows<16> {
+    const LANES: usize = 1;
 
     #[inline(always)]
-    unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams) {
+    unsafe fn pack(&self, to: *mut u8, from: *const u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            let mut lane = part(from, self, 0);
+            for number in 1..self.count {
+                lane = _mm_or_si128(lane, part(from, self, number));
+            }
+            _mm_storeu_si128(to.cast(), lane);
+        }
+    }
+}
+
+/// Windows of lines, two at a time.
+struct Pairs {
+    count: usize,
+    pairs: [Pair; MOST / 2],
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Pair {
+    table: [u8; LINE],
+    at: [usize; 2],
+    /// Which bytes are of these two.
+    bytes: u64,
+}
+
+impl Pairs {
+    fn new(width: usize, step: usize) -> Pairs {
+        let windows = Windows::<LINE>::new(width, step);
+        let none = Pair {
+            table: [0; LINE],
+            at: [0; 2],
+            bytes: 0,
+        };
+        let mut pairs = [none; MOST / 2];
+        for (number, table) in windows.tables[..windows.count].iter().enumerate() {
+            let (pair, second) = (&mut pairs[number / 2], number % 2);
+            // One that has no other is its own.
+            pair.at[second..].fill(windows.at[number]);
+            for (byte, &from) in table.iter().enumerate().filter(|(_, from)| **from != NONE) {
+                pair.table[byte] = from + (second * LINE) as u8;
+                pair.bytes |= 1 << byte;
+            }
+        }
+        Pairs {
+            count: windows.count.div_ceil(2),
+            pairs,
+        }
+    }
+}
+
+impl Packer for Pairs {
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    unsafe fn pack(&self, to: *mut u8, from: *const u8) {
+        // SAFETY: the caller's; tables are aligned.
+        unsafe {
+            let mut line = _mm512_setzero_si512();
+            for pair in self.pairs.iter().take(self.count) {
+                let table = _mm512_load_si512(pair.table.as_ptr().cast());
+                let low = _mm512_loadu_si512(from.wrapping_add(pair.at[0]).cast());
+                let high = _mm512_loadu_si512(from.wrapping_add(pair.at[1]).cast());
+                let both = _mm512_maskz_permutex2var_epi8(pair.bytes, low, table, high);
+                line = _mm512_or_si512(line, both);
+            }
+            _mm512_storeu_si512(to.cast(), line);
+        }
+    }
+}
+
+struct Packed<V, W, const K: usize>(PhantomData<(V, W)>);
+
+impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
+    type Params = PackedParams<W>;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams<W>) {
         let mut tile = Tile([const { MaybeUninit::uninit() }; ROWS * PITCH]);
         let tile = tile.0.as_mut_ptr().cast::<u8>();
         let plane = &params.plane;
@@ -100,7 +194,7 @@ impl<V: Lanes, const K: usize> Body for Packed<V, K> {
                     // tile than it has room for; there are `K` of each at least.
                     unsafe {
                         for _ in 0..columns {
-                            pack::<K>(to, from, rows, params);
+                            pack::<W, K>(to, from, rows, params);
                             from = from.wrapping_offset(plane.src);
                             to = to.wrapping_add(PITCH);
                         }
@@ -115,25 +209,25 @@ impl<V: Lanes, const K: usize> Body for Packed<V, K> {
 /// The elements of a row, next to each other.
 ///
 /// # Safety
-/// As many elements are readable, and writable without gaps; there are `K` at least. It runs where
-/// bytes can be shuffled.
+/// As many elements are readable, and writable without gaps; there are as many at least as are packed
+/// at a time. It runs where the packer does.
 #[inline(always)]
-unsafe fn pack<const K: usize>(dst: *mut u8, src: *const u8, rows: usize, params: &PackedParams) {
-    let last = rows.wrapping_sub(K);
+unsafe fn pack<W: Packer, const K: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    rows: usize,
+    params: &PackedParams<W>,
+) {
+    let unit = W::LANES * K;
+    let last = rows.wrapping_sub(unit);
     let (mut to, mut from, mut row) = (dst, src, 0usize);
     loop {
-        // SAFETY: the windows of `K` elements begin with the first of them and end with the last.
-        unsafe {
-            let mut lane = part(from, &params.windows, 0);
-            for number in 1..params.windows.count {
-                lane = _mm_or_si128(lane, part(from, &params.windows, number));
-            }
-            _mm_storeu_si128(to.cast(), lane);
-        }
+        // SAFETY: windows begin with the first element of a unit and end with the last.
+        unsafe { params.windows.pack(to, from) };
         if row == last {
             return;
         }
-        let next = row.wrapping_add(K).min(last);
+        let next = row.wrapping_add(unit).min(last);
         let on = next.wrapping_sub(row);
         from = from.wrapping_add(on.wrapping_mul(params.step));
         to = to.wrapping_add(on.wrapping_mul(16 / K));
@@ -146,7 +240,7 @@ unsafe fn pack<const K: usize>(dst: *mut u8, src: *const u8, rows: usize, params
 /// # Safety
 /// The window is readable.
 #[inline(always)]
-unsafe fn part(from: *const u8, windows: &Windows, number: usize) -> __m128i {
+unsafe fn part(from: *const u8, windows: &Windows<16>, number: usize) -> __m128i {
     // SAFETY: the caller's.
     unsafe {
         let window = _mm_loadu_si128(from.wrapping_add(windows.at[number]).cast());
@@ -159,26 +253,36 @@ unsafe fn part(from: *const u8, windows: &Windows, number: usize) -> __m128i {
 
 /// Prepares a transposition whose rows step through the source.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
+    let (width, step) = (shape.run, plane.step);
+    match plane.packed {
+        LINE => of_lanes::<Avx512, _>(shape, plane, Pairs::new(width, step)),
+        _ => of_lanes::<L, _>(shape, plane, Windows::<16>::new(width, step)),
+    }
+}
+
+fn of_lanes<L: Level, W: Packer>(shape: &ByteBox, plane: &Plane, windows: W) -> Leaf {
     let width = shape.run;
     let tile = (
-        within(plane.row.extent, ROW / width, plane.per_lane),
+        within(plane.row.extent, ROW / width, plane.per_lane * W::LANES),
         within(plane.column.extent, ROWS, plane.per_lane),
     );
     let params = PackedParams {
         plane: TransposeParams::new(shape, plane, tile),
         step: plane.step * width,
-        windows: Windows::new(width, plane.step),
+        windows,
     };
-    fn of<L: Level, V: Lanes>(params: PackedParams, width: usize) -> Leaf {
-        match width {
-            1 => Leaf::new::<L, Packed<V, 16>>("packed", params),
-            2 => Leaf::new::<L, Packed<V, 8>>("packed", params),
-            4 => Leaf::new::<L, Packed<V, 4>>("packed", params),
-            _ => Leaf::new::<L, Packed<V, 2>>("packed", params),
-        }
-    }
     match plane.lanes {
-        1 => of::<L, crate::level::Sixteen>(params, width),
-        _ => of::<L, L::Half>(params, width),
+        1 => of_width::<L, crate::level::Sixteen, W>(params, width),
+        _ => of_width::<L, L::Half, W>(params, width),
+    }
+}
+
+fn of_width<L: Level, V: Lanes, W: Packer>(params: PackedParams<W>, width: usize) -> Leaf {
+    match width {
+        1 => Leaf::new::<L, Packed<V, W, 16>>("packed", params),
+        2 => Leaf::new::<L, Packed<V, W, 8>>("packed", params),
+        4 => Leaf::new::<L, Packed<V, W, 4>>("packed", params),
+        8 => Leaf::new::<L, Packed<V, W, 2>>("packed", params),
+        _ => Leaf::new::<L, Packed<V, W, 1>>("packed", params),
     }
 }

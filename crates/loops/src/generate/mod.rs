@@ -13,6 +13,7 @@ use crate::ir::{
     Addr, Buffer, BufferId, Dim, Form, Image, IndexType, Kernel, Move, Norm, Place, Role, Stmt,
     Var, Width,
 };
+use smallvec::{SmallVec, smallvec};
 
 mod data;
 mod nest;
@@ -211,14 +212,15 @@ impl Generator {
             }
         }
         let computed = self.computed_checks(&copied);
-        let mut phases = vec![self.checks, self.first, computed, self.last];
+        let mut phases: SmallVec<[Vec<Stmt>; 3]> =
+            smallvec![self.checks, self.first, computed, self.last];
         phases.retain(|p| !p.is_empty());
         // A single phase may hold the checks too, if nothing of it is shared out.
         let parallel = |s: &Stmt| matches!(s, Stmt::For { parallel: true, .. });
         if phases.len() == 2 && self.random.one_in(2) && !phases.concat().iter().any(parallel) {
             let both = phases.concat();
             if phases[0].iter().all(|s| matches!(s, Stmt::Check { .. })) {
-                phases = vec![both];
+                phases = smallvec![both];
             }
         }
         // Some checks that stand together are one.

@@ -147,8 +147,8 @@ struct Open {
 }
 
 /// All statements up to the end of the kernel.
-fn phases(c: &mut Cursor<'_>) -> Parsed<Vec<Vec<Stmt>>> {
-    let mut phases = Vec::new();
+fn phases(c: &mut Cursor<'_>) -> Parsed<SmallVec<[Vec<Stmt>; 3]>> {
+    let mut phases = SmallVec::new();
     let mut block = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     loop {

@@ -6,7 +6,7 @@
 //! once, and then every later use reads that.
 
 use super::order::{Need, dense_input, needs};
-use super::value::{Reads, Value, is_strided};
+use super::value::{Reads, Value, is_strided, kept};
 use super::{Destination, IndexCheck, Plan, PlanConstant, Source, Stage};
 use restride_budget::{Meter, Stage as Spender, TooCostly};
 use restride_canon::ir::{Canonical, Check, Node, NodeId, chain_of};
@@ -96,12 +96,12 @@ impl<'g> Composer<'g> {
             graph,
             meter,
             plan: Plan {
-                inputs: Vec::with_capacity(graph.inputs().len()),
-                outputs: Vec::with_capacity(graph.outputs().len()),
+                inputs: SmallVec::with_capacity(graph.inputs().len()),
+                outputs: SmallVec::with_capacity(graph.outputs().len()),
                 constants: Vec::new(),
                 checks: Vec::with_capacity(graph.checks().len()),
-                stages: Vec::with_capacity(graph.outputs().len()),
-                answers: Vec::with_capacity(graph.outputs().len()),
+                stages: SmallVec::with_capacity(graph.outputs().len()),
+                answers: SmallVec::with_capacity(graph.outputs().len()),
             },
             values: std::iter::repeat_with(|| None).take(graph.len()).collect(),
             in_order: BTreeMap::new(),
@@ -337,7 +337,7 @@ impl<'g> Composer<'g> {
             element,
             count: shape.iter().product(),
             pieces: super::finish::pieces(in_order, None)?,
-            reason: Some(reason()),
+            reason: Some(kept(reason())),
         };
         let source = Source::Stage(self.plan.stages.len() as u32);
         self.plan.stages.push(stage);

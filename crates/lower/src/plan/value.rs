@@ -3,6 +3,7 @@
 use super::Source;
 use restride_graph::ElementType;
 use restride_layout::{Cover, Piece};
+use restride_loops::LEAST_BLOCK;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -83,6 +84,12 @@ pub(super) fn is_strided(value: &Value) -> bool {
         })
 }
 
+/// A text that is kept with the plan: see [`LEAST_BLOCK`].
+pub(super) fn kept(mut text: String) -> String {
+    text.reserve_exact(LEAST_BLOCK.saturating_sub(text.len()));
+    text
+}
+
 /// Why a value is more than one strided read, in words.
 pub(super) fn obstacle(value: &Value) -> Option<Cow<'static, str>> {
     match value.parts() {
@@ -94,8 +101,8 @@ pub(super) fn obstacle(value: &Value) -> Option<Cow<'static, str>> {
             }
             let many = piece.axes().position(|axis| axis.digits.len() > 1);
             let strides = |axis: usize| piece.axis(axis).digits.len();
-            many.map(|a| format!("axis {a} would need {} strides", strides(a)).into())
+            many.map(|a| kept(format!("axis {a} would need {} strides", strides(a))).into())
         }
-        parts => Some(format!("it joins {} pieces", parts.len()).into()),
+        parts => Some(kept(format!("it joins {} pieces", parts.len())).into()),
     }
 }

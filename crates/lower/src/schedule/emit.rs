@@ -270,7 +270,8 @@ fn split(
             1
         } else {
             let lines = (LINES_OF_A_CUT * target.line / dst.min(src).max(1)).max(1);
-            round_up(lines, steps_to_a_line(target, dst))
+            let aligned = steps_to_a_line(target, dst).max(steps_to_a_line(target, src));
+            round_up(lines, aligned)
         };
         // Where rows of the source are read to their end, a cut is across them.
         if ordered.form == Form::Stream && !free && at + 1 < dims.len() {

@@ -26,8 +26,9 @@ use buffers::Buffers;
 use emit::{Emitter, outside};
 use restride_budget::{Meter, Stage as Spender, TooCostly};
 use restride_graph::ElementType;
+use restride_loops::LEAST_BLOCK;
 use restride_loops::ir::Kernel;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// Why a plan cannot be scheduled. Plans made by this crate always can.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -102,12 +103,12 @@ pub fn schedule(plan: &Plan, target: &Target, meter: &Meter) -> Result<Scheduled
         .unwrap_or(0)
         .max(checks_end);
     let mut emitter = Emitter::new(target, Buffers::new(plan), meter);
-    let mut phases = vec![Vec::new(); phase_count];
+    let mut phases: SmallVec<[_; 3]> = smallvec![Vec::new(); phase_count];
     for ((check, phase), code) in plan.checks.iter().zip(&check_phases).zip(codes) {
         emitter.spend(1, outside::<(i64, i64), 6>(check.dims.len()))?;
         phases[*phase].push(emitter.buffers.check(check, code)?);
     }
-    let mut decisions = Vec::with_capacity(pieces);
+    let mut decisions = Vec::with_capacity(pieces.max(LEAST_BLOCK.div_ceil(size_of::<Decision>())));
     let mut stages: SmallVec<[(usize, usize); 4]> = SmallVec::new();
     stages.extend((0..plan.stages.len()).map(|stage| (phase_of(stage), stage)));
     stages.sort_unstable();

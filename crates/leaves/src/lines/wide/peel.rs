@@ -75,16 +75,16 @@ fn best(cut: &Cut, unit: &[Op]) -> [u16; LINE] {
     let mut most = [0; LINE];
     // Before the last so many steps, starts are the same once more.
     let first = all.saturating_sub(LINE as u16 - 1).max(1);
-    let frequent = (0..LINE).max_by_key(|at| lines[*at]).unwrap_or_default();
-    let mut places = 0..LINE;
-    if step % 2 == 1 && all >= LINE as u16 {
+    let places = match step % 2 == 1 && all >= LINE as u16 {
         // Lines of any one place come to every start, so those of which there are most decide.
-        places = frequent..frequent + 1;
-    }
-    for (at, count) in places
-        .map(|at| (at, lines[at]))
-        .filter(|(_, count)| *count > 0)
-    {
+        true => {
+            let frequent = (0..LINE).max_by_key(|at| lines[*at]).unwrap_or_default();
+            frequent..frequent + 1
+        }
+        false => 0..LINE,
+    };
+    let counted = places.map(|at| (at, lines[at]));
+    for (at, count) in counted.filter(|(_, count)| *count > 0) {
         for steps in first..=all {
             let start = (LINE - (at + usize::from(steps) * step) % LINE) % LINE;
             if count > most[start] || count == most[start] && steps > best[start] {

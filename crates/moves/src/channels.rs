@@ -1,0 +1,70 @@
+//! A transposition with one short side of dense rows: the channels of pixels to planes, and back.
+//!
+//! Lines of the long side are put together from as many windows as there are cells in a line; a window
+//! has a few whole rows of the short side. One permutation in a window makes each of its channels a
+//! cell, and a square of cells is transposed in registers: the shorter the rows, the larger the cells.
+
+use crate::byte_box::{ByteBox, Step, Steps};
+use crate::cost::LINE;
+use crate::transpose::Transposed;
+
+/// How channels are split or joined, on a machine with lines of 64 bytes that permutes their bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channels {
+    /// From one row of channels to the next, and how many there are.
+    pub long: Step,
+    /// From one channel to the next, and how many there are.
+    pub short: Step,
+    /// Whether it is the source that has the rows.
+    pub splits: bool,
+    /// Where the walk starts in destination and source, after the start of the box.
+    pub start: (isize, isize),
+    /// What is around the two.
+    pub outer: Steps,
+    /// How many cells a line has: 8 or 16.
+    pub cells: usize,
+    /// How many rows a window has, whose elements of one channel are a cell.
+    pub rows: usize,
+}
+
+impl Channels {
+    /// Fewer channels are patterns of a few windows; those of so many fill more than half of a window.
+    const FEWEST: usize = 5;
+
+    /// Nothing if no side has five to sixteen elements that are rows next to each other, or the other
+    /// side does not fill a line.
+    pub(crate) fn of(shape: &ByteBox) -> Option<Channels> {
+        let width = shape.run;
+        let both = Transposed::of(shape)?;
+        if both.step != 1 || !matches!(width, 1 | 2 | 4 | 8) {
+            return None;
+        }
+        let (row, column) = (both.row, both.column);
+        let dense = |short: Step, long: isize| {
+            let fits = (Self::FEWEST..=16).contains(&short.extent);
+            fits && long == (short.extent * width) as isize
+        };
+        let (long, short, splits) = if dense(row, column.src) {
+            (column, row, true)
+        } else if dense(column, row.dst) {
+            (row, column, false)
+        } else {
+            return None;
+        };
+        let cells = if short.extent <= 8 { 8 } else { 16 };
+        let rows = LINE / cells / width;
+        // Wider elements of more than eight channels fill the lanes of register tiles well.
+        if cells > 8 && width > 1 || long.extent < LINE / width {
+            return None;
+        }
+        Some(Channels {
+            long,
+            short,
+            splits,
+            start: both.start,
+            outer: both.outer(shape),
+            cells,
+            rows,
+        })
+    }
+}
