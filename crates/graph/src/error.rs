@@ -185,6 +185,12 @@ pub enum Problem {
     /// More values than a graph may have.
     #[error("a graph has at most {limit} values")]
     TooManyValues { limit: usize },
+    /// Any of the others in a node of the host's, which [`Graph::begin_node`](crate::Graph::begin_node) has named.
+    #[error("{problem} (in {node})")]
+    In {
+        node: Box<str>,
+        problem: Box<Problem>,
+    },
 }
 
 /// The longest name.
@@ -226,6 +232,17 @@ impl GraphError {
             at,
             problem: problem.into(),
         }
+    }
+
+    /// The same, in a node of the host's if it has said so.
+    pub(crate) fn in_node(mut self, node: Option<&str>) -> GraphError {
+        if let Some(node) = node {
+            self.problem = Problem::In {
+                node: node.into(),
+                problem: Box::new(self.problem),
+            };
+        }
+        self
     }
 
     /// What to do about it, where that can be told.

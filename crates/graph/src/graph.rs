@@ -45,6 +45,8 @@ pub struct Graph {
     outputs: Vec<Output>,
     names: Arc<HashMap<Arc<str>, ValueId>>,
     samples: Vec<(ValueId, Sample)>,
+    /// The host's node that is being added.
+    node: Option<Arc<str>>,
 }
 
 /// One value with the operator that makes it.
@@ -53,6 +55,7 @@ pub(crate) struct Value {
     op: Op,
     ty: TensorType,
     name: Option<Arc<str>>,
+    node: Option<Arc<str>>,
     span: Option<Span>,
 }
 
@@ -114,7 +117,26 @@ impl Graph {
             outputs: Vec::new(),
             names: Arc::default(),
             samples: Vec::new(),
+            node: None,
         }
+    }
+
+    /// Says which node of the host's all that follows is a part of, up to the next. Errors name it, also those of
+    /// a template on other shapes; it is no part of what the graph means or prints.
+    ///
+    /// ```
+    /// # extern crate restride_graph as restride;
+    /// use restride::{ElementType, Graph};
+    ///
+    /// let mut g = Graph::new("group");
+    /// let x = g.input("x", ElementType::F32, [8, 16])?;
+    /// g.begin_node("encoder/Transpose_3");
+    /// let error = g.transpose(x, [0, 2]).unwrap_err();
+    /// assert!(error.to_string().ends_with("(in encoder/Transpose_3)"), "{error}");
+    /// # Ok::<(), restride::GraphError>(())
+    /// ```
+    pub fn begin_node(&mut self, label: impl Into<Arc<str>>) {
+        self.node = Some(label.into());
     }
 
     /// The graph's name.
@@ -130,7 +152,7 @@ impl Graph {
         shape: impl AsRef<[i64]>,
     ) -> Result<ValueId, GraphError> {
         let ty = TensorType::dense(element, shape)
-            .map_err(|error| GraphError::new("input", Place::Whole, error))?;
+            .map_err(|error| self.refused("input", Place::Whole, error))?;
         self.typed_input(name, ty)
     }
 
@@ -151,7 +173,7 @@ impl Graph {
     /// Adds an operator and infers the type of its value.
     pub fn push(&mut self, op: Op) -> Result<ValueId, GraphError> {
         let id = self.next_id(op.name())?;
-        let ty = infer::infer(&op, self)?;
+        let ty = infer::infer(&op, self).map_err(|error| error.in_node(self.node.as_deref()))?;
         self.append(op, ty);
         Ok(id)
     }
@@ -201,16 +223,20 @@ impl Graph {
             outputs: Vec::with_capacity(self.outputs.len()),
             names: Arc::clone(&self.names),
             samples: Vec::new(),
+            node: None,
         };
         let mut types = types.into_iter();
         for value in &self.values {
             let ty = match &value.op {
                 Op::Input => types.next().unwrap_or_else(|| value.ty.clone()),
-                op => infer::infer(op, &new)?,
+                op => {
+                    infer::infer(op, &new).map_err(|error| error.in_node(value.node.as_deref()))?
+                }
             };
             new.append(value.op.clone(), ty);
             if let Some(last) = new.values.last_mut() {
                 last.name.clone_from(&value.name);
+                last.node.clone_from(&value.node);
             }
         }
         for output in &self.outputs {
@@ -244,7 +270,9 @@ impl Graph {
         let mut plain = self.clone();
         plain.name = "main".into();
         plain.names = Arc::default();
-        plain.values.iter_mut().for_each(|value| value.name = None);
+        for value in &mut plain.values {
+            (value.name, value.node) = (None, None);
+        }
         plain.samples.clear();
         plain
     }
@@ -256,7 +284,7 @@ impl Graph {
         views: ViewPolicy,
     ) -> Result<(), GraphError> {
         let at = Place::Operand(self.outputs.len());
-        let refuse = |problem: Problem| GraphError::new("return", at, problem);
+        let refuse = |problem: Problem| self.refused("return", at, problem);
         let Some(stored) = self.values.get(value.index()) else {
             return Err(refuse(Problem::UnknownValue {
                 got: value,
@@ -289,7 +317,7 @@ impl Graph {
                     got: value,
                     defined: self.values.len(),
                 };
-                return Err(GraphError::new("name", Place::Whole, problem));
+                return Err(self.refused("name", Place::Whole, problem));
             }
         };
         if self.names.get(name) == Some(&value) {
@@ -318,13 +346,17 @@ impl Graph {
         } else {
             return Ok(());
         };
-        Err(GraphError::new(op, Place::Attribute("name"), problem))
+        Err(self.refused(op, Place::Attribute("name"), problem))
+    }
+
+    fn refused(&self, op: &'static str, at: Place, problem: impl Into<Problem>) -> GraphError {
+        GraphError::new(op, at, problem).in_node(self.node.as_deref())
     }
 
     fn next_id(&self, op: &'static str) -> Result<ValueId, GraphError> {
         if self.values.len() == MAX_VALUES {
             let problem = Problem::TooManyValues { limit: MAX_VALUES };
-            return Err(GraphError::new(op, Place::Whole, problem));
+            return Err(self.refused(op, Place::Whole, problem));
         }
         Ok(ValueId::from_u32(self.values.len() as u32))
     }
@@ -334,6 +366,7 @@ impl Graph {
             op,
             ty,
             name: None,
+            node: self.node.clone(),
             span: None,
         });
     }
