@@ -6,17 +6,41 @@
 
 use super::engine;
 use super::outcome::{Effort, Outcome};
-use restride::{Budget, Code, Form};
+use super::subject::Subject;
+use super::then_read::ThenRead;
+use restride::{Budget, Code, Form, Target};
 use restride_testkit::workloads::Workload;
 use std::io::{self, Write};
 
 /// How much faster another form must be to be pointed out.
 const NOTABLE: f64 = 1.10;
 
+/// The choice, and every form forced.
+pub struct Subjects {
+    chosen: Box<dyn Subject>,
+    others: Vec<(Form, Box<dyn Subject>)>,
+}
+
+impl Subjects {
+    /// For a machine. `then_read`: what follows is a sum over the output.
+    #[must_use]
+    pub fn new(budget: Budget, target: &Target, then_read: bool) -> Self {
+        let of = |subject| match then_read {
+            true => Box::new(ThenRead(subject)),
+            false => subject,
+        };
+        let forced = |form| (form, of(engine::forced(form, budget, target)));
+        Self {
+            chosen: of(engine::subject(Code::Native, budget, target)),
+            others: Form::ALL.into_iter().map(forced).collect(),
+        }
+    }
+}
+
 /// Measures and prints; returns how many workloads could not be run.
 pub fn run(
     workloads: &[Workload],
-    budget: Budget,
+    subjects: &Subjects,
     effort: &Effort,
     out: &mut dyn Write,
 ) -> io::Result<usize> {
@@ -32,7 +56,7 @@ pub fn run(
         "workload", "chosen"
     )?;
     for workload in workloads.iter().filter(|w| !w.is_view()) {
-        match one(workload, budget, &turn, effort.rounds) {
+        match one(workload, subjects, &turn, effort.rounds) {
             Ok(line) => writeln!(out, "{line}")?,
             Err(problem) => {
                 failed += 1;
@@ -45,19 +69,15 @@ pub fn run(
 
 fn one(
     workload: &Workload,
-    budget: Budget,
+    subjects: &Subjects,
     turn: &Effort,
     rounds: usize,
 ) -> Result<String, String> {
-    let chosen = engine::subject(Code::Native, budget);
-    let others: Vec<_> = Form::ALL
-        .iter()
-        .map(|form| (form, engine::forced(*form, budget)))
-        .collect();
+    let Subjects { chosen, others } = subjects;
     let mut speeds = vec![Vec::new(); others.len()];
     let mut facts = None;
     for _ in 0..rounds {
-        let base = Outcome::measure(&*chosen, workload, turn)?;
+        let base = Outcome::measure(&**chosen, workload, turn)?;
         for ((_, subject), speeds) in others.iter().zip(&mut speeds) {
             let other = Outcome::measure(&**subject, workload, turn)?;
             speeds.push(base.time() / other.time());
@@ -66,7 +86,7 @@ fn one(
     }
     let chosen = facts.map_or_else(String::new, |facts| facts.forms.join("+"));
     let mut line = format!("{:<24} {chosen:<18}", workload.id);
-    for ((form, _), mut speeds) in others.into_iter().zip(speeds) {
+    for ((form, _), mut speeds) in others.iter().zip(speeds) {
         speeds.sort_by(f64::total_cmp);
         let speed = speeds[speeds.len() / 2];
         let mark = if speed > NOTABLE { "!" } else { "" };

@@ -7,19 +7,20 @@
 
 use super::subject::{Bound, Facts, Prepared, Subject};
 use restride::{
-    Budget, Call, Code, Config, Engine, Form, Output, Program, TensorMut, TensorRef, ViewPolicy,
+    Budget, Call, Code, Config, Engine, Form, Output, Program, Target, TensorMut, TensorRef,
+    ViewPolicy,
 };
 use restride_testkit::workloads::Workload;
 use std::time::{Duration, Instant};
 
-/// The compiler with its default settings but for how code is made.
-pub fn subject(code: Code, budget: Budget) -> Box<dyn Subject> {
-    Box::new(Compiler::new(code, budget, None))
+/// The compiler with its default settings but for how code is made and for which machine.
+pub fn subject(code: Code, budget: Budget, target: &Target) -> Box<dyn Subject> {
+    Box::new(Compiler::new(code, budget, target, None))
 }
 
 /// The compiler with every box moved in this form that can be.
-pub fn forced(form: Form, budget: Budget) -> Box<dyn Subject> {
-    Box::new(Compiler::new(Code::Native, budget, Some(form)))
+pub fn forced(form: Form, budget: Budget, target: &Target) -> Box<dyn Subject> {
+    Box::new(Compiler::new(Code::Native, budget, target, Some(form)))
 }
 
 /// One engine for all workloads, as a host has it. A program lives no longer than its trial, so
@@ -30,13 +31,14 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn new(code: Code, budget: Budget, form: Option<Form>) -> Self {
+    fn new(code: Code, budget: Budget, target: &Target, form: Option<Form>) -> Self {
         let engine = |views| {
             Engine::new(Config {
                 views,
                 code,
                 form,
                 budget,
+                target: target.clone(),
                 ..Config::default()
             })
         };

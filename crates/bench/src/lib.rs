@@ -20,6 +20,7 @@ pub mod svg;
 pub mod sweep;
 pub mod system;
 pub mod table;
+pub mod then_read;
 pub mod trial;
 pub mod versus;
 

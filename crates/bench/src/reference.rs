@@ -82,10 +82,6 @@ impl Bound for Call<'_> {
         true
     }
 
-    fn phases(&self) -> usize {
-        1
-    }
-
     unsafe fn chunk(&self, _: usize, chunk: usize, _: usize) -> Result<(), String> {
         if chunk == 0 { self.once() } else { Ok(()) }
     }

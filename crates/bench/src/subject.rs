@@ -16,10 +16,15 @@ pub trait Subject {
     /// Compiles a workload from scratch. Unless `allow_view`, the output has to be written,
     /// dense, even where a view of an input would do.
     fn prepare(&self, workload: &Workload, allow_view: bool) -> Result<Box<dyn Prepared>, String>;
+
+    /// Whether its calls read their output, as the memcpy beside them then does.
+    fn reads_output(&self) -> bool {
+        false
+    }
 }
 
 /// A compiled workload.
-pub trait Prepared {
+pub trait Prepared: Sync {
     /// What the compiler says about it.
     fn facts(&self) -> &Facts;
 
@@ -40,17 +45,23 @@ pub trait Bound: Sync {
     fn repeat(&mut self, times: u64) -> Result<(), String>;
 
     /// Whether there is work that several threads can share.
-    fn is_shared(&self) -> bool;
+    fn is_shared(&self) -> bool {
+        false
+    }
 
     /// How many phases a call has; every chunk of one is done before the next begins.
-    fn phases(&self) -> usize;
+    fn phases(&self) -> usize {
+        1
+    }
 
     /// Runs the part `chunk` of `of` of a phase.
     ///
     /// # Safety
     /// Each chunk of a phase runs once per pass, after all chunks of the phases before it, and at
     /// the same time as nothing of this call but other chunks of the same phase.
-    unsafe fn chunk(&self, phase: usize, chunk: usize, of: usize) -> Result<(), String>;
+    unsafe fn chunk(&self, _phase: usize, _chunk: usize, _of: usize) -> Result<(), String> {
+        Err("nothing of it is shared".into())
+    }
 }
 
 /// What the compiler says about a workload.

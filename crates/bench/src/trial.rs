@@ -9,6 +9,7 @@ use super::clock::{Times, measure};
 use super::crew::with_crew;
 use super::memory::Region;
 use super::subject::{Bound, Facts, Prepared, Subject};
+use super::then_read::read;
 use restride_graph::oracle::Tensor;
 use restride_testkit::workloads::{Checksum, Workload};
 use std::hint::black_box;
@@ -95,6 +96,7 @@ pub fn with_trial<R>(
     let times = (build, first);
     let mut trial = Trial::new(facts, times, &mut *bound, threads, (copy_to, copy_from));
     trial.correct = whole && shared;
+    trial.copy.then_read = subject.reads_output();
     Ok(body(&mut trial))
 }
 
@@ -147,7 +149,11 @@ impl<'a> Trial<'a> {
             correct: true,
             bound,
             threads,
-            copy: Copy { to, from },
+            copy: Copy {
+                to,
+                from,
+                then_read: false,
+            },
         }
     }
 
@@ -204,6 +210,8 @@ pub struct Slice {
 struct Copy<'a> {
     to: &'a mut [u8],
     from: &'a [u8],
+    /// Whether what was copied is then read.
+    then_read: bool,
 }
 
 impl Copy<'_> {
@@ -213,6 +221,9 @@ impl Copy<'_> {
             measure(budget, |times| {
                 for _ in 0..times {
                     black_box(&mut *self.to).copy_from_slice(black_box(self.from));
+                    if self.then_read {
+                        read(self.to);
+                    }
                 }
                 Ok::<(), std::convert::Infallible>(())
             })
@@ -244,6 +255,7 @@ impl Copy<'_> {
 mod tests {
     use super::*;
     use crate::reference::Reference;
+    use crate::then_read::ThenRead;
     use restride_testkit::workloads::read;
 
     fn stored(id: &str) -> Workload {
@@ -264,6 +276,16 @@ mod tests {
             let slice = slice.expect("prepared").expect("timed");
             assert!(slice.time.min > 0.0 && slice.memcpy.min > 0.0);
         }
+    }
+
+    #[test]
+    fn calls_that_read_what_they_wrote_are_right_and_timed_beside_copies_that_do() {
+        let reading = ThenRead(Box::new(Reference));
+        let slice = with_trial(&reading, &stored("rope_decode_f32"), 2, |trial| {
+            assert!(trial.correct && trial.copy.then_read);
+            trial.slice(Duration::from_micros(100))
+        });
+        assert!(slice.expect("prepared").is_ok());
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub fn sweep(
     }
     if points > 0 {
         writeln!(out, "\n{}", report::by_class(&all))?;
-        write!(out, "{}", report::dips(&all))?;
+        write!(out, "{}{}", report::cliffs(&all), report::dips(&all))?;
     }
     Ok(Swept { points, failed })
 }

@@ -7,6 +7,9 @@ use std::fmt::Write;
 /// A dip is a point slower than this part of its neighbours.
 const DIP: f64 = 0.5;
 
+/// A point is a cliff below this part of what the cache lines that it touches allow.
+const CLIFF: f64 = 0.25;
+
 /// So many points on either side count as neighbours.
 const REACH: usize = 2;
 
@@ -52,15 +55,13 @@ impl Series {
             .min_by(|a, b| a.ratio.total_cmp(&b.ratio))
     }
 
-    /// One line: how many points, their mean, the worst.
+    /// One line: how many points, their means, the worst.
     pub(super) fn summary(&self) -> String {
-        let mean = geometric_mean(self.points.iter().map(|point| point.ratio)).unwrap_or(0.0);
         let mut text = format!(
-            "{:<15} {:<32} {:>4} points, mean {:>6}",
+            "{:<15} {:<32} {}",
             self.class,
             self.name,
-            self.points.len(),
-            table::number(mean)
+            means(self.points.iter())
         );
         if let Some(worst) = self.worst() {
             let _ = write!(text, ", worst {}", point(worst));
@@ -98,6 +99,20 @@ impl Series {
     }
 }
 
+/// How many points there are, and how fast they are in the mean.
+fn means<'a>(points: impl Iterator<Item = &'a Measured> + Clone) -> String {
+    let mean = |of: fn(&Measured) -> f64| {
+        let mean = geometric_mean(points.clone().map(of)).unwrap_or(0.0);
+        table::number(mean)
+    };
+    format!(
+        "{:>4} points, mean {:>6} ({} of limit)",
+        points.clone().count(),
+        mean(|point| point.ratio),
+        mean(|point| point.of_limit)
+    )
+}
+
 fn point(measured: &Measured) -> String {
     format!(
         "{} ({} of limit) at {} ({}, {})",
@@ -119,13 +134,7 @@ pub(super) fn by_class(all: &[Series]) -> String {
     for class in classes {
         let of_class = || all.iter().filter(|series| series.class == class);
         let points = || of_class().flat_map(|series| &series.points);
-        let mean = geometric_mean(points().map(|point| point.ratio)).unwrap_or(0.0);
-        let _ = write!(
-            text,
-            "{class:<15} {:>5} points, mean {:>6}",
-            points().count(),
-            table::number(mean)
-        );
+        let _ = write!(text, "{class:<15} {}", means(points()));
         let worst = of_class().filter_map(|series| Some((series, series.worst()?)));
         let worst = worst.min_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio));
         if let Some((series, worst)) = worst {
@@ -133,6 +142,26 @@ pub(super) fn by_class(all: &[Series]) -> String {
         }
         text.push('\n');
     }
+    text
+}
+
+/// Every point that is a cliff, a line for each series.
+pub(super) fn cliffs(all: &[Series]) -> String {
+    let mut text = String::new();
+    let mut count = 0;
+    for series in all {
+        let points = series.points.iter();
+        let below = points.filter(|point| point.of_limit < CLIFF);
+        let below: Vec<_> = below
+            .map(|point| format!("{} at {}", table::number(point.of_limit), point.at))
+            .collect();
+        count += below.len();
+        if !below.is_empty() {
+            let (class, name) = (series.class, &series.name);
+            let _ = writeln!(text, "cliffs: {class} {name}: {}", below.join(", "));
+        }
+    }
+    let _ = writeln!(text, "{count} points below {CLIFF} of their limit");
     text
 }
 
@@ -196,8 +225,12 @@ mod tests {
         let all = [series(true, &[0.9, 0.2, 0.8]), series(false, &[0.9, 0.5])];
         let text = by_class(&all);
         assert!(
-            text.contains("5 points, mean   0.58, worst f32 elements: 0.20 (0.20 of limit) at 1"),
+            text.contains("5 points, mean   0.58 (0.58 of limit), worst f32 elements: 0.20 (0.20 of limit) at 1"),
             "{text}"
+        );
+        assert_eq!(
+            cliffs(&all),
+            "cliffs: run f32 elements: 0.20 at 1\n1 points below 0.25 of their limit\n"
         );
         assert!(dips(&all).ends_with("1 dips below 0.5 of the neighbours\n"));
     }

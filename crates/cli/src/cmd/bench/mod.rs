@@ -12,10 +12,12 @@ use crate::failure::Failure;
 use crate::say::notice;
 use crate::source::{Input, printable};
 use crate::views::Views;
-use restride::Code;
+use restride::{Code, Target};
+use restride_bench::candidates::Subjects;
 use restride_bench::outcome::{Effort, Outcome};
 use restride_bench::subject::Subject;
 use restride_bench::table::Moved;
+use restride_bench::then_read::ThenRead;
 use restride_bench::versus::{Score, Scores};
 use restride_bench::{candidates, compare, engine, peer, reference, svg, sweep, table, versus};
 use restride_graph::ViewPolicy;
@@ -88,6 +90,13 @@ pub(crate) struct Args {
     /// Hold the scheduler's choice of forms against every other form that fits
     #[arg(long, conflicts_with_all = ["sweep", "versus", "save", "svg", "peer", "reference"])]
     candidates: bool,
+    /// After every call, and after every memcpy beside it, read the whole output: what a pass costs
+    /// together with whoever needs its result
+    #[arg(long, conflicts_with_all = ["threads", "peer", "reference", "first"])]
+    then_read: bool,
+    /// Plan for this machine as a tenth of a second of measuring finds it, and print that
+    #[arg(long, conflicts_with_all = ["reference", "first"])]
+    calibrate: bool,
     /// Run the generic executor in place of machine code
     #[arg(long, conflicts_with = "reference")]
     generic: bool,
@@ -159,9 +168,20 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
         };
         return first::run(input.as_ref(), &options, &mut io::stdout().lock());
     }
+    let target = match args.calibrate {
+        true => restride::calibrate(&Target::host()),
+        false => Target::default(),
+    };
+    if args.calibrate {
+        notice(format_args!("{target}"));
+    }
     let subject: Box<dyn Subject> = match args.reference {
         true => Box::new(reference::Reference),
-        false => engine::subject(code, budget::chosen()),
+        false => engine::subject(code, budget::chosen(), &target),
+    };
+    let subject = match args.then_read {
+        true => Box::new(ThenRead(subject)),
+        false => subject,
     };
     let effort = effort(args)?;
     let mut out = io::stdout().lock();
@@ -184,6 +204,8 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
                 (args.peer, "--peer"),
                 (args.candidates, "--candidates"),
                 (args.reference, "--reference"),
+                (args.then_read, "--then-read"),
+                (args.calibrate, "--calibrate"),
             ] {
                 if used {
                     let message = format!("{option} is for workloads, and this is a program");
@@ -221,7 +243,8 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
         return Ok(0);
     }
     if args.candidates {
-        return Ok(refused + candidates::run(&workloads, budget::chosen(), &effort, &mut out)?);
+        let subjects = Subjects::new(budget::chosen(), &target, args.then_read);
+        return Ok(refused + candidates::run(&workloads, &subjects, &effort, &mut out)?);
     }
     let mut scores = Scores::new();
     for path in &args.versus {
