@@ -364,7 +364,30 @@ def blocks():
     save("../blocks", nodes, [info("x", [1, 20, 6, 6])], [info("y", None)], weights, 17, more=more, check=False)
 
 
-for make in blocks, layers, detector, sequence, patches, branches, functions, old, hidden, outside:
+def attention():
+    """What OpenVINO moves as well as anybody, between operators that compute, and what it does not."""
+    ir = Ir(11)
+    x = ir.layer("Parameter", "x", "opset1", [], [("FP32", [1, 256, 384])], shape="1,256,384", element_type="f32")
+    c, f = ir.const, [("FP32", [])]
+    relu = lambda name, x: ir.layer("ReLU", name, "opset1", [x], f)
+    turn = lambda name, x, *perm: ir.layer("Transpose", name, "opset1", [x, c(f"order_{name}", perm)], f)
+    view = lambda name, x, *shape: ir.layer("Reshape", name, "opset1", [x, c(f"shape_{name}", shape)], f, special_zero="true")
+    place = c("first_axis", 0)
+    # Queries, keys and values: rows of what is turned once.
+    heads = turn("heads", view("split", relu("before", x), 1, 256, 3, 4, 32), 2, 0, 3, 1, 4)
+    ends = [relu(f"part{k}", ir.layer("Gather", f"row{k}", "opset8", [heads, c(f"k{k}", k), place], f, batch_dims="0")) for k in range(3)]
+    # Two turns, of which OpenVINO makes one.
+    ends.append(relu("both", turn("again", view("four", turn("once", relu("turns", x), 0, 2, 1), 1, 96, 4, 256), 0, 1, 3, 2)))
+    # The even places before the odd ones.
+    steps = lambda at: ir.layer("Slice", f"from{at}", "opset8", [evens, c(f"b{at}", [at]), c(f"e{at}", [256]), c(f"s{at}", [2]), c(f"a{at}", [1])], f)
+    evens = relu("whole", x)
+    ends.append(relu("sorted", ir.layer("Concat", "join", "opset1", [steps(0), steps(1)], f, axis="2")))
+    for at, end in enumerate(ends):
+        ir.layer("Result", f"out{at}", "opset1", [end])
+    ir.save("../attention")
+
+
+for make in attention, blocks, layers, detector, sequence, patches, branches, functions, old, hidden, outside:
     make()
 for file in sorted(FILES.glob("*.onnx")):
     print(file.stat().st_size, file.name)

@@ -4,6 +4,7 @@ mod emit;
 mod html;
 mod json;
 pub(crate) mod rewrite;
+mod runtime;
 mod survey;
 mod text;
 mod times;

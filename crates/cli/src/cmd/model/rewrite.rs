@@ -5,13 +5,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use restride_graph::{Op, ViewPolicy};
-use restride_import::spell::Framework;
-use restride_import::{Group, Model, Node, Program};
+use restride_graph::ViewPolicy;
+use restride_import::{Group, Program};
 
-use super::File;
 use super::survey::{Kind, Survey};
 use super::text::{hidden, plural};
+use super::{File, runtime};
 use crate::failure::Failure;
 use crate::source::printable;
 
@@ -119,87 +118,5 @@ fn why_not(survey: &Survey, kind: &Kind, all: bool) -> Option<String> {
     if all {
         return None;
     }
-    if !kind.is_better_together() {
-        return Some("nothing would be gained".to_owned());
-    }
-    let saved = kind.alone.moved.saturating_sub(kind.moved());
-    if survey.model.framework == Framework::OpenVino && saved < BLACK_BOX {
-        return Some("it saves less than a layer costs that OpenVINO does not know".to_owned());
-    }
-    part_of_another(&survey.model, kind).map(str::to_owned)
-}
-
-/// The bytes that are moved in the time which OpenVINO takes for a call of an operator that is not its own,
-/// some ten microseconds.
-const BLACK_BOX: u128 = 128 << 10;
-
-/// What a runtime makes of blocks of channels, and may write in another order for nothing more.
-const BLOCKS: [&str; 10] = [
-    "Conv",
-    "FusedConv",
-    "Convolution",
-    "GroupConvolution",
-    "MaxPool",
-    "AveragePool",
-    "AvgPool",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "BatchNormalization",
-];
-
-/// What leaves them blocks.
-const KEEP_BLOCKS: [&str; 13] = [
-    "Add",
-    "Clamp",
-    "Clip",
-    "Elu",
-    "HSwish",
-    "HardSigmoid",
-    "LeakyRelu",
-    "Mul",
-    "Multiply",
-    "PRelu",
-    "Relu",
-    "Sigmoid",
-    "Tanh",
-];
-
-/// How many of those are looked through.
-const MOST_BETWEEN: usize = 4;
-
-/// Of a kind that copies in a Transpose alone, what else the runtime makes that a part of.
-fn part_of_another(model: &Model, kind: &Kind) -> Option<&'static str> {
-    let [copy] = kind.alone.copies.as_slice() else {
-        return None;
-    };
-    let nodes = kind.first().group.nodes.iter().map(|&id| model.node(id));
-    if nodes.clone().any(|node| node.op.starts_with("Reorder")) {
-        return Some("the runtime has something of its own for its blocks");
-    }
-    let turned = nodes.clone().find(|node| node.op == "Transpose")?;
-    let made = turned.outputs.first().copied().flatten();
-    let mut readers = model.nodes.iter();
-    let mut readers = readers
-        .by_ref()
-        .filter(|node| node.inputs.contains(&made))
-        .peekable();
-    let is_product = |node: &Node| matches!(node.op.as_str(), "MatMul" | "Gemm" | "FusedMatMul");
-    if readers.peek().is_some() && readers.all(is_product) {
-        return Some("the runtime makes it a part of what reads it");
-    }
-    let to_last = copy.values().any(
-        |value| matches!(copy.op(value), Op::Transpose { perm, .. } if perm[..] == [0, 2, 3, 1]),
-    );
-    let mut from = turned.inputs.first().copied().flatten();
-    for _ in 0..=MOST_BETWEEN {
-        let maker = model.node(model.tensor(from?).maker?);
-        match maker.op.as_str() {
-            op if BLOCKS.contains(&op) && to_last => {
-                return Some("the runtime makes it a part of what it reads");
-            }
-            op if KEEP_BLOCKS.contains(&op) => from = maker.inputs.first().copied().flatten(),
-            _ => return None,
-        }
-    }
-    None
+    runtime::has_better(&survey.model, kind).map(str::to_owned)
 }

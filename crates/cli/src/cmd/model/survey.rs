@@ -58,8 +58,18 @@ pub(super) struct Alone {
     pub(super) moved: u128,
     /// Cache lines read and written.
     pub(super) lines: i128,
-    /// The nodes that copy, each as a graph of its own.
-    pub(super) copies: Vec<Graph>,
+    /// The nodes that copy.
+    pub(super) copies: Vec<Copied>,
+}
+
+/// A node that copies.
+#[derive(Clone, Debug)]
+pub(super) struct Copied {
+    pub(super) node: NodeId,
+    /// The node as a graph of its own.
+    pub(super) graph: Graph,
+    /// The bytes that it moves.
+    pub(super) moved: u128,
 }
 
 /// Nanoseconds of one call.
@@ -450,9 +460,14 @@ impl Alone {
             };
             let stages = Program::Graph(program.graph.clone());
             if let Ok(explanation) = Explanation::of(&stages, ViewPolicy::Copy) {
-                alone.moved += explanation.traffic.moved();
+                let moved = explanation.traffic.moved();
+                alone.moved += moved;
                 alone.lines += explanation.traffic.lines_read + explanation.traffic.lines_written;
-                alone.copies.push(program.graph);
+                alone.copies.push(Copied {
+                    node: id,
+                    graph: program.graph,
+                    moved,
+                });
             }
         }
         alone

@@ -26,7 +26,9 @@ pub(super) fn measure(survey: &mut Survey) {
         progress.at("timing group", at + 1, count);
         let together = call(&kind.first().program.graph, views);
         let mut copies = kind.alone.copies.iter();
-        let alone = copies.try_fold(0.0, |sum, graph| Some(sum + call(graph, ViewPolicy::Copy)?));
+        let alone = copies.try_fold(0.0, |sum, copy| {
+            Some(sum + call(&copy.graph, ViewPolicy::Copy)?)
+        });
         let written = kind.traffic().written;
         kind.times = match (together, alone) {
             (Some(together), Some(alone)) => Some(Times {
