@@ -231,10 +231,16 @@ restride_status restride_program_share(const restride_program *program, restride
 /* Null is fine. */
 void restride_program_destroy(restride_program *program);
 
+/* How many inputs it takes, and how many outputs it answers, views included; 0 for null. */
+size_t restride_program_input_count(const restride_program *program);
+
+size_t restride_program_output_count(const restride_program *program);
+
 restride_status restride_program_input(const restride_program *program, size_t input, restride_tensor *tensor);
 
 restride_status restride_program_output(const restride_program *program, size_t output, restride_tensor *tensor);
 
+/* What a call moves is counted anew for each summary, which may take as long as planning the program did. */
 restride_status restride_program_summary(const restride_program *program, restride_summary *summary);
 
 /* Writes a text with a null byte after it, cut off where the buffer ends, and how many bytes it has

@@ -201,6 +201,26 @@ pub unsafe extern "C" fn restride_program_output(
 /// See `restride.h`.
 ///
 /// # Safety
+/// `program` is null or a program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn restride_program_input_count(program: *const restride_program) -> usize {
+    // SAFETY: the caller's.
+    unsafe { crate::compile::program(program) }.map_or(0, |program| program.inputs().len())
+}
+
+/// See `restride.h`.
+///
+/// # Safety
+/// `program` is null or a program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn restride_program_output_count(program: *const restride_program) -> usize {
+    // SAFETY: the caller's.
+    unsafe { crate::compile::program(program) }.map_or(0, |program| program.outputs().len())
+}
+
+/// See `restride.h`.
+///
+/// # Safety
 /// `program` is null or a program, `summary` null or can be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn restride_program_summary(

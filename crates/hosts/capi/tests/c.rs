@@ -160,7 +160,7 @@ fn the_suite_calls_every_function() {
         .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
         .filter(|name| name.starts_with("restride_"))
         .collect();
-    assert!(declared.len() >= 24, "{declared:?}");
+    assert!(declared.len() >= 26, "{declared:?}");
     for name in declared {
         assert!(suite.contains(&format!("{name}(")), "{name} is not called");
     }
@@ -192,6 +192,35 @@ fn the_suite_has_no_errors_of_memory() {
             .arg(build(&["-DGENERIC"]).built()),
     );
     assert!(said.ends_with("all passed\n"), "{said}");
+}
+
+/// What an adapter asks at every call: the program of these shapes, and the types of what it answers.
+#[test]
+fn a_program_is_found_and_described_in_few_instructions() {
+    if !has("gcc") || !has("valgrind") {
+        println!("gcc or valgrind is not here");
+        return;
+    }
+    let calls = Build {
+        compiler: "gcc",
+        standard: "c99",
+        source: "examples/call.c",
+        flags: &[],
+        is_static: true,
+    }
+    .built();
+    let instructions = |times: &str| -> u64 {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        let output = command.arg(&calls).args([times, "describe"]).output();
+        let said = output.expect("valgrind").stderr;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let collected = said.split_once("Collected : ").expect(&said).1;
+        let number = collected.split_whitespace().next();
+        number.and_then(|it| it.parse().ok()).expect(&said)
+    };
+    let each = (instructions("1100") - instructions("100")) / 1000;
+    assert!(each < 1500, "{each} instructions");
 }
 
 #[test]

@@ -27,6 +27,13 @@ fn inputs(length: usize) -> TractResult<TVec<TValue>> {
     Ok(tvec!(keys.into_tvalue(), new.into_tvalue()))
 }
 
+/// The most memory that this process has had so far, as Linux says it.
+fn most() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.map_or_else(String::new, |most| most.trim().to_owned())
+}
+
 /// Runs all lengths without, twice, and with, twice. The first time the C library grows, which is nobody's merit; what the
 /// third takes longer than the last, when all have been seen, is planning.
 pub fn measure() -> TractResult<()> {
@@ -38,6 +45,7 @@ pub fn measure() -> TractResult<()> {
     let plain = plain.into_runnable_with_options(&options)?;
     let fused = fused.into_runnable_with_options(&options)?;
     let mut times = [Duration::ZERO; 4];
+    let mut memory = Vec::new();
     for (time, model) in times.iter_mut().zip([&plain, &plain, &fused, &fused]) {
         for length in 1..=1000 {
             let inputs = inputs(length)?;
@@ -45,6 +53,7 @@ pub fn measure() -> TractResult<()> {
             std::hint::black_box(model.run(inputs)?);
             *time += start.elapsed();
         }
+        memory.push(most());
     }
     for length in 1..=1000 {
         let [theirs, ours] = [&plain, &fused].map(|model| model.run(inputs(length)?));
@@ -54,10 +63,12 @@ pub fn measure() -> TractResult<()> {
     let ([_, theirs, first, second], stats) = (times, engine.stats());
     println!(
         "1000 lengths, joined and turned: {theirs:.1?} -> {first:.1?}, and {second:.1?} when all have been seen; \
-         {} plans, {} of machine code, {} kB kept; same bits",
+         {} plans, {} of machine code, {} kB kept; memory at most {} -> {}; same bits",
         stats.misses,
         stats.compiled,
-        stats.bytes / 1000
+        stats.bytes / 1000,
+        memory[1],
+        memory[3]
     );
     Ok(())
 }

@@ -75,6 +75,8 @@ functions! {
     51 tensor_data(value: *mut Opaque, out: *mut *mut c_void) -> Status;
     /// Makes an empty type.
     57 create_shape(out: *mut *mut Opaque) -> Status;
+    /// Sets its element, which is a float of 32 bits else.
+    58 set_element(shape: *mut Opaque, element: c_int) -> Status;
     /// Sets its sizes.
     59 set_sizes(shape: *mut Opaque, sizes: *const i64, count: usize) -> Status;
     /// Its element.

@@ -31,3 +31,9 @@ pub(crate) fn is(number: c_int, element: ElementType) -> bool {
     let mut all = ELEMENTS.iter();
     all.any(|&(known, other)| known == number && other == element)
 }
+
+/// ONNX's number of an element.
+pub(crate) fn number(element: ElementType) -> Option<c_int> {
+    let mut all = ELEMENTS.iter();
+    all.find_map(|&(number, other)| (other == element).then_some(number))
+}

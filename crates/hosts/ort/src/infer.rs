@@ -1,8 +1,9 @@
 //! The shapes of outputs while a model is loaded, so that ONNX Runtime plans their memory.
 
 use crate::api::{Api, Opaque, Status};
+use crate::element;
 use crate::kernel::parse;
-use restride::{Graph, InputShape, Template};
+use restride::{ElementType, Graph, InputShape, Template};
 use smallvec::SmallVec;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
@@ -47,8 +48,9 @@ pub(crate) unsafe fn say_shapes(api: Api, context: *mut Opaque) -> Result<(), St
             for size in open.filter(|size| matches!(size, Size::Open(_))) {
                 *size = Size::Open(CString::default());
             }
+            let element = graph.output_type(&graph.outputs()[at]).element();
             // SAFETY: the program has so many outputs.
-            unsafe { say(api, context, at, &shape) }?;
+            unsafe { say(api, context, at, element, &shape) }?;
         }
     }
     Ok(())
@@ -175,8 +177,17 @@ unsafe fn sizes(api: Api, shape: *const Opaque) -> Result<Vec<Size>, Status> {
     Ok(sizes.collect())
 }
 
-/// Says the shape of an output.
-unsafe fn say(api: Api, context: *mut Opaque, at: usize, shape: &[Size]) -> Result<(), Status> {
+/// Says the element and the shape of an output.
+unsafe fn say(
+    api: Api,
+    context: *mut Opaque,
+    at: usize,
+    element: ElementType,
+    shape: &[Size],
+) -> Result<(), Status> {
+    let Some(element) = element::number(element) else {
+        return Err(api.failure(&format!("ONNX has no elements such as {element}")));
+    };
     let sizes = shape.iter().map(|size| match size {
         Size::Known(size) => *size,
         Size::Open(_) => -1,
@@ -192,7 +203,8 @@ unsafe fn say(api: Api, context: *mut Opaque, at: usize, shape: &[Size]) -> Resu
     unsafe {
         api.check(api.create_shape(&mut made))?;
         let said = api
-            .check(api.set_sizes(made, sizes.as_ptr(), sizes.len()))
+            .check(api.set_element(made, element))
+            .and_then(|()| api.check(api.set_sizes(made, sizes.as_ptr(), sizes.len())))
             .and_then(|()| api.check(api.set_size_names(made, names.as_ptr(), names.len())))
             .and_then(|()| api.check(api.infer_output(context, at, made)));
         api.release_shape(made);

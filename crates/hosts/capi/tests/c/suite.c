@@ -81,6 +81,7 @@ static void programs_run(void) {
   OK(restride_program_summary(program, &summary));
   CHECK(summary.inputs == 1 && summary.outputs == 2 && summary.computed == 1 && summary.passes == 1);
   CHECK(summary.bytes_written == sizeof y);
+  CHECK(restride_program_input_count(program) == 1 && restride_program_output_count(program) == 2);
 
   restride_tensor tensor = RESTRIDE_INIT(restride_tensor);
   OK(restride_program_input(program, 0, &tensor));
@@ -323,6 +324,7 @@ static void misuse_is_refused(void) {
   CHECK(fails(restride_program_run(program, NULL, 1, out, 2), RESTRIDE_INVALID_ARGUMENT, "inputs is null"));
   CHECK(fails(restride_program_run(program, &in, 1, NULL, 2), RESTRIDE_INVALID_ARGUMENT, "outputs is null"));
   CHECK(restride_last_failure(NULL) == RESTRIDE_INVALID_ARGUMENT);
+  CHECK(restride_program_input_count(NULL) == 0 && restride_program_output_count(NULL) == 0);
   restride_engine_destroy(NULL);
   restride_template_destroy(NULL);
   restride_program_destroy(NULL);

@@ -159,7 +159,9 @@ fn shapes_are_said_as_far_as_they_are_known() {
             ..Node::default()
         };
         assert_eq!(operator.say_shapes(&mut node), None);
-        node.said.remove(0).map(|shape| (shape.sizes, shape.names))
+        let said = node.said.remove(0);
+        assert!(said.iter().all(|shape| shape.element == F64));
+        said.map(|shape| (shape.sizes, shape.names))
     };
     let said = |known| told(known, None);
     let names = |names: &[&str]| -> Vec<CString> {

@@ -90,14 +90,25 @@ unsafe extern "C" fn data(value: Address, out: *mut Address) -> Address {
 }
 
 unsafe extern "C" fn create_shape(out: *mut Address) -> Address {
+    // As ONNX Runtime does.
+    let float = Shape {
+        element: 1,
+        ..Shape::default()
+    };
     // SAFETY: a place for the answer.
-    unsafe { *out = boxed(Shape::default()) };
+    unsafe { *out = boxed(float) };
     null_mut()
 }
 
 unsafe extern "C" fn release_shape(shape: Address) {
     // SAFETY: made by `create_shape` or `tensor_shape`.
     drop(unsafe { Box::from_raw(shape.cast::<Shape>()) });
+}
+
+unsafe extern "C" fn set_element(shape: Address, element: c_int) -> Address {
+    // SAFETY: a type.
+    unsafe { at::<Shape>(shape).element = element };
+    null_mut()
 }
 
 unsafe extern "C" fn set_sizes(shape: Address, sizes: *const i64, count: usize) -> Address {
@@ -307,13 +318,14 @@ extern "C" fn not_expected() {
 
 static TABLE: std::sync::LazyLock<Vec<usize>> = std::sync::LazyLock::new(|| {
     let mut table = vec![not_expected as *const () as usize; 415];
-    let functions: [(usize, usize); 29] = [
+    let functions: [(usize, usize); 30] = [
         (0, create_status as *const () as usize),
         (26, create_domain as *const () as usize),
         (27, add as *const () as usize),
         (28, add as *const () as usize),
         (51, data as *const () as usize),
         (57, create_shape as *const () as usize),
+        (58, set_element as *const () as usize),
         (59, set_sizes as *const () as usize),
         (60, element as *const () as usize),
         (61, rank as *const () as usize),
