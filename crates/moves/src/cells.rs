@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::byte_box::{ByteBox, Step, Steps};
 use crate::cost;
-use crate::lines::{NarrowOp, Units, turns};
+use crate::lines::{NarrowLines, NarrowOp, Place, Units, turns};
 
 /// Bytes of a vector.
 const VECTOR: isize = 16;
@@ -48,10 +48,10 @@ impl Vector {
     }
 
     /// A line of a line program.
-    fn of_line(line: &NarrowOp) -> Self {
+    fn of_line(line: &NarrowOp, dst: isize, windows: [isize; 4]) -> Self {
         const NONE: u8 = 0x80;
         let mut parts: SmallVec<[(isize, &[u8; 16]); 4]> = SmallVec::new();
-        for (&window, table) in line.src.iter().zip(&line.tables) {
+        for (window, table) in windows.into_iter().zip(&line.tables) {
             if table.iter().any(|at| *at < NONE) {
                 parts.push((window, table));
             }
@@ -82,7 +82,7 @@ impl Vector {
         if others.is_empty() {
             shuffles.push(first);
         }
-        Self::new(line.dst, windows, shuffles)
+        Self::new(dst, windows, shuffles)
     }
 
     /// For each window, which of its bytes are which of the vector: 255 where another window's are.
@@ -264,9 +264,12 @@ impl Cells {
     }
 
     /// The lines of a line program: rows of units, of which the last may overlap the one before.
-    pub(crate) fn of_lines(units: &Units<NarrowOp, usize>, shuffles: Shuffles) -> Self {
-        let cut = turns::take(units.cut.clone());
-        let cell: Vec<Vector> = units.ops.iter().map(Vector::of_line).collect();
+    pub(crate) fn of_lines(units: &Units<NarrowLines, usize>, shuffles: Shuffles) -> Self {
+        let (cut, lines) = (turns::take(units.cut.clone()), &units.lines);
+        let line = |(op, place): (&NarrowOp, &Place<4>)| {
+            Vector::of_line(op, place.dst, place.src.map(|src| lines.start + src))
+        };
+        let cell: Vec<Vector> = lines.ops.iter().zip(&*lines.places).map(line).collect();
         let part = |first: usize, repeated: usize| {
             let mut steps = cut.outer.clone();
             if repeated > 1 {

@@ -3,10 +3,9 @@
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use restride_moves::ByteBox;
-use restride_moves::lines::{NarrowOp as Op, Units};
+use restride_moves::lines::{NarrowLines, NarrowOp as Op, Place, Units};
 
 use super::row::{Behind, Middle, Row};
 use crate::leaf::Leaf;
@@ -17,17 +16,17 @@ pub(crate) struct NarrowParams {
     nest: Nest,
     row: Row,
     middle: Middle,
-    unit: Arc<[Op]>,
+    unit: NarrowLines,
 }
 
 /// The leaf of a program.
-pub(crate) fn prepare(shape: &ByteBox, found: Units<Op, usize>) -> Leaf {
+pub(crate) fn prepare(shape: &ByteBox, found: Units<NarrowLines, usize>) -> Leaf {
     let cut = found.cut;
     let params = NarrowParams {
-        nest: Nest::new(shape, (0, 0), &cut.outer),
+        nest: Nest::new(shape, (0, found.lines.start), &cut.outer),
         row: Row::new(&cut),
         middle: Behind::new(&cut).after(cut.steps),
-        unit: found.ops,
+        unit: found.lines,
     };
     match found.windows {
         1 => Leaf::new::<Avx2, Narrow<1>>("lines", params),
@@ -40,30 +39,30 @@ pub(crate) fn prepare(shape: &ByteBox, found: Units<Op, usize>) -> Leaf {
 /// # Safety
 /// The windows of the line are readable relative to `src`, its bytes writable relative to `dst`.
 #[inline(always)]
-unsafe fn line<const J: usize>(dst: *mut u8, src: *const u8, op: &Op) {
+unsafe fn line<const J: usize>(dst: *mut u8, src: *const u8, op: &Op, place: &Place<4>) {
     // SAFETY: the caller's; tables are aligned.
     unsafe {
-        let mut line = part(src, op, 0);
+        let mut line = part(src, op, place, 0);
         if J > 1 {
-            line = _mm_or_si128(line, part(src, op, 1));
+            line = _mm_or_si128(line, part(src, op, place, 1));
         }
         if J > 2 {
-            line = _mm_or_si128(line, part(src, op, 2));
+            line = _mm_or_si128(line, part(src, op, place, 2));
         }
         if J > 3 {
-            line = _mm_or_si128(line, part(src, op, 3));
+            line = _mm_or_si128(line, part(src, op, place, 3));
         }
-        _mm_storeu_si128(dst.wrapping_offset(op.dst).cast(), line);
+        _mm_storeu_si128(dst.wrapping_offset(place.dst).cast(), line);
     }
 }
 
 /// # Safety
 /// The window is readable.
 #[inline(always)]
-unsafe fn part(src: *const u8, op: &Op, at: usize) -> __m128i {
+unsafe fn part(src: *const u8, op: &Op, place: &Place<4>, at: usize) -> __m128i {
     // SAFETY: the caller's; tables are aligned.
     unsafe {
-        let window = _mm_loadu_si128(src.wrapping_offset(op.src[at]).cast());
+        let window = _mm_loadu_si128(src.wrapping_offset(place.src[at]).cast());
         _mm_shuffle_epi8(window, _mm_load_si128(op.tables[at].as_ptr().cast()))
     }
 }
@@ -75,17 +74,17 @@ impl<const J: usize> Body for Narrow<J> {
     type Params = NarrowParams;
 
     fn elsewhere(params: &NarrowParams) -> usize {
-        size_of_val(&*params.unit)
+        size_of_val(&*params.unit.places)
     }
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &NarrowParams) {
         // SAFETY: the body is run at AVX2; units lie in the caller's box, and windows in the units.
         unsafe {
-            let ops: &[Op] = &params.unit;
+            let (ops, places): (&[Op], &[_]) = (&params.unit.ops, &params.unit.places);
             let unit = |to: *mut u8, from: *const u8| {
-                for op in ops {
-                    line::<J>(to, from, op);
+                for (op, place) in ops.iter().zip(places) {
+                    line::<J>(to, from, op, place);
                 }
             };
             walk!(&params.nest, dst, src, |d, s| {

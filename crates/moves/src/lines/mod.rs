@@ -14,14 +14,19 @@ pub(crate) mod turns;
 mod unit;
 mod wide;
 
-use std::sync::Arc;
-
 use crate::byte_box::ByteBox;
 use crate::features::Features;
 pub use narrow::Op as NarrowOp;
+pub use patterns::{Lines, Place};
 use search::{Way as _, cheapest};
 pub use unit::Cut;
-pub use wide::{MAX_WINDOWS, Op as WideOp, Windows};
+pub use wide::{Op as WideOp, Windows};
+
+/// Lines of 16 bytes.
+pub type NarrowLines = Lines<NarrowOp, { narrow::MAX_WINDOWS }>;
+
+/// Lines of 64 bytes.
+pub type WideLines = Lines<WideOp, { wide::MAX_WINDOWS }>;
 
 /// Runs of so many bytes fill vectors by themselves.
 const LONG_RUN: usize = 64;
@@ -35,20 +40,18 @@ pub(crate) struct Known {
 
 /// A line program that was found for a box.
 pub enum Program {
-    /// Lines of 16 bytes, each with so many windows at most.
-    Narrow(Units<NarrowOp, usize>),
-    /// Lines of 64 bytes.
-    Wide(Units<WideOp, Windows>),
+    /// Each line with so many windows at most.
+    Narrow(Units<NarrowLines, usize>),
+    /// The other kind.
+    Wide(Units<WideLines, Windows>),
 }
 
 /// A box cut into units, and the lines of one.
-pub struct Units<Op, W> {
+pub struct Units<L, W> {
     /// Rows of units.
     pub cut: Cut,
     /// The lines of a unit.
-    pub ops: Arc<[Op]>,
-    /// Where the first window of the first line lies, from which sources count.
-    pub start: isize,
+    pub lines: L,
     /// How lines get at their windows.
     pub windows: W,
 }
@@ -67,11 +70,9 @@ impl Program {
         }
         if features >= Features::Avx512 {
             let found = cheapest(shape, limit, &known.wide)?;
-            let (ops, start) = found.way.ops(&found.pattern);
             let units = Units {
                 cut: turns::take(found.cut),
-                ops,
-                start,
+                lines: found.way.lines(&found.pattern),
                 windows: found.way.windows,
             };
             return Some((found.cost, Program::Wide(units)));
@@ -88,16 +89,14 @@ impl Program {
         shape: &ByteBox,
         known: &Known,
         limit: usize,
-    ) -> Option<(usize, Units<NarrowOp, usize>)> {
+    ) -> Option<(usize, Units<NarrowLines, usize>)> {
         if shape.run >= LONG_RUN || shape.steps.is_empty() {
             return None;
         }
         let found = cheapest(shape, limit, &known.narrow)?;
-        let (ops, start) = found.way.ops(&found.pattern);
         let units = Units {
             cut: found.cut,
-            ops,
-            start,
+            lines: found.way.lines(&found.pattern),
             windows: found.way.windows,
         };
         Some((found.cost, units))

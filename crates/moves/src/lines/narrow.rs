@@ -5,16 +5,16 @@
 //! small for that, or with holes in its destination, has no such program.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
-use super::patterns::{Last, Lines, Pattern};
+use super::NarrowLines;
+use super::patterns::{Last, Pattern, Place};
 use super::program::{Vector, cover, whole_vectors};
 use super::search;
 use super::unit::{Least, Unit};
 use crate::cost::narrow_line;
 
 /// More windows than this and a line is not worth it.
-const MAX_WINDOWS: usize = 4;
+pub(super) const MAX_WINDOWS: usize = 4;
 
 /// The bytes of a line.
 const LINE: usize = 16;
@@ -27,35 +27,25 @@ const SIZE: i32 = LINE as i32;
 pub struct Op {
     /// A table a window.
     pub tables: [[u8; LINE]; MAX_WINDOWS],
-    /// Where windows lie.
-    pub src: [isize; MAX_WINDOWS],
-    /// Where the line lies.
-    pub dst: isize,
 }
 
 /// A way to run a unit: its lines.
 pub(crate) struct Way {
-    unit: Arc<[Op]>,
+    unit: NarrowLines,
     pub(super) windows: usize,
-    last: Last<Op>,
+    last: Last<NarrowLines>,
 }
 
 impl search::Way for Way {
-    type Op = Op;
+    type Lines = NarrowLines;
     const SIZE: usize = LINE;
     const ROW: usize = 32 * Self::SIZE;
     const LEAST: usize = narrow_line(1);
 
-    fn ops(&self, pattern: &Pattern) -> Lines<Op> {
-        let put_back = |op: &Op| Op {
-            dst: pattern.dst.put_back(op.dst),
-            src: op.src.map(|src| pattern.src.put_back(src)),
-            ..op.clone()
-        };
-        let placed = || (self.unit.iter().map(put_back).collect(), 0);
+    fn lines(&self, pattern: &Pattern) -> NarrowLines {
         match pattern.is_unit() {
-            true => (Arc::clone(&self.unit), 0),
-            false => self.last.or_make(pattern, placed),
+            true => self.unit.clone(),
+            false => self.last.or_make(pattern, || self.unit.placed(pattern)),
         }
     }
 
@@ -72,15 +62,22 @@ impl search::Way for Way {
         if low > last {
             return None;
         }
-        let (mut ops, mut cost, mut most) = (Vec::new(), 0, 0);
+        let (mut ops, mut places) = (Vec::new(), Vec::new());
+        let (mut cost, mut most) = (0, 0);
         for line in &whole_vectors(unit)? {
             let windows = cover(std::slice::from_ref(line), MAX_WINDOWS)?;
-            ops.push(op(line, &windows, low..=last));
+            let (op, place) = op(line, &windows, low..=last);
+            ops.push(op);
+            places.push(place);
             cost += narrow_line(windows.len());
             most = most.max(windows.len());
         }
         let way = Way {
-            unit: ops.into(),
+            unit: NarrowLines {
+                ops: ops.into(),
+                places: places.into(),
+                start: 0,
+            },
             windows: most,
             last: Last::default(),
         };
@@ -89,22 +86,28 @@ impl search::Way for Way {
 }
 
 /// A line of windows that may start within `inside`.
-fn op(line: &Vector<LINE>, windows: &[i32], inside: RangeInclusive<i32>) -> Op {
+fn op(
+    line: &Vector<LINE>,
+    windows: &[i32],
+    inside: RangeInclusive<i32>,
+) -> (Op, Place<MAX_WINDOWS>) {
     let inside = |src: &i32| (*src).clamp(*inside.start(), *inside.end());
     // Windows that are not needed load the first one again and contribute nothing.
     let mut op = Op {
         tables: [[0x80; LINE]; MAX_WINDOWS],
-        src: [windows.first().map_or(0, inside) as isize; MAX_WINDOWS],
+    };
+    let mut place = Place {
         dst: line.dst as isize,
+        src: [windows.first().map_or(0, inside) as isize; MAX_WINDOWS],
     };
     for (number, start) in windows.iter().enumerate() {
         let (moved, table) = (inside(start), &mut op.tables[number]);
-        line.part(*start, windows.get(number + 1), |place, its, at| {
+        line.part(*start, windows.get(number + 1), |byte, its, at| {
             if its {
-                table[place] = at.wrapping_add((start - moved) as u8);
+                table[byte] = at.wrapping_add((start - moved) as u8);
             }
         });
-        op.src[number] = moved as isize;
+        place.src[number] = moved as isize;
     }
-    op
+    (op, place)
 }

@@ -143,25 +143,69 @@ impl Pattern {
     }
 }
 
+/// The lines of a unit, of up to `N` windows each. Which bytes they take is said in tables that all units of
+/// a pattern share, and where they lie beside that.
+pub struct Lines<Op, const N: usize> {
+    /// Which bytes of which window each line is.
+    pub ops: Arc<[Op]>,
+    /// Where each line lies.
+    pub places: Arc<[Place<N>]>,
+    /// Where the first window of the first line lies, from which sources count.
+    pub start: isize,
+}
+
+/// Where a line and its windows lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place<const N: usize> {
+    /// The line.
+    pub dst: isize,
+    /// Its windows; what it has fewer are its first once more.
+    pub src: [isize; N],
+}
+
+impl<Op, const N: usize> Clone for Lines<Op, N> {
+    fn clone(&self) -> Self {
+        Self {
+            ops: Arc::clone(&self.ops),
+            places: Arc::clone(&self.places),
+            start: self.start,
+        }
+    }
+}
+
+impl<Op, const N: usize> Lines<Op, N> {
+    /// With the strides of a pattern put back.
+    pub(super) fn placed(&self, pattern: &Pattern) -> Self {
+        let window = |src: isize| pattern.src.put_back(src.wrapping_add(self.start));
+        let start = window(0);
+        let put_back = |place: &Place<N>| Place {
+            dst: pattern.dst.put_back(place.dst),
+            src: place.src.map(|src| window(src).wrapping_sub(start)),
+        };
+        Self {
+            ops: Arc::clone(&self.ops),
+            places: self.places.iter().map(put_back).collect(),
+            start,
+        }
+    }
+}
+
 /// Lines with their strides put back, those of the last unit that had the pattern: what is left of a
 /// box behind a loop mostly has the strides of what is in it.
-pub(super) struct Last<Op>(Mutex<Option<Placed<Op>>>);
+pub(super) struct Last<L>(Mutex<Option<Placed<L>>>);
 
 /// What was replaced in the destination and the source, and the lines.
-type Placed<Op> = (Far, Far, Lines<Op>);
+type Placed<L> = (Far, Far, L);
 
-/// Lines, and where their first window lies, from which sources count.
-pub(super) type Lines<Op> = (Arc<[Op]>, isize);
-
-impl<Op> Default for Last<Op> {
+impl<L> Default for Last<L> {
     fn default() -> Self {
         Self(Mutex::new(None))
     }
 }
 
-impl<Op> Last<Op> {
+impl<L: Clone> Last<L> {
     /// The lines for a pattern, made if the last had other strides. Nobody waits for anybody.
-    pub(super) fn or_make(&self, of: &Pattern, make: impl FnOnce() -> Lines<Op>) -> Lines<Op> {
+    pub(super) fn or_make(&self, of: &Pattern, make: impl FnOnce() -> L) -> L {
         let Ok(mut last) = self.0.try_lock() else {
             return make();
         };
@@ -178,11 +222,11 @@ impl<Op> Last<Op> {
 
 /// The programs that one kind of machine has been given.
 pub(super) struct Known<W> {
-    places: Mutex<Vec<Place<W>>>,
+    places: Mutex<Vec<Slot<W>>>,
 }
 
 /// As small as can be: most that are looked at are not what is looked for.
-struct Place<W> {
+struct Slot<W> {
     /// A part of the hash of what is here.
     tag: u32,
     /// Whether it was found since a place was last looked for.
@@ -237,7 +281,7 @@ impl<W: Way> Known<W> {
         };
         let mut entries = lock();
         if entries.is_empty() {
-            entries.resize_with(PLACES, || Place {
+            entries.resize_with(PLACES, || Slot {
                 tag: 0,
                 found: false,
                 entry: None,
@@ -249,7 +293,7 @@ impl<W: Way> Known<W> {
                 entries[place].found = false;
             }
         }
-        let new = Place {
+        let new = Slot {
             tag,
             found: false,
             entry: Some(Box::new(entry)),
@@ -264,7 +308,7 @@ impl<W: Way> Known<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lines::{narrow, wide};
+    use crate::lines::{NarrowLines, WideLines, narrow, wide};
     use restride_loops::Dim;
 
     /// Units of up to four dimensions, near ones inside and far ones around, in many orders.
@@ -324,45 +368,52 @@ mod tests {
         all.chain(between)
     }
 
-    /// Calls `see` with each byte that lines write, and the byte that they write there.
+    /// Each byte that lines write, and the byte that they write there.
     trait Writes {
-        fn writes(&self, see: impl FnMut(isize, isize));
+        fn writes(&self) -> Vec<(isize, isize)>;
     }
 
-    impl Writes for wide::Op {
-        fn writes(&self, mut see: impl FnMut(isize, isize)) {
-            for place in (0..64).filter(|place| self.store >> place & 1 == 1) {
-                let pair = self.blend.iter().position(|bytes| bytes >> place & 1 == 1);
-                let pair = pair.expect("a byte of some window");
-                let at = usize::from(self.tables[pair][place]);
-                let (window, at) = (2 * pair + at / 64, at % 64);
-                assert_eq!(self.load[window] >> at & 1, 1, "a byte that is not loaded");
-                see(self.dst + place as isize, self.src[window] + at as isize);
+    impl Writes for WideLines {
+        fn writes(&self) -> Vec<(isize, isize)> {
+            let mut all = Vec::new();
+            for (op, line) in self.ops.iter().zip(&*self.places) {
+                for place in (0..64).filter(|place| op.store >> place & 1 == 1) {
+                    let pair = op.blend.iter().position(|bytes| bytes >> place & 1 == 1);
+                    let pair = pair.expect("a byte of some window");
+                    let at = usize::from(op.tables[pair][place]);
+                    let (window, at) = (2 * pair + at / 64, at % 64);
+                    assert_eq!(op.load[window] >> at & 1, 1, "a byte that is not loaded");
+                    let from = self.start + line.src[window] + at as isize;
+                    all.push((line.dst + place as isize, from));
+                }
             }
+            all
         }
     }
 
-    impl Writes for narrow::Op {
-        fn writes(&self, mut see: impl FnMut(isize, isize)) {
-            for (table, src) in self.tables.iter().zip(self.src) {
-                let its = table.iter().enumerate().filter(|(_, at)| **at < 0x80);
-                its.for_each(|(place, at)| see(self.dst + place as isize, src + *at as isize));
+    impl Writes for NarrowLines {
+        fn writes(&self) -> Vec<(isize, isize)> {
+            let mut all = Vec::new();
+            for (op, line) in self.ops.iter().zip(&*self.places) {
+                for (table, src) in op.tables.iter().zip(line.src) {
+                    let its = table.iter().enumerate().filter(|(_, at)| **at < 0x80);
+                    let from = self.start + src;
+                    all.extend(its.map(|(to, at)| (line.dst + to as isize, from + *at as isize)));
+                }
             }
+            all
         }
     }
 
-    fn written<Op: Writes>((lines, start): &Lines<Op>) -> Vec<(isize, isize)> {
-        let mut all = Vec::new();
-        for line in &**lines {
-            line.writes(|dst, src| all.push((dst, start + src)));
-        }
+    fn written(lines: &impl Writes) -> Vec<(isize, isize)> {
+        let mut all = lines.writes();
         all.sort_unstable();
         all
     }
 
     /// What stands for a unit does what the unit's own program would; what it costs is within `times`
     /// of that.
-    fn agrees<W: Way<Op: Writes>>(times: usize) {
+    fn agrees<W: Way<Lines: Writes>>(times: usize) {
         let (mut replaced, mut made) = (0, 0);
         let remembered = Known::default();
         for (run, dims) in units() {
@@ -376,12 +427,12 @@ mod tests {
             let near = less <= times * cost && cost <= times * less;
             assert!(near, "{less} for {cost}: {run} {dims:?}");
             let nothing = Pattern::new(run, std::iter::empty());
-            let itself = itself.ops(&nothing);
+            let itself = itself.lines(&nothing);
             let again = remembered
                 .program(&pattern)
                 .map(|(way, _): (Arc<W>, _)| way);
-            let again = again.expect("a program").ops(&pattern);
-            for known in [known.ops(&pattern), again] {
+            let again = again.expect("a program").lines(&pattern);
+            for known in [known.lines(&pattern), again] {
                 let same = written(&known) == written(&itself);
                 assert!(same, "{run} {dims:?} by {:?}", pattern.dims);
             }

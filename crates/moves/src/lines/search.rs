@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::patterns::{Known, Lines, Pattern};
+use super::patterns::{Known, Pattern};
 use super::unit::{Choice, Cut, Least, Unit, choices};
 use crate::byte_box::ByteBox;
 use crate::cost;
@@ -32,11 +32,11 @@ pub(super) trait Way: Sized {
     fn of(unit: &Unit) -> Option<(Self, usize)>;
 
     /// Its lines.
-    type Op: Clone;
+    type Lines;
 
-    /// Those of the unit that stands for a pattern, for one that has the pattern; and where their
-    /// first window lies, from which sources count. Shared where they are the same.
-    fn ops(&self, pattern: &Pattern) -> Lines<Self::Op>;
+    /// Those of the unit that stands for a pattern, for one that has the pattern. Shared where they are the
+    /// same.
+    fn lines(&self, pattern: &Pattern) -> Self::Lines;
 }
 
 /// A cut, the way to run its unit, and what all of it costs.

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use super::patterns::{Last, Lines, Pattern};
+use super::WideLines;
+use super::patterns::{Last, Pattern, Place};
 use super::program::{Starts, Vector, cover, vectors};
 use super::search;
 use super::unit::{Least, Unit};
@@ -10,7 +11,7 @@ use crate::cost::{permutations, wide_unit as cost};
 use crate::features::Features;
 
 /// More windows than this and a line is not worth it.
-pub const MAX_WINDOWS: usize = 8;
+pub(super) const MAX_WINDOWS: usize = 8;
 
 /// The bytes of a line.
 const LINE: usize = 64;
@@ -29,18 +30,12 @@ const JOINT_LINES: usize = 4;
 pub struct Op {
     /// A table for every pair of windows.
     pub tables: [[u8; LINE]; MAX_WINDOWS / 2],
-    /// Where windows lie.
-    pub src: [isize; MAX_WINDOWS],
     /// Of each window, the bytes from the first to the last that is needed.
     pub load: [u64; MAX_WINDOWS],
     /// Of each pair, the bytes of the line that are its.
     pub blend: [u64; MAX_WINDOWS / 2],
-    /// Where the line lies.
-    pub dst: isize,
-    /// Which of its bytes are written.
+    /// Which bytes of the line are written.
     pub store: u64,
-    /// How many windows there are.
-    pub windows: usize,
 }
 
 /// Low `n` bits.
@@ -63,15 +58,11 @@ const NOTHING: Needed = [(LINE, 0); MAX_WINDOWS];
 fn op(line: &Line, windows: &[i32], needed: &mut Needed) -> Op {
     let mut op = Op {
         tables: [[0; LINE]; MAX_WINDOWS / 2],
-        src: [windows.first().map_or(0, |src| *src as isize); MAX_WINDOWS],
         load: [0; MAX_WINDOWS],
         blend: [0; MAX_WINDOWS / 2],
-        dst: line.dst as isize,
         store: 0,
-        windows: windows.len(),
     };
     for (number, (&start, needed)) in windows.iter().zip(needed).enumerate() {
-        op.src[number] = start as isize;
         let (table, second) = (&mut op.tables[number / 2], number % 2 * LINE);
         let part = line.part(start, windows.get(number + 1), |place, its, at| {
             if its {
@@ -101,20 +92,20 @@ pub(crate) struct Way {
     /// Of every line, or of all.
     starts: Vec<Starts>,
     /// Made when they are run: most ways cost more than others.
-    ops: OnceLock<Lines<Op>>,
-    last: Last<Op>,
+    made: OnceLock<WideLines>,
+    last: Last<WideLines>,
 }
 
 impl search::Way for Way {
-    type Op = Op;
+    type Lines = WideLines;
     const SIZE: usize = LINE;
     const ROW: usize = 4 * LINE;
     const LEAST: usize = cost(0, 1, 1);
 
-    fn ops(&self, pattern: &Pattern) -> Lines<Op> {
+    fn lines(&self, pattern: &Pattern) -> WideLines {
         match pattern.is_unit() {
             true => self.made().clone(),
-            false => self.last.or_make(pattern, || self.placed(pattern)),
+            false => (self.last).or_make(pattern, || self.made().placed(pattern)),
         }
     }
 
@@ -158,7 +149,7 @@ impl search::Way for Way {
 
 impl Way {
     /// The lines of the unit itself.
-    fn made(&self) -> &Lines<Op> {
+    fn made(&self) -> &WideLines {
         fn made(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
             #[cfg(target_arch = "x86_64")]
             if Features::detect() >= Features::Avx512 {
@@ -171,35 +162,32 @@ impl Way {
             }
             ops(lines, starts)
         }
-        self.ops.get_or_init(|| {
-            let mut ops = made(&self.lines, &self.starts);
-            let first = ops.first().map_or(0, |op| op.src[0]);
-            for src in ops.iter_mut().flat_map(|op| &mut op.src) {
-                *src = src.wrapping_sub(first);
+        self.made.get_or_init(|| {
+            let first = |starts: &Starts| starts.first().map_or(0, |src| *src as isize);
+            let start = self.starts.first().map_or(0, first);
+            let place = |(at, line): (usize, &Line)| {
+                let starts = starts_of(&self.starts, at);
+                let mut src = [first(starts) - start; MAX_WINDOWS];
+                for (src, at) in src.iter_mut().zip(starts) {
+                    *src = *at as isize - start;
+                }
+                let dst = line.dst as isize;
+                Place { dst, src }
+            };
+            WideLines {
+                ops: made(&self.lines, &self.starts).into(),
+                places: self.lines.iter().enumerate().map(place).collect(),
+                start,
             }
-            (ops.into(), first)
         })
     }
+}
 
-    /// The lines with the strides of a pattern put back.
-    fn placed(&self, pattern: &Pattern) -> Lines<Op> {
-        let (ops, start) = self.made();
-        let first = pattern.src.put_back(*start);
-        let put_back = |op: &Op| {
-            let mut op = op.clone();
-            op.dst = pattern.dst.put_back(op.dst);
-            let mut windows = op.src.map(|_| 0);
-            for (window, src) in windows.iter_mut().zip(&op.src[..op.windows]) {
-                let src = pattern.src.put_back(src.wrapping_add(*start));
-                *window = src.wrapping_sub(first);
-            }
-            // Windows that are not needed are the first once more.
-            let rest = windows[0];
-            windows[op.windows..].fill(rest);
-            op.src = windows;
-            op
-        };
-        (ops.iter().map(put_back).collect(), first)
+/// The windows of a line, or of all.
+fn starts_of(starts: &[Starts], line: usize) -> &Starts {
+    match starts {
+        [all] => all,
+        _ => &starts[line],
     }
 }
 
@@ -220,7 +208,7 @@ fn of(unit: &Unit) -> Option<(Way, usize)> {
         windows,
         lines,
         starts,
-        ops: OnceLock::new(),
+        made: OnceLock::new(),
         last: Last::default(),
     };
     Some((way, cost))
@@ -236,9 +224,7 @@ fn ops(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
         if !joint {
             needed = NOTHING;
         }
-        let starts = starts.get(if joint { 0 } else { at });
-        let starts = starts.map_or(&[][..], |starts| starts);
-        ops.push(op(line, starts, &mut needed));
+        ops.push(op(line, starts_of(starts, at), &mut needed));
         // Windows that serve all lines have what any of them needs.
         let serves = if joint { 0 } else { at };
         let load = needed.map(mask);

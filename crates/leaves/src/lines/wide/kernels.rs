@@ -6,7 +6,9 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use restride_moves::lines::WideOp as Op;
+use restride_moves::lines::{WideLines, WideOp as Op};
+
+type Place = restride_moves::lines::Place<8>;
 
 /// A way to run the lines of a unit.
 pub(super) trait Kernel: 'static {
@@ -17,7 +19,7 @@ pub(super) trait Kernel: 'static {
 
     /// # Safety
     /// There are as many lines and windows as the kernel is for; it runs where AVX-512 is.
-    unsafe fn hold(ops: &[Op]) -> Self::Held;
+    unsafe fn hold(lines: &WideLines) -> Self::Held;
 
     /// Runs a unit, whose lines are stored past the caches if they are whole and `PAST`.
     ///
@@ -92,7 +94,7 @@ type Loaded = (__m512i, __m512i, __m512i, __m512i);
 /// # Safety
 /// Runs where AVX-512 is.
 #[inline(always)]
-unsafe fn line<const J: usize>(op: &Op, at: usize) -> Line {
+unsafe fn line<const J: usize>(op: &Op, place: &Place, at: usize) -> Line {
     // SAFETY: the caller's.
     unsafe {
         let first = table(op, 0);
@@ -100,16 +102,16 @@ unsafe fn line<const J: usize>(op: &Op, at: usize) -> Line {
             tables: (first, if J > 2 { table(op, 1) } else { first }),
             blend: op.blend[1],
             store: op.store,
-            dst: if at == 0 { 0 } else { op.dst },
+            dst: if at == 0 { 0 } else { place.dst },
         }
     }
 }
 
 #[inline(always)]
-fn windows(op: &Op, at: usize) -> Windows {
-    let first = if at == 0 { 0 } else { op.src[0] };
+fn windows(op: &Op, place: &Place, at: usize) -> Windows {
+    let first = if at == 0 { 0 } else { place.src[0] };
     Windows {
-        src: (first, op.src[1], op.src[2], op.src[3]),
+        src: (first, place.src[1], place.src[2], place.src[3]),
         load: (op.load[0], op.load[1], op.load[2], op.load[3]),
     }
 }
@@ -181,9 +183,12 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Own<J, M, FULL
     const WHOLE_LINES: bool = FULL;
 
     #[inline(always)]
-    unsafe fn hold(ops: &[Op]) -> Self::Held {
+    unsafe fn hold(lines: &WideLines) -> Self::Held {
         // SAFETY: the caller's.
-        std::array::from_fn(|at| unsafe { (windows(&ops[at], at), line::<J>(&ops[at], at)) })
+        std::array::from_fn(|at| unsafe {
+            let (op, place) = (&lines.ops[at], &lines.places[at]);
+            (windows(op, place, at), line::<J>(op, place, at))
+        })
     }
 
     #[inline(always)]
@@ -207,10 +212,13 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FU
     const WHOLE_LINES: bool = FULL;
 
     #[inline(always)]
-    unsafe fn hold(ops: &[Op]) -> Self::Held {
+    unsafe fn hold(lines: &WideLines) -> Self::Held {
         // SAFETY: the caller's.
-        let line = |at: usize| unsafe { line::<J>(&ops[at], at) };
-        (windows(&ops[0], 0), std::array::from_fn(line))
+        let line = |at: usize| unsafe { line::<J>(&lines.ops[at], &lines.places[at], at) };
+        (
+            windows(&lines.ops[0], &lines.places[0], 0),
+            std::array::from_fn(line),
+        )
     }
 
     #[inline(always)]
@@ -233,12 +241,16 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FU
 pub(super) struct Listed<const J: usize, const FULL: bool>(PhantomData<[(); J]>);
 
 impl<const J: usize, const FULL: bool> Kernel for Listed<J, FULL> {
-    type Held = (*const Op, usize);
+    type Held = (*const Op, *const Place, usize);
     const WHOLE_LINES: bool = FULL;
 
     #[inline(always)]
-    unsafe fn hold(ops: &[Op]) -> Self::Held {
-        (ops.as_ptr(), ops.len())
+    unsafe fn hold(lines: &WideLines) -> Self::Held {
+        (
+            lines.ops.as_ptr(),
+            lines.places.as_ptr(),
+            lines.ops.len().min(lines.places.len()),
+        )
     }
 
     #[inline(always)]
@@ -247,9 +259,10 @@ impl<const J: usize, const FULL: bool> Kernel for Listed<J, FULL> {
         src: *const u8,
         held: &Self::Held,
     ) {
-        for at in 0..held.1 {
+        let (ops, places, count) = *held;
+        for at in 0..count {
             // SAFETY: so many lines were held; the rest is the caller's.
-            unsafe { any::<J, PLAIN, FULL, PAST>(dst, src, &*held.0.add(at)) }
+            unsafe { any::<J, PLAIN, FULL, PAST>(dst, src, &*ops.add(at), &*places.add(at)) }
         }
     }
 }
@@ -261,21 +274,22 @@ unsafe fn any<const J: usize, const PLAIN: bool, const FULL: bool, const PAST: b
     dst: *mut u8,
     src: *const u8,
     op: &Op,
+    place: &Place,
 ) {
     // SAFETY: the caller's.
     unsafe {
         if J <= 4 {
-            let loaded = load::<J, PLAIN>(src, &windows(op, 1));
-            return join::<J, FULL, PAST>(dst, &loaded, &line::<J>(op, 1));
+            let loaded = load::<J, PLAIN>(src, &windows(op, place, 1));
+            return join::<J, FULL, PAST>(dst, &loaded, &line::<J>(op, place, 1));
         }
         let mut bytes = _mm512_setzero_si512();
         for pair in 0..J / 2 {
             let at = 2 * pair;
-            let low = window::<PLAIN>(src, op.src[at], op.load[at]);
-            let high = window::<PLAIN>(src, op.src[at + 1], op.load[at + 1]);
+            let low = window::<PLAIN>(src, place.src[at], op.load[at]);
+            let high = window::<PLAIN>(src, place.src[at + 1], op.load[at + 1]);
             let both = _mm512_permutex2var_epi8(low, table(op, pair), high);
             bytes = _mm512_mask_mov_epi8(bytes, op.blend[pair], both);
         }
-        store::<FULL, PAST>(dst.wrapping_offset(op.dst), op.store, bytes);
+        store::<FULL, PAST>(dst.wrapping_offset(place.dst), op.store, bytes);
     }
 }

@@ -5,9 +5,8 @@ mod peel;
 mod walk;
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use restride_moves::lines::{Units, WideOp as Op, Windows};
+use restride_moves::lines::{Units, WideLines, Windows};
 use restride_moves::{ByteBox, Step, Stores};
 
 use super::row::Row;
@@ -38,7 +37,7 @@ pub(crate) struct WideParams {
     /// Whether lines are stored past the caches; then all lines of all units of a row start lines
     /// of memory if one does.
     past: bool,
-    unit: Arc<[Op]>,
+    unit: WideLines,
 }
 
 impl WideParams {
@@ -71,19 +70,22 @@ fn hull(shape: &ByteBox) -> Range<isize> {
 }
 
 /// The leaf of a program.
-pub(crate) fn prepare(shape: &ByteBox, found: Units<Op, Windows>, stores: Stores) -> Option<Leaf> {
+pub(crate) fn prepare(
+    shape: &ByteBox,
+    found: Units<WideLines, Windows>,
+    stores: Stores,
+) -> Option<Leaf> {
     let Units {
         cut,
-        ops: unit,
-        start: first,
+        lines: unit,
         windows: way,
     } = found;
-    let windows = || unit.iter().flat_map(|op| &op.src[..op.windows]).copied();
+    let windows = || unit.places.iter().flat_map(|line| line.src);
     let (low, high) = (windows().min()?, windows().max()? + LINE as isize);
     let row = Row::new(&cut);
     let last = row.last.map_or(0, |last| last.src);
     let row_reach = low + last.min(0)..high + last.max(0);
-    let nest = Nest::new(shape, (0, first), &cut.outer);
+    let nest = Nest::new(shape, (0, unit.start), &cut.outer);
     let [middle, inner] = nest.plane();
     let in_lines = |step: &Step| step.dst % LINE as isize == 0;
     let alike = cut.long.extent.is_multiple_of(cut.steps) && cut.outer.iter().all(in_lines);
@@ -91,7 +93,7 @@ pub(crate) fn prepare(shape: &ByteBox, found: Units<Op, Windows>, stores: Stores
         whole: alike.then_some(cut.long.extent / cut.steps),
         past: stores == Stores::Past
             && row.unit.dst % LINE as isize == 0
-            && unit.iter().all(|op| op.dst % LINE as isize == 0),
+            && unit.places.iter().all(|line| line.dst % LINE as isize == 0),
         nest,
         row,
         peel: Peel::new(&cut, &unit),
@@ -115,11 +117,11 @@ pub(crate) fn prepare(shape: &ByteBox, found: Units<Op, Windows>, stores: Stores
 }
 
 fn is_full(params: &WideParams) -> bool {
-    params.unit.iter().all(|op| op.store == u64::MAX)
+    params.unit.ops.iter().all(|op| op.store == u64::MAX)
 }
 
 fn joint<const J: usize>(params: WideParams) -> Leaf {
-    match (params.unit.len(), is_full(&params)) {
+    match (params.unit.ops.len(), is_full(&params)) {
         (2, true) => of::<Joint<J, 2, true>>(params),
         (2, false) => of::<Joint<J, 2, false>>(params),
         (3, true) => of::<Joint<J, 3, true>>(params),
@@ -131,7 +133,7 @@ fn joint<const J: usize>(params: WideParams) -> Leaf {
 }
 
 fn own<const J: usize>(params: WideParams) -> Leaf {
-    match (params.unit.len(), is_full(&params)) {
+    match (params.unit.ops.len(), is_full(&params)) {
         (1, true) => of::<Own<J, 1, true>>(params),
         (1, false) => of::<Own<J, 1, false>>(params),
         (2, true) => of::<Own<J, 2, true>>(params),

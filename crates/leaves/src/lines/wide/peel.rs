@@ -3,7 +3,7 @@
 //! A store that straddles two lines costs as much as two. So the units behind the first one of a row
 //! start after as many steps as bring them to the start of a line, and overlap the first.
 
-use restride_moves::lines::{Cut, WideOp as Op};
+use restride_moves::lines::{Cut, WideLines};
 
 use crate::copy::LINE;
 use crate::lines::row::{Behind, Middle};
@@ -22,10 +22,10 @@ pub(super) struct Peel {
 const SHORT_ROW: usize = 1024;
 
 impl Peel {
-    pub(super) fn new(cut: &Cut, unit: &[Op]) -> Peel {
+    pub(super) fn new(cut: &Cut, unit: &WideLines) -> Peel {
         // From unit to unit, stores must keep their places in lines.
         let keeps = (cut.long.dst * cut.steps as isize).rem_euclid(LINE as isize) == 0
-            && unit.iter().all(|op| op.store == u64::MAX);
+            && unit.ops.iter().all(|op| op.store == u64::MAX);
         let steps = match keeps {
             true => best(cut, unit),
             false => [cut.steps as u16; LINE],
@@ -58,7 +58,7 @@ impl Peel {
 
 /// For every start, after how many steps, at most a unit's, as many lines as possible start where
 /// lines do. Of equals, the last is taken.
-fn best(cut: &Cut, unit: &[Op]) -> [u16; LINE] {
+fn best(cut: &Cut, unit: &WideLines) -> [u16; LINE] {
     let place = |at: isize| at.rem_euclid(LINE as isize).unsigned_abs();
     let all = cut.steps as u16;
     let mut best = [all; LINE];
@@ -69,8 +69,8 @@ fn best(cut: &Cut, unit: &[Op]) -> [u16; LINE] {
     }
     // How many lines of a unit start at each place.
     let mut lines = [0u16; LINE];
-    for op in unit {
-        lines[place(op.dst)] += 1;
+    for line in &*unit.places {
+        lines[place(line.dst)] += 1;
     }
     let mut most = [0; LINE];
     // Before the last so many steps, starts are the same once more.
