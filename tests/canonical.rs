@@ -3,8 +3,8 @@
 use restride_budget::Meter;
 use restride_canon::ir::{Canonical, Node, NodeId};
 use restride_canon::{canonicalise, spelled_out};
-use restride_lower::Traffic;
 use restride_lower::plan::{PlanOptions, plan};
+use restride_lower::{Lines, Traffic};
 use restride_testkit::generate::{Kind, case};
 
 const CASES: u64 = 20_000;
@@ -25,7 +25,7 @@ struct Cost {
 impl Cost {
     fn of(graph: &Canonical) -> Cost {
         let plan = plan(graph, PlanOptions::default(), &Meter::unlimited()).expect("a plan");
-        let traffic = Traffic::of(&plan, &[]);
+        let traffic = Traffic::of(&plan, Lines::default());
         Cost {
             stages: plan.stages.len(),
             written: traffic.written,

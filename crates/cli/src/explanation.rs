@@ -3,8 +3,8 @@
 use restride_canon::ir::Canonical;
 use restride_canon::trace::Rewrite;
 use restride_graph::ViewPolicy;
-use restride_lower::Traffic;
 use restride_lower::plan::Answer;
+use restride_lower::{Lines, Traffic};
 use restride_moves::Target;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ impl Explanation {
             ));
         };
         let lowered = lower_for(&canonical, views, target)?;
-        let traffic = Traffic::of(&lowered.plan, &lowered.decisions);
+        let traffic = Traffic::of(&lowered.plan, Lines::of(&lowered.decisions));
         let answers = answers(&lowered.plan, program);
         let rewrites = rewrites
             .iter()

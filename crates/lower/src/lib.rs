@@ -13,5 +13,5 @@ pub mod plan;
 mod schedule;
 mod traffic;
 
-pub use schedule::{Decision, LowerError, Scheduled, Why, schedule};
+pub use schedule::{Decision, Lines, LowerError, Scheduled, Why, schedule};
 pub use traffic::Traffic;

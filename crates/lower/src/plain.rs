@@ -3,8 +3,8 @@
 //! steps is wrong.
 
 use crate::plan::{
-    Answer, Body, Destination, IndexCheck, IndexColumn, Piece, PieceDigit, Plan, PlanConstant,
-    Source, Stage,
+    Answer, Body, Destination, Digits, IndexCheck, IndexColumn, Piece, PieceDigit, Plan,
+    PlanConstant, Source, Stage,
 };
 use crate::schedule::LowerError;
 use crate::schedule::buffers::{Buffers, width};
@@ -242,7 +242,7 @@ fn reach(ty: &Type, layout: &Strided) -> i64 {
 }
 
 /// A digit for each axis, those of one element too.
-fn digits(ty: &Type, from: &Strided, to: &Strided) -> SmallVec<[PieceDigit; 6]> {
+fn digits(ty: &Type, from: &Strided, to: &Strided) -> Digits {
     let axes = ty.shape.iter().zip(&from.strides).zip(&to.strides);
     axes.map(|((&extent, &src), &dst)| PieceDigit {
         extent,
@@ -260,7 +260,7 @@ fn copied(ty: &Type, source: Source, from: &Strided, to: &Strided) -> Piece {
 
 fn piece(
     dst: i64,
-    digits: SmallVec<[PieceDigit; 6]>,
+    digits: Digits,
     source: Source,
     offset: i64,
     indices: SmallVec<[IndexColumn; 1]>,
@@ -274,7 +274,7 @@ fn piece(
 }
 
 /// A piece without the digits of one element.
-fn whole(dst: i64, mut digits: SmallVec<[PieceDigit; 6]>, body: Body) -> Piece {
+fn whole(dst: i64, mut digits: Digits, body: Body) -> Piece {
     digits.retain(|digit| digit.extent > 1);
     Piece { dst, digits, body }
 }

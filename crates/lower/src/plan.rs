@@ -48,6 +48,9 @@ pub struct PieceDigit {
     pub indices: SmallVec<[i64; 1]>,
 }
 
+/// The digits of a piece; most have no more.
+pub type Digits = SmallVec<[PieceDigit; 4]>;
+
 /// An index that takes part in a source address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IndexColumn {
@@ -103,7 +106,7 @@ pub struct Piece {
     /// Destination address at digit values 0.
     pub dst: i64,
     /// The digits, outermost destination stride first; merged where every column allows it.
-    pub digits: SmallVec<[PieceDigit; 6]>,
+    pub digits: Digits,
     /// What it holds.
     pub body: Body,
 }

@@ -9,7 +9,7 @@ mod lines;
 
 use std::fmt;
 
-use crate::Decision;
+use crate::Lines;
 use crate::plan::{Body, Destination, Piece, PieceDigit, Plan, Source};
 use lines::{Walk, touched};
 
@@ -41,10 +41,14 @@ pub struct Traffic {
 const LINE: u128 = 64;
 
 impl Traffic {
-    /// Counts what a plan moves, and adds up the lines that the scheduler's decisions name.
+    /// Counts what a plan moves, of which a kernel reads and writes such lines.
     #[must_use]
-    pub fn of(plan: &Plan, decisions: &[Decision]) -> Self {
-        let mut traffic = Self::default();
+    pub fn of(plan: &Plan, lines: Lines) -> Self {
+        let mut traffic = Self {
+            lines_read: lines.read,
+            lines_written: lines.written,
+            ..Self::default()
+        };
         let mut inputs = vec![0u128; plan.inputs.len()];
         // Of each input: the walks over it, and the bytes of rows that indices name.
         let mut walks: Vec<Vec<Walk>> = vec![Vec::new(); plan.inputs.len()];
@@ -112,10 +116,6 @@ impl Traffic {
             traffic.least_read += (*read).min(all);
             // Rows that are named may lie where others are read anyway.
             traffic.least_lines += touched(walks).max(named.min(all).div_ceil(LINE));
-        }
-        for decision in decisions {
-            traffic.lines_read += i128::from(decision.lines_read);
-            traffic.lines_written += i128::from(decision.lines_written);
         }
         traffic
     }

@@ -6,12 +6,15 @@ use restride_loops::{Buffer, Gather, Kernel, Role, Stmt, Verified};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The bytes of the counts that an [`Arc`](std::sync::Arc) adds.
+pub(crate) const ARC: usize = 2 * size_of::<usize>();
+
 /// A kernel and what runs it. Machine code may come later, while it is being called.
 pub(crate) struct RunnableKernel {
     kernel: Verified,
     runner: Runner,
     /// Machine code that came after a generic runner.
-    later: OnceLock<NativeKernel>,
+    later: OnceLock<Box<NativeKernel>>,
     /// Whether somebody is making that.
     is_making: AtomicBool,
     /// After how many runs that has paid; nothing if it never does.
@@ -95,7 +98,7 @@ impl RunnableKernel {
             return;
         }
         if let Some(native) = make() {
-            let _ = self.later.set(native);
+            let _ = self.later.set(Box::new(native));
         }
         self.is_making.store(false, Ordering::Release);
     }
@@ -118,7 +121,8 @@ impl RunnableKernel {
             // The code will have the tables of the same leaves.
             (Runner::Generic(generic), None, Some(_)) => 2 * generic.bytes() + 512 * statements,
         };
-        size_of::<Self>()
+        2 * ARC
+            + size_of::<Self>()
             + size_of::<Kernel>()
             + self.phases() * size_of::<Vec<Stmt>>()
             + statements * (size_of::<Stmt>() + 256)

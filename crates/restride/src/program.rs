@@ -1,7 +1,7 @@
 //! Compiled programs: what each output is, and how to run what must be computed.
 
 use crate::call::{Call, Parameter};
-use crate::code::{Failed, RunnableKernel};
+use crate::code::{ARC, Failed, RunnableKernel};
 use crate::config::Code;
 use crate::error::OffendingIndex;
 use crate::guard::{Point, guarded, point};
@@ -14,7 +14,7 @@ use crate::{
 };
 use restride_graph::{ElementType, Graph, Strided, TensorType, ValueId};
 use restride_loops::{LEAST_BLOCK, Role, Verified};
-use restride_lower::{Decision, LowerError, Traffic, plan};
+use restride_lower::{Lines, LowerError, Traffic, plan};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -79,8 +79,8 @@ pub(crate) struct Meta {
     plan: plan::Plan,
     /// What the checks of the plan stand for.
     checked: Vec<Checked>,
-    /// What the scheduler made of the pieces of the plan.
-    decisions: Vec<Decision>,
+    /// What the kernel made of it reads and writes.
+    lines: Lines,
 }
 
 /// What an index check is for.
@@ -213,7 +213,7 @@ impl Meta {
             scratch: scratch.bytes,
             plan: stages.plan,
             checked,
-            decisions: stages.decisions,
+            lines: Lines::of(&stages.decisions),
         })
     }
 
@@ -230,7 +230,6 @@ impl Meta {
             + size_of_val(&*self.parameters)
             + size_of_val(&*self.computed)
             + self.plan.bytes()
-            + self.decisions.capacity() * size_of::<Decision>()
             + self.checked.capacity() * size_of::<Checked>()
             + checked.sum::<usize>()
     }
@@ -390,7 +389,7 @@ impl Program {
             code_bytes: native.map_or(0, |n| n.code_bytes()),
             scratch_bytes: self.inner.meta.scratch,
             native: native.is_some(),
-            traffic: Traffic::of(&self.inner.meta.plan, &self.inner.meta.decisions),
+            traffic: Traffic::of(&self.inner.meta.plan, self.inner.meta.lines),
         }
     }
 
@@ -524,7 +523,7 @@ impl Program {
 
     /// About how many bytes it keeps alive.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Inner>() + self.inner.meta.bytes() + self.inner.kernel.bytes()
+        ARC + size_of::<Inner>() + self.inner.meta.bytes() + self.inner.kernel.bytes()
     }
 }
 

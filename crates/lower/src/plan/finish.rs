@@ -2,7 +2,7 @@
 
 use super::compose::{Composer, PlanOptions};
 use super::value::{Reads, Value, obstacle, single};
-use super::{Answer, Body, Destination, IndexColumn, Piece, PieceDigit, Source, Stage};
+use super::{Answer, Body, Destination, Digits, IndexColumn, Piece, PieceDigit, Source, Stage};
 use restride_canon::ir::Output;
 use restride_graph::{Shape, Strided, ViewPolicy};
 use restride_layout::{Break, Layout, Piece as Map};
@@ -129,7 +129,7 @@ pub(super) fn pieces(value: &Value, layout: Option<&Strided>) -> Result<Vec<Piec
 
 fn placed(map: &Map, reads: &Reads, start: i64, strides: &[i64]) -> Result<Piece, Break> {
     let mut dst = start;
-    let mut digits: SmallVec<[PieceDigit; 6]> = SmallVec::new();
+    let mut digits: Digits = SmallVec::new();
     let copies = matches!(reads, Reads::Copy { .. });
     for (axis, &stride) in map.axes().zip(strides) {
         let first = axis.start.checked_mul(stride).ok_or(Break::Overflow)?;

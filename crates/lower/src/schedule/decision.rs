@@ -92,6 +92,28 @@ pub struct Decision {
     pub parallel: Option<i64>,
 }
 
+/// The cache lines that a kernel reads and writes, as the scheduler predicts for the order that it chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Of inputs, constants and intermediate values.
+    pub read: i128,
+    /// Of outputs and intermediate values.
+    pub written: i128,
+}
+
+impl Lines {
+    /// Adds up what decisions name.
+    #[must_use]
+    pub fn of(decisions: &[Decision]) -> Self {
+        let mut lines = Self::default();
+        for decision in decisions {
+            lines.read += i128::from(decision.lines_read);
+            lines.written += i128::from(decision.lines_written);
+        }
+        lines
+    }
+}
+
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "stage {} piece {}: ", self.stage, self.piece)?;

@@ -18,7 +18,7 @@ mod gather;
 mod order;
 mod share;
 
-pub use decision::{Decision, Why};
+pub use decision::{Decision, Lines, Why};
 use restride_moves::Target;
 
 use crate::plan::{Body, Destination, Piece, Plan, Source, Stage};

@@ -11,7 +11,7 @@ use restride_bench::subject::Bound;
 use restride_bench::table::{self, Moved};
 use restride_bench::trial::{Trial, UNWRITTEN, chunk_by_chunk};
 use restride_graph::oracle::{self, OracleError, Tensor};
-use restride_lower::Traffic;
+use restride_lower::{Lines, Traffic};
 
 use crate::data::inputs::inputs;
 use crate::data::recipe::Recipe;
@@ -64,7 +64,7 @@ pub(super) fn run(
         return Err(Failure::Internal("a graph has no canonical form".into()));
     };
     let lowered = lower(&canonical, options.views)?;
-    let traffic = Traffic::of(&lowered.plan, &lowered.decisions);
+    let traffic = Traffic::of(&lowered.plan, Lines::of(&lowered.decisions));
     let views = notes(&lowered.plan, &program, "times");
     let engine = Engine::new(Config {
         views: options.views,
