@@ -151,25 +151,23 @@ impl Meta {
             .map(|v| graph.ty(*v).clone())
             .collect();
         let answers = std::mem::take(&mut stages.plan.answers);
-        let answers = graph.outputs().iter().zip(answers);
         let mut computed = SmallVec::<[usize; 4]>::new();
-        let outputs: Vec<Output> = answers
-            .enumerate()
-            .map(|(at, (output, answer))| {
-                let ty = graph.output_type(output);
-                match answer {
-                    plan::Answer::View { input, layout } => Output::View {
-                        input: input as usize,
-                        layout: unit_strides(layout, ty.shape()),
-                        ty: ty.without_layout(),
-                    },
-                    plan::Answer::Computed { why, .. } => {
-                        computed.push(at);
-                        Output::Computed { ty, why }
-                    }
+        // Room for no more: collected, one would be kept in the room of four.
+        let mut outputs = Vec::with_capacity(answers.len());
+        for (at, (output, answer)) in graph.outputs().iter().zip(answers).enumerate() {
+            let ty = graph.output_type(output);
+            outputs.push(match answer {
+                plan::Answer::View { input, layout } => Output::View {
+                    input: input as usize,
+                    layout: unit_strides(layout, ty.shape()),
+                    ty: ty.without_layout(),
+                },
+                plan::Answer::Computed { why, .. } => {
+                    computed.push(at);
+                    Output::Computed { ty, why }
                 }
-            })
-            .collect();
+            });
+        }
         let scratch = stages.kernel.scratch_layout(ALIGN);
         let scratch = scratch.ok_or(LowerError::TooLarge)?;
         // Both are in the order of the buffers.
