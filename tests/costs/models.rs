@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use restride_import::{ImportError, Model, Options, onnx, openvino};
-use restride_testkit::fuzz::mutate;
 use restride_testkit::generate::Random;
+use restride_testkit::mutate;
 
 use crate::memory::{Spent, measured};
 

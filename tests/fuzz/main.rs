@@ -11,8 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use restride_testkit::fuzz::{Body, mutate};
+use restride_testkit::fuzz::Body;
 use restride_testkit::generate::Random;
+use restride_testkit::mutate;
 use restride_tests::memory::{Counting, Memory, counted};
 use restride_tests::structured::FAMILIES;
 

@@ -22,7 +22,6 @@ mod files;
 mod kernels;
 mod layouts;
 mod models;
-mod mutate;
 mod texts;
 
 pub use bytes::Bytes;
@@ -30,7 +29,6 @@ pub use files::{golden_lines, workload_file};
 pub use kernels::{kernels, loops_text};
 pub use layouts::layouts;
 pub use models::{onnx_file, openvino_file};
-pub use mutate::mutate;
 pub use texts::{canonical_text, graph_text};
 
 use restride_graph::Graph;
