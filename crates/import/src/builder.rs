@@ -43,6 +43,17 @@ pub(crate) struct Fact {
     pub(crate) fixed: bool,
 }
 
+impl Fact {
+    /// Of a tensor of which no more than its type is known, or why not even that.
+    pub(crate) fn of(ty: Result<TensorType, Unknown>) -> Self {
+        Self {
+            ty,
+            value: None,
+            fixed: false,
+        }
+    }
+}
+
 /// A model that grows.
 pub(crate) struct Builder {
     pub(crate) model: Model,
@@ -126,11 +137,7 @@ impl Builder {
                 outputs.push(None);
                 continue;
             };
-            let mut fact = fact.unwrap_or_else(|| Fact {
-                ty: Err(unknown(&label, "it has more outputs than are known")),
-                value: None,
-                fixed: false,
-            });
+            let mut fact = fact.unwrap_or_else(|| Fact::of(Err(unknown(&label, "it has more outputs than are known"))));
             if let (Err(_), Some(recorded)) = (&fact.ty, recorded) {
                 fact.ty = Ok(recorded.clone());
             }

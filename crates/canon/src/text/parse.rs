@@ -8,20 +8,7 @@ use restride_text::{Cursor, Diagnostic, closest};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-const OPS: [&str; 12] = [
-    "input",
-    "constant",
-    "slice",
-    "permute",
-    "collapse",
-    "expand",
-    "broadcast",
-    "windows",
-    "whole",
-    "gather",
-    "concat",
-    "fill",
-];
+const OPS: &str = "input constant slice permute collapse expand broadcast windows whole gather concat fill";
 
 /// The longest list of parts or constant elements.
 const MAX_LIST: usize = 1 << 24;
@@ -157,7 +144,7 @@ impl<'a> Parser<'a> {
             "fill" => Spelled::Fill(self.cursor.bits()?.text),
             other => {
                 let error = Diagnostic::new(op.span, format!("no canonical node is `{other}`"));
-                return Err(match closest(other, OPS) {
+                return Err(match closest(other, OPS.split(' ')) {
                     Some(name) => error.help(format!("did you mean `{name}`?")),
                     None => error,
                 });

@@ -7,29 +7,14 @@ use super::arguments::{Argument, Arguments, wanted};
 use super::parser::{Parsed, Parser, meaning};
 
 /// Methods, which are functions of their tensor too.
-const METHODS: [&str; 19] = [
-    "reshape",
-    "transpose",
-    "swapaxes",
-    "take",
-    "take_along_axis",
-    "flip",
-    "roll",
-    "pad",
-    "tile",
-    "broadcast_to",
-    "squeeze",
-    "expand_dims",
-    "flatten",
-    "ravel",
-    "repeat",
-    "split",
-    "space_to_depth",
-    "depth_to_space",
-    "T",
-];
+const METHODS: &str = "reshape transpose swapaxes take take_along_axis flip roll pad tile broadcast_to squeeze \
+    expand_dims flatten ravel repeat split space_to_depth depth_to_space T";
 
 /// Functions of several tensors.
+fn is_method(name: &str) -> bool {
+    METHODS.split(' ').any(|method| method == name)
+}
+
 const FUNCTIONS: [&str; 3] = ["concat", "concatenate", "stack"];
 
 /// `name(arguments)`.
@@ -42,7 +27,7 @@ pub(super) fn function(
     if FUNCTIONS.contains(&name.text) {
         return join(parser, name.text == "stack", arguments, span);
     }
-    if !METHODS.contains(&name.text) || name.text == "T" {
+    if !is_method(name.text) || name.text == "T" {
         return Err(no_function(name));
     }
     match arguments.take("x") {
@@ -54,7 +39,7 @@ pub(super) fn function(
 
 /// There is no function of that name.
 pub(super) fn no_function(name: Spanned<&str>) -> Diagnostic {
-    let known = METHODS.iter().chain(&FUNCTIONS).copied();
+    let known = METHODS.split(' ').chain(FUNCTIONS);
     unknown("function", name, known.filter(|known| *known != "T"))
 }
 
@@ -147,7 +132,7 @@ pub(super) fn method(
             return parser.graph.transpose(x, []).map_err(|e| meaning(span, &e));
         }
         let wrong = unknown("property", name, ["T"].into_iter());
-        return Err(match METHODS.contains(&name.text) {
+        return Err(match is_method(name.text) {
             true => wrong.help(format!("it is a method: `.{}(...)`", name.text)),
             false => wrong,
         });
@@ -176,7 +161,7 @@ pub(super) fn method(
             let help = format!("write `{function}(x, y)`");
             return Err(Diagnostic::new(name.span, message).help(help));
         }
-        _ => return Err(unknown("method", name, METHODS.iter().copied())),
+        _ => return Err(unknown("method", name, METHODS.split(' '))),
     }?;
     arguments.finish()?;
     Ok(value)

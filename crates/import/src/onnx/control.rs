@@ -1,6 +1,6 @@
 //! Operators with bodies, and functions that a file brings along.
 
-use restride_graph::{Constant, ElementType, TensorType};
+use restride_graph::{ElementType, TensorType};
 
 use super::graph::{Env, Reader};
 use super::schema::{GraphProto, NodeProto};
@@ -184,11 +184,7 @@ impl<'a> Reader<'a> {
                 )),
                 None => Err(unknown(&label, "a branch makes fewer tensors")),
             };
-            Fact {
-                ty,
-                value: None,
-                fixed: false,
-            }
+            Fact::of(ty)
         });
         let facts = facts.collect();
         self.builder.add(call, captured, Role::Compute, facts)
@@ -266,11 +262,7 @@ impl<'a> Reader<'a> {
             .iter()
             .map(|id| self.at_run_time(*id, &label))
             .collect();
-        let scalar = |element| Fact {
-            ty: TensorType::dense(element, []).map_err(|e| unknown(&label, &e.to_string())),
-            value: None,
-            fixed: false,
-        };
+        let scalar = |element| Fact::of(TensorType::dense(element, []).map_err(|e| unknown(&label, &e.to_string())));
         let leading = [scalar(ElementType::I64), scalar(ElementType::Bool)];
         let turns = Turns {
             scope: self.scope(&call, "body"),
@@ -296,11 +288,7 @@ impl<'a> Reader<'a> {
                 )),
                 None => Err(unknown(&label, "its body makes fewer tensors")),
             };
-            Fact {
-                ty,
-                value: None,
-                fixed: false,
-            }
+            Fact::of(ty)
         });
         let facts = facts.collect();
         self.builder.add(call, captured, Role::Compute, facts)
@@ -387,11 +375,7 @@ impl<'a> Reader<'a> {
                 (Some(Ok(_)), None) => Err(unknown(&label, "how long it scans is not known")),
                 (None, _) => Err(unknown(&label, "its body makes fewer tensors")),
             };
-            Fact {
-                ty,
-                value: None,
-                fixed: false,
-            }
+            Fact::of(ty)
         });
         let facts = facts.collect();
         self.builder.add(call, captured, Role::Compute, facts)
@@ -400,10 +384,6 @@ impl<'a> Reader<'a> {
     /// A tensor as a body sees it that runs several times: only its type is known.
     fn at_run_time(&self, id: Option<TensorId>, label: &str) -> Fact {
         let missing = || Err(unknown(label, "an input is left out"));
-        Fact {
-            ty: id.map_or_else(missing, |id| self.builder.model.tensor(id).ty.clone()),
-            value: None::<Constant>,
-            fixed: false,
-        }
+        Fact::of(id.map_or_else(missing, |id| self.builder.model.tensor(id).ty.clone()))
     }
 }

@@ -129,11 +129,7 @@ fn input<'a>(
     sizes: &mut HashMap<&'a str, i64>,
 ) -> Result<Fact, ImportError> {
     let options = reader.options;
-    let hidden = |why: &str| Fact {
-        ty: Err(unknown(&format!("input \"{}\"", shown(info.name)), why)),
-        value: None,
-        fixed: false,
-    };
+    let hidden = |why: &str| Fact::of(Err(unknown(&format!("input \"{}\"", shown(info.name)), why)));
     if let Some(value) = options.values.get(info.name) {
         return Ok(Fact {
             ty: Ok(value.ty().clone()),

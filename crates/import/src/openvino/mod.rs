@@ -171,11 +171,7 @@ impl<'a> Reader<'a> {
     fn parameter(&mut self, layer: &Layer<'_>) -> Result<Fact, ImportError> {
         let word = |name: &str| layer.data(name).unwrap_or_default();
         let name = layer.tensor(0);
-        let hidden = |why: &str| Fact {
-            ty: Err(unknown(&format!("input \"{}\"", shown(&name)), why)),
-            value: None,
-            fixed: false,
-        };
+        let hidden = |why: &str| Fact::of(Err(unknown(&format!("input \"{}\"", shown(&name)), why)));
         let names = layer
             .outputs
             .iter()

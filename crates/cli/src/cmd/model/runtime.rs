@@ -89,35 +89,15 @@ fn is_in_place(model: &Model, copy: &Copied) -> bool {
 }
 
 /// What a runtime makes of blocks of channels, and may write in another order for nothing more.
-const BLOCKS: [&str; 10] = [
-    "Conv",
-    "FusedConv",
-    "Convolution",
-    "GroupConvolution",
-    "MaxPool",
-    "AveragePool",
-    "AvgPool",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "BatchNormalization",
-];
+const BLOCKS: &str = "Conv FusedConv Convolution GroupConvolution MaxPool AveragePool AvgPool \
+    GlobalAveragePool GlobalMaxPool BatchNormalization";
 
 /// What leaves them blocks.
-const KEEP_BLOCKS: [&str; 13] = [
-    "Add",
-    "Clamp",
-    "Clip",
-    "Elu",
-    "HSwish",
-    "HardSigmoid",
-    "LeakyRelu",
-    "Mul",
-    "Multiply",
-    "PRelu",
-    "Relu",
-    "Sigmoid",
-    "Tanh",
-];
+const KEEP_BLOCKS: &str = "Add Clamp Clip Elu HSwish HardSigmoid LeakyRelu Mul Multiply PRelu Relu Sigmoid Tanh";
+
+fn is_in(names: &str, op: &str) -> bool {
+    names.split(' ').any(|name| name == op)
+}
 
 /// How many of those are looked through.
 const MOST_BETWEEN: usize = 4;
@@ -177,8 +157,8 @@ fn writes_channels_last(model: &Model, copy: &Copied, free: &[&str]) -> bool {
         let maker = model.node(maker);
         from = maker.inputs.first().copied().flatten();
         match maker.op.as_str() {
-            op if BLOCKS.contains(&op) => return true,
-            op if KEEP_BLOCKS.contains(&op) => {}
+            op if is_in(BLOCKS, op) => return true,
+            op if is_in(KEEP_BLOCKS, op) => {}
             op if free.contains(&op) && from.is_some_and(|it| channels(it) == channels(tensor)) => {
             }
             _ => return false,
