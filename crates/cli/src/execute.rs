@@ -10,9 +10,9 @@ use restride_lower::plan::IndexCheck;
 use restride_moves::{Planner, Target};
 
 use crate::failure::Failure;
-use crate::native::Bound;
+use crate::native::BoundKernel;
 use crate::signature::{Signature, Slot};
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// Ways to run a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,13 +30,13 @@ pub(crate) enum Rung {
 
 /// The outputs of a program, every one of them written, on dense inputs.
 pub(crate) fn execute(
-    program: &Program,
+    program: &AnyProgram,
     signature: &Signature,
     inputs: &[Tensor],
     rung: Rung,
 ) -> Result<Vec<Tensor>, Failure> {
     if rung == Rung::Oracle {
-        let Program::Graph(graph) = program else {
+        let AnyProgram::Graph(graph) = program else {
             let message = format!("the oracle runs graphs, this is a {}", program.stage());
             return Err(Failure::Usage(message));
         };
@@ -121,7 +121,7 @@ pub(crate) fn bind_with_contracts(
     kernel: &Verified,
     signature: &Signature,
     inputs: Vec<Vec<u8>>,
-) -> Result<Bound, Failure> {
+) -> Result<BoundKernel, Failure> {
     let mut options = CompileOptions::default();
     options.contracts = true;
     bind_by(&mut compiler(options)?, kernel, signature, inputs)
@@ -132,7 +132,7 @@ pub(crate) fn bind(
     kernel: &Verified,
     signature: &Signature,
     inputs: Vec<Vec<u8>>,
-) -> Result<Bound, Failure> {
+) -> Result<BoundKernel, Failure> {
     bind_by(
         &mut compiler(CompileOptions::default())?,
         kernel,
@@ -150,12 +150,12 @@ fn bind_by(
     kernel: &Verified,
     signature: &Signature,
     inputs: Vec<Vec<u8>>,
-) -> Result<Bound, Failure> {
+) -> Result<BoundKernel, Failure> {
     let native = compiler
         .compile(kernel)
         .map_err(|error| Failure::Internal(format!("generating code: {error}")))?;
     let outputs = output_buffers(signature)?;
-    Bound::new(kernel, native, inputs, outputs)
+    BoundKernel::new(kernel, native, inputs, outputs)
         .ok_or_else(|| Failure::Internal("the kernel's buffers are not the program's".into()))
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn input_buffers(
 
 /// An index that a check refused, in the words of the operator that demands it.
 fn refusal(
-    program: &Program,
+    program: &AnyProgram,
     checks: &[IndexCheck],
     code: u32,
     position: u64,
@@ -222,12 +222,12 @@ fn refusal(
     };
     let check = &checks[at];
     let op = match program {
-        Program::Graph(graph) => {
+        AnyProgram::Graph(graph) => {
             let value = ValueId::from_u32(check.op);
             let op = graph.get(value);
             op.map(|(op, _)| format!("{} {}", op.name(), graph.label(value)))
         }
-        Program::Canonical(_) | Program::Kernel(_) => None,
+        AnyProgram::Canonical(_) | AnyProgram::Kernel(_) => None,
     };
     let op = op.unwrap_or_else(|| format!("the gather of value {}", check.op));
     let limit = check.limit;

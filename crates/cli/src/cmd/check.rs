@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Spot};
 use crate::source::{INPUT_HELP, Input, printable};
-use crate::stages::{Program, lower};
+use crate::stages::{AnyProgram, lower};
 
 /// The arguments of `restride check`.
 #[derive(clap::Args)]
@@ -88,10 +88,10 @@ fn errors(failure: &Failure) -> Vec<Value> {
 }
 
 fn check(input: &Input) -> Result<String, Failure> {
-    let program = Program::parse(input)?;
+    let program = AnyProgram::parse(input)?;
     let kernel = match &program {
-        Program::Kernel(kernel) => kernel.verified()?,
-        Program::Graph(_) | Program::Canonical(_) => match program.canonical()? {
+        AnyProgram::Kernel(kernel) => kernel.verified()?,
+        AnyProgram::Graph(_) | AnyProgram::Canonical(_) => match program.canonical()? {
             Some((canonical, _)) => lower(&canonical, ViewPolicy::Any)?.kernel,
             None => return Err(Failure::Internal("a graph has no canonical form".into())),
         },

@@ -4,10 +4,10 @@ use restride_graph::ValueId;
 use restride_text::{Diagnostic, Span};
 
 use super::arguments::{Argument, Arguments, wanted};
-use super::methods::Call;
+use super::methods::MethodCall;
 use super::parser::{Parsed, meaning};
 
-impl Call<'_, '_> {
+impl MethodCall<'_, '_> {
     /// One part of several: which is said in brackets behind the call.
     pub(super) fn split(self, arguments: &mut Arguments<'_>) -> Parsed<ValueId> {
         let sections = arguments.take("indices_or_sections");

@@ -4,7 +4,7 @@ use restride_graph::{GraphError, IndexRule, PadMode, ReshapeDialect, ValueId};
 use restride_text::{Diagnostic, Span, Spanned, closest};
 
 use super::arguments::{Argument, Arguments, wanted};
-use super::parser::{Parsed, Parser, meaning};
+use super::parser::{ExpressionParser, Parsed, meaning};
 
 /// Methods, which are functions of their tensor too.
 const METHODS: &str = "reshape transpose swapaxes take take_along_axis flip roll pad tile broadcast_to squeeze \
@@ -19,7 +19,7 @@ const FUNCTIONS: [&str; 3] = ["concat", "concatenate", "stack"];
 
 /// `name(arguments)`.
 pub(super) fn function(
-    parser: &mut Parser<'_>,
+    parser: &mut ExpressionParser<'_>,
     name: Spanned<&str>,
     mut arguments: Arguments<'_>,
     span: Span,
@@ -85,7 +85,7 @@ fn unknown<'n>(
 }
 
 fn join(
-    parser: &mut Parser<'_>,
+    parser: &mut ExpressionParser<'_>,
     stack: bool,
     mut arguments: Arguments<'_>,
     span: Span,
@@ -121,7 +121,7 @@ fn join(
 
 /// `x.name(arguments)`, or `x.name`.
 pub(super) fn method(
-    parser: &mut Parser<'_>,
+    parser: &mut ExpressionParser<'_>,
     x: ValueId,
     name: Spanned<&str>,
     arguments: Option<Arguments<'_>>,
@@ -137,7 +137,7 @@ pub(super) fn method(
             false => wrong,
         });
     };
-    let call = Call { parser, x, span };
+    let call = MethodCall { parser, x, span };
     let value = match name.text {
         "reshape" => call.reshape(&mut arguments),
         "transpose" => call.transpose(&mut arguments),
@@ -168,13 +168,13 @@ pub(super) fn method(
 }
 
 /// A call of a method: on what, and where it stands.
-pub(super) struct Call<'p, 'a> {
-    pub(super) parser: &'p mut Parser<'a>,
+pub(super) struct MethodCall<'p, 'a> {
+    pub(super) parser: &'p mut ExpressionParser<'a>,
     pub(super) x: ValueId,
     pub(super) span: Span,
 }
 
-impl Call<'_, '_> {
+impl MethodCall<'_, '_> {
     pub(super) fn done(&self, value: Result<ValueId, GraphError>) -> Parsed<ValueId> {
         value.map_err(|error| meaning(self.span, &error))
     }

@@ -2,11 +2,11 @@
 
 use restride_graph::{ElementType, TensorType};
 
-use super::graph::{Env, Reader};
+use super::graph::{Env, OnnxReader};
 use super::schema::{GraphProto, NodeProto};
-use crate::builder::{Call, Fact, unknown};
+use crate::builder::{Fact, NodeCall, unknown};
 use crate::error::{ImportError, shown};
-use crate::model::{Place, Role, Scope, TensorId};
+use crate::model::{BodyPlace, Role, Scope, TensorId};
 use crate::spell::Attributes;
 
 /// How deep bodies and functions may be in one another.
@@ -38,7 +38,7 @@ fn graph<'a>(node: &'a NodeProto<'a>, name: &str) -> Result<&'a GraphProto<'a>, 
     graph.ok_or_else(|| ImportError::new(format!("it has no {name}")))
 }
 
-impl<'a> Reader<'a> {
+impl<'a> OnnxReader<'a> {
     /// Reads something that is inside of something.
     fn deeper<T>(
         &mut self,
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A call of a function of the file: its nodes, in place of the call.
-    pub(super) fn function(&mut self, at: usize, call: Call) -> Made {
+    pub(super) fn function(&mut self, at: usize, call: NodeCall) -> Made {
         let function = &self.file.functions[at];
         let mut attributes: Attributes = call
             .attributes
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         &mut self,
         env: &Env<'a, '_>,
         node: &'a NodeProto<'a>,
-        call: Call,
+        call: NodeCall,
     ) -> Made {
         let condition = call.inputs.first().copied().flatten();
         let condition = condition.map(|id| self.builder.model.tensor(id));
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The list of nodes that a body is.
-    fn scope(&self, call: &Call, name: &'static str) -> Scope {
+    fn scope(&self, call: &NodeCall, name: &'static str) -> Scope {
         let outer = &self.builder.model.scopes[call.scope].path;
         let dot = if outer.is_empty() { "" } else { "." };
         let node = match call.name.as_str() {
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
         Scope {
             path: format!("{outer}{dot}{node}.{name}"),
             outputs: Vec::new(),
-            place: first.map(|(output, _)| Place {
+            place: first.map(|(output, _)| BodyPlace {
                 outer: call.scope,
                 output: output.clone(),
                 attribute: name,
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
         &mut self,
         env: &Env<'a, '_>,
         node: &'a NodeProto<'a>,
-        call: Call,
+        call: NodeCall,
     ) -> Made {
         let body = graph(node, "body")?;
         let label = format!("Loop \"{}\"", shown(&call.name));
@@ -262,7 +262,9 @@ impl<'a> Reader<'a> {
             .iter()
             .map(|id| self.at_run_time(*id, &label))
             .collect();
-        let scalar = |element| Fact::of(TensorType::dense(element, []).map_err(|e| unknown(&label, &e.to_string())));
+        let scalar = |element| {
+            Fact::of(TensorType::dense(element, []).map_err(|e| unknown(&label, &e.to_string())))
+        };
         let leading = [scalar(ElementType::I64), scalar(ElementType::Bool)];
         let turns = Turns {
             scope: self.scope(&call, "body"),
@@ -299,7 +301,7 @@ impl<'a> Reader<'a> {
         &mut self,
         env: &Env<'a, '_>,
         node: &'a NodeProto<'a>,
-        call: Call,
+        call: NodeCall,
     ) -> Made {
         let body = graph(node, "body")?;
         let label = format!("Scan \"{}\"", shown(&call.name));

@@ -19,7 +19,7 @@ pub(super) enum Allowed {
 
 /// The ranks that a framework takes for a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ListForm {
     /// One axis.
     Vector,
     /// No axis or one.
@@ -31,7 +31,7 @@ pub(super) enum Form {
 }
 
 /// A call being spelled.
-pub(super) struct Call<'a> {
+pub(super) struct SpelledCall<'a> {
     pub(super) spelling: Spelling<'a>,
     inputs: &'a mut dyn Inputs,
     /// The position of each named input, if it was given.
@@ -40,13 +40,13 @@ pub(super) struct Call<'a> {
     results: Vec<ValueId>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> SpelledCall<'a> {
     pub(super) fn new(
         spelling: Spelling<'a>,
         inputs: &'a mut dyn Inputs,
         graph: &'a mut Graph,
-    ) -> Call<'a> {
-        Call {
+    ) -> SpelledCall<'a> {
+        SpelledCall {
             spelling,
             inputs,
             slots: Vec::new(),
@@ -142,7 +142,7 @@ impl<'a> Call<'a> {
     pub(super) fn given_ints(
         &self,
         slot: &'static str,
-        form: Form,
+        form: ListForm,
         allowed: Allowed,
     ) -> Result<Option<Ints>, SpellError> {
         if self.given(slot).is_none() {
@@ -162,10 +162,10 @@ impl<'a> Call<'a> {
         let shape = value.ty().shape();
         let (rank, count) = (shape.len(), value.ty().numel());
         let shaped = match form {
-            Form::Vector => rank == 1,
-            Form::ScalarOrVector => rank <= 1,
-            Form::OneElement => rank <= 1 && count == 1,
-            Form::Scalar => rank == 0,
+            ListForm::Vector => rank == 1,
+            ListForm::ScalarOrVector => rank <= 1,
+            ListForm::OneElement => rank <= 1 && count == 1,
+            ListForm::Scalar => rank == 0,
         };
         require!(
             shaped && count <= MOST,
@@ -181,7 +181,7 @@ impl<'a> Call<'a> {
     pub(super) fn ints(
         &self,
         slot: &'static str,
-        form: Form,
+        form: ListForm,
         allowed: Allowed,
     ) -> Result<Ints, SpellError> {
         self.input(slot)?;
@@ -192,7 +192,7 @@ impl<'a> Call<'a> {
     pub(super) fn int(
         &self,
         slot: &'static str,
-        form: Form,
+        form: ListForm,
         allowed: Allowed,
     ) -> Result<i64, SpellError> {
         let ints = self.ints(slot, form, allowed)?;

@@ -2,13 +2,13 @@
 
 use restride_graph::{IndexRule, Op, OutOfRange, ReshapeDialect, StridedSliceDialect};
 
-use super::call::{Allowed, Call, Form};
+use super::call::{Allowed, ListForm, SpelledCall};
 use super::tensorflow::index_element;
 use super::{SpellError, require};
 
 const ANY: Allowed = Allowed::AnyInteger;
 
-pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
+pub(super) fn spell(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     match call.spelling.op {
         "StridedSlice" => strided_slice(call),
         "Gather" => gather(call),
@@ -17,14 +17,14 @@ pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
     }
 }
 
-fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn strided_slice(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "begin", "end", "strides"])?;
     let op = Op::StridedSlice {
         x: call.operand("data")?,
         dialect: StridedSliceDialect::MindSpore,
-        begin: call.ints("begin", Form::Vector, ANY)?,
-        end: call.ints("end", Form::Vector, ANY)?,
-        strides: call.ints("strides", Form::Vector, ANY)?,
+        begin: call.ints("begin", ListForm::Vector, ANY)?,
+        end: call.ints("end", ListForm::Vector, ANY)?,
+        strides: call.ints("strides", ListForm::Vector, ANY)?,
         begin_mask: call.attr_int("begin_mask", Some(0))?,
         end_mask: call.attr_int("end_mask", Some(0))?,
         ellipsis_mask: call.attr_int("ellipsis_mask", Some(0))?,
@@ -34,7 +34,7 @@ fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn gather(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "indices", "axis"])?;
     index_element(call)?;
     let batch_dims = call.attr_int("batch_dims", Some(0))?;
@@ -47,7 +47,7 @@ fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
     let op = Op::Gather {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
-        axis: call.int("axis", Form::OneElement, ANY)?,
+        axis: call.int("axis", ListForm::OneElement, ANY)?,
         batch_dims,
         rule: IndexRule {
             out_of_range: OutOfRange::Error,
@@ -57,12 +57,12 @@ fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn reshape(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn reshape(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "shape"])?;
     let op = Op::Reshape {
         x: call.operand("data")?,
         dialect: ReshapeDialect::MindSpore,
-        pattern: call.ints("shape", Form::Vector, ANY)?,
+        pattern: call.ints("shape", ListForm::Vector, ANY)?,
     };
     call.result(op)
 }

@@ -16,7 +16,7 @@ mod tensorflow;
 use restride_graph::{Constant, Graph, GraphError, TensorType, ValueId};
 
 pub use attribute::{Attribute, Attributes};
-use call::Call;
+use call::SpelledCall;
 pub(crate) use call::integers;
 
 use crate::rewrite::OPERATOR;
@@ -100,7 +100,7 @@ pub fn spell(
     if spelling.op == OPERATOR {
         return program::spell(spelling, inputs, graph);
     }
-    let mut call = Call::new(spelling, inputs, graph);
+    let mut call = SpelledCall::new(spelling, inputs, graph);
     match spelling.framework {
         Framework::Onnx => onnx::spell(&mut call)?,
         Framework::OpenVino => openvino::spell(&mut call)?,

@@ -6,7 +6,7 @@ use restride_graph::{
     PadMode, ReshapeDialect, SliceDialect,
 };
 
-use super::call::{Allowed, Call, Form};
+use super::call::{Allowed, ListForm, SpelledCall};
 use super::{Attribute, SpellError, blocks, require};
 use crate::number::encode;
 
@@ -18,10 +18,10 @@ const RULE: IndexRule = IndexRule {
 };
 
 /// Spells a call of one operator.
-type Operator = fn(&mut Call<'_>) -> Result<(), SpellError>;
+type Speller = fn(&mut SpelledCall<'_>) -> Result<(), SpellError>;
 
 /// The operators that only move data.
-pub(super) const OPERATORS: [(&str, Operator); 24] = [
+pub(super) const OPERATORS: [(&str, Speller); 24] = [
     ("Slice", slice),
     ("Gather", gather),
     ("GatherElements", gather_elements),
@@ -48,7 +48,7 @@ pub(super) const OPERATORS: [(&str, Operator); 24] = [
     ("ReorderOutput", blocks::output),
 ];
 
-pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
+pub(super) fn spell(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     let known = OPERATORS.iter().find(|(name, _)| *name == call.spelling.op);
     match known {
         Some((_, spell)) => spell(call),
@@ -58,22 +58,26 @@ pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
 
 /// A parameter that is an input, or in older versions an attribute of the same name.
 fn given(
-    call: &Call<'_>,
+    call: &SpelledCall<'_>,
     name: &'static str,
     allowed: Allowed,
 ) -> Result<Option<Ints>, SpellError> {
-    match call.given_ints(name, Form::Vector, allowed)? {
+    match call.given_ints(name, ListForm::Vector, allowed)? {
         Some(ints) => Ok(Some(ints)),
         None => call.given_attr_ints(name),
     }
 }
 
-fn required(call: &Call<'_>, name: &'static str, allowed: Allowed) -> Result<Ints, SpellError> {
+fn required(
+    call: &SpelledCall<'_>,
+    name: &'static str,
+    allowed: Allowed,
+) -> Result<Ints, SpellError> {
     given(call, name, allowed)?
         .ok_or_else(|| SpellError::Unreadable(format!("input `{name}` is missing")))
 }
 
-fn slice(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn slice(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "starts", "ends", "axes", "steps"])?;
     let mut elements = Vec::new();
     for slot in ["starts", "ends", "axes", "steps"] {
@@ -97,7 +101,7 @@ fn slice(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
+fn index_element(call: &SpelledCall<'_>) -> Result<(), SpellError> {
     let element = call.element("indices")?;
     let fits = matches!(element, ElementType::I32 | ElementType::I64);
     require!(
@@ -108,7 +112,7 @@ fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
     Ok(())
 }
 
-fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn gather(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "indices"])?;
     index_element(call)?;
     let op = Op::Gather {
@@ -121,7 +125,7 @@ fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn gather_elements(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn gather_elements(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "indices"])?;
     index_element(call)?;
     let op = Op::GatherElements {
@@ -133,7 +137,7 @@ fn gather_elements(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn gather_nd(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "indices"])?;
     let element = call.element("indices")?;
     require!(
@@ -150,7 +154,7 @@ fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn reshape(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn reshape(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "shape"])?;
     let allow_zero = call.attr_int("allowzero", Some(0))? != 0;
     let op = Op::Reshape {
@@ -161,7 +165,7 @@ fn reshape(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn transpose(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn transpose(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data"])?;
     let op = Op::Transpose {
         x: call.operand("data")?,
@@ -170,7 +174,7 @@ fn transpose(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn squeeze(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn squeeze(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "axes"])?;
     let op = Op::Squeeze {
         x: call.operand("data")?,
@@ -179,10 +183,10 @@ fn squeeze(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn unsqueeze(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn unsqueeze(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "axes"])?;
     // A single axis may stand without brackets: models of the ONNX project itself have it so.
-    let axes = call.given_ints("axes", Form::ScalarOrVector, SHAPE)?;
+    let axes = call.given_ints("axes", ListForm::ScalarOrVector, SHAPE)?;
     let op = Op::Unsqueeze {
         x: call.operand("data")?,
         axes: match axes {
@@ -193,7 +197,7 @@ fn unsqueeze(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn flatten(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn flatten(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data"])?;
     let op = Op::Flatten {
         x: call.operand("data")?,
@@ -202,7 +206,7 @@ fn flatten(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn expand(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn expand(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "shape"])?;
     let op = Op::Broadcast {
         x: call.operand("data")?,
@@ -212,7 +216,7 @@ fn expand(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn tile(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn tile(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "repeats"])?;
     let repeats = required(call, "repeats", SHAPE)?;
     let rank = call.rank("data")?;
@@ -230,7 +234,7 @@ fn tile(call: &mut Call<'_>) -> Result<(), SpellError> {
 
 /// Without lengths, all parts but the last have the size rounded up. How many there are is an
 /// attribute or, before version 18, as many as the node has outputs.
-fn split(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn split(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "split"])?;
     let axis = call.attr_int("axis", Some(0))?;
     let x = call.operand("data")?;
@@ -256,7 +260,7 @@ fn split(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.split(x, axis, lengths)
 }
 
-fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn pad(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "pads", "value", "axes"])?;
     let x = call.operand("data")?;
     let rank = call.shape(x).len();
@@ -298,7 +302,7 @@ fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
 
 /// The bits of a fill value: an input of the data's type with one element, an attribute in older
 /// versions, zero when it is absent.
-pub(super) fn fill(call: &Call<'_>, slot: &'static str) -> Result<u128, SpellError> {
+pub(super) fn fill(call: &SpelledCall<'_>, slot: &'static str) -> Result<u128, SpellError> {
     let data = call.element("data")?;
     if call.given(slot).is_none() {
         let number = match call.attr(slot) {
@@ -323,7 +327,7 @@ pub(super) fn fill(call: &Call<'_>, slot: &'static str) -> Result<u128, SpellErr
     Ok(value.bits(0).unwrap_or_default())
 }
 
-fn center_crop_pad(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn center_crop_pad(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "shape"])?;
     let op = Op::CenterCropPad {
         x: call.operand("data")?,
@@ -333,7 +337,7 @@ fn center_crop_pad(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn depth_order(call: &Call<'_>) -> Result<DepthOrder, SpellError> {
+fn depth_order(call: &SpelledCall<'_>) -> Result<DepthOrder, SpellError> {
     match call.attr_word("mode", "DCR")? {
         "DCR" => Ok(DepthOrder::BlocksFirst),
         "CRD" => Ok(DepthOrder::DepthFirst),
@@ -341,7 +345,7 @@ fn depth_order(call: &Call<'_>) -> Result<DepthOrder, SpellError> {
     }
 }
 
-fn depth_to_space(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn depth_to_space(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data"])?;
     let op = Op::DepthToSpace {
         x: call.operand("data")?,
@@ -352,7 +356,7 @@ fn depth_to_space(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn space_to_depth(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn space_to_depth(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data"])?;
     let op = Op::SpaceToDepth {
         x: call.operand("data")?,
@@ -363,7 +367,7 @@ fn space_to_depth(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn reverse_sequence(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn reverse_sequence(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "sequence_lens"])?;
     let op = Op::ReverseSequence {
         x: call.operand("data")?,
@@ -374,7 +378,7 @@ fn reverse_sequence(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn identity(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn identity(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data"])?;
     let x = call.operand("data")?;
     call.result(Op::Identity { x })
@@ -382,7 +386,7 @@ fn identity(call: &mut Call<'_>) -> Result<(), SpellError> {
 
 /// At inference nothing is dropped, and the mask is true everywhere. Before version 10, where it has
 /// the data's element, nobody says what it holds.
-fn dropout(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn dropout(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "ratio", "training_mode"])?;
     if call.given("training_mode").is_some() {
         let training = call.value("training_mode")?.bits(0) != Some(0);
@@ -409,12 +413,12 @@ fn dropout(call: &mut Call<'_>) -> Result<(), SpellError> {
 }
 
 /// Version 1 has an axis unless it says otherwise, later ones always say it.
-fn concat(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn concat(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.concat((call.spelling.version == 1).then_some(1))
 }
 
 /// The places whose condition holds, which has to be known; of the flattened data without an axis.
-fn compress(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn compress(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "condition"])?;
     let condition = call.value("condition")?;
     require!(
@@ -453,7 +457,7 @@ fn compress(call: &mut Call<'_>) -> Result<(), SpellError> {
 }
 
 /// A cache with rows of an update written into it at places that have to be known.
-fn tensor_scatter(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn tensor_scatter(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "update", "write_indices"])?;
     let data = call.operand("data")?;
     let update = call.operand("update")?;

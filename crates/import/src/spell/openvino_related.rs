@@ -2,13 +2,13 @@
 
 use restride_graph::{BroadcastMode, ChannelAxis, DepthOrder, Ints, Op, PadMode};
 
-use super::call::{Call, Form};
+use super::call::{ListForm, SpelledCall};
 use super::onnx::fill;
-use super::openvino::{ANY, Operator};
+use super::openvino::{ANY, Speller};
 use super::{SpellError, require};
 
 /// What spells an operator, if it is known.
-pub(super) fn operator(name: &str) -> Option<Operator> {
+pub(super) fn operator(name: &str) -> Option<Speller> {
     Some(match name {
         "Transpose" => transpose,
         "Squeeze" => squeeze,
@@ -31,21 +31,21 @@ pub(super) fn operator(name: &str) -> Option<Operator> {
     })
 }
 
-fn transpose(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn transpose(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "order"])?;
     let op = Op::Transpose {
         x: call.operand("data")?,
         perm: call
-            .given_ints("order", Form::Vector, ANY)?
+            .given_ints("order", ListForm::Vector, ANY)?
             .unwrap_or_default(),
     };
     call.result(op)
 }
 
 /// No axes, or an empty list of them, means all of size 1.
-fn squeeze(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn squeeze(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "axes"])?;
-    let axes = call.given_ints("axes", Form::ScalarOrVector, ANY)?;
+    let axes = call.given_ints("axes", ListForm::ScalarOrVector, ANY)?;
     let op = Op::Squeeze {
         x: call.operand("data")?,
         axes: axes.filter(|axes| !axes.is_empty()),
@@ -53,18 +53,18 @@ fn squeeze(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn unsqueeze(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn unsqueeze(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "axes"])?;
     let op = Op::Unsqueeze {
         x: call.operand("data")?,
-        axes: call.ints("axes", Form::ScalarOrVector, ANY)?,
+        axes: call.ints("axes", ListForm::ScalarOrVector, ANY)?,
     };
     call.result(op)
 }
 
-fn broadcast(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn broadcast(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "target_shape", "axes_mapping"])?;
-    let shape = call.ints("target_shape", Form::Vector, ANY)?;
+    let shape = call.ints("target_shape", ListForm::Vector, ANY)?;
     let default = if call.given("axes_mapping").is_some() {
         "explicit"
     } else {
@@ -74,7 +74,7 @@ fn broadcast(call: &mut Call<'_>) -> Result<(), SpellError> {
         "numpy" => BroadcastMode::Numpy,
         "bidirectional" => BroadcastMode::Bidirectional,
         "explicit" | "none" => {
-            BroadcastMode::Explicit(call.ints("axes_mapping", Form::Vector, ANY)?)
+            BroadcastMode::Explicit(call.ints("axes_mapping", ListForm::Vector, ANY)?)
         }
         other => return Err(SpellError::Refused(format!("mode `{other}`"))),
     };
@@ -86,22 +86,22 @@ fn broadcast(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn tile(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn tile(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "repeats"])?;
     let op = Op::Tile {
         x: call.operand("data")?,
-        repeats: call.ints("repeats", Form::Vector, ANY)?,
+        repeats: call.ints("repeats", ListForm::Vector, ANY)?,
     };
     call.result(op)
 }
 
 /// Axes come as their numbers, or with mode `mask` as one flag per axis.
-fn reverse(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn reverse(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "axes"])?;
     let x = call.operand("data")?;
     let axes = match call.attr_word("mode", "index")? {
         "index" => call
-            .given_ints("axes", Form::Vector, ANY)?
+            .given_ints("axes", ListForm::Vector, ANY)?
             .unwrap_or_default(),
         "mask" => {
             let flags = super::integers(call.value("axes")?)
@@ -118,10 +118,10 @@ fn reverse(call: &mut Call<'_>) -> Result<(), SpellError> {
 }
 
 /// One shift may serve several axes.
-fn roll(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn roll(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "shift", "axes"])?;
-    let mut shift = call.ints("shift", Form::ScalarOrVector, ANY)?;
-    let axes = call.ints("axes", Form::ScalarOrVector, ANY)?;
+    let mut shift = call.ints("shift", ListForm::ScalarOrVector, ANY)?;
+    let axes = call.ints("axes", ListForm::ScalarOrVector, ANY)?;
     if let [one] = shift[..] {
         shift = Ints::from_elem(one, axes.len());
     }
@@ -133,9 +133,9 @@ fn roll(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn split(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn split(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "axis"])?;
-    let axis = call.int("axis", Form::OneElement, ANY)?;
+    let axis = call.int("axis", ListForm::OneElement, ANY)?;
     let count = call.attr_int("num_splits", None)?;
     let x = call.operand("data")?;
     let size = call.split_size(x, axis)?;
@@ -144,19 +144,19 @@ fn split(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.split(x, axis, Ints::from_elem(size / count, count as usize))
 }
 
-fn variadic_split(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn variadic_split(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "axis", "split_lengths"])?;
-    let axis = call.int("axis", Form::OneElement, ANY)?;
-    let lengths = call.ints("split_lengths", Form::Vector, ANY)?;
+    let axis = call.int("axis", ListForm::OneElement, ANY)?;
+    let lengths = call.ints("split_lengths", ListForm::Vector, ANY)?;
     let x = call.operand("data")?;
     call.split(x, axis, lengths)
 }
 
 /// Negative amounts came with version 12.
-fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn pad(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "pads_begin", "pads_end", "pad_value"])?;
-    let low = call.ints("pads_begin", Form::Vector, ANY)?;
-    let high = call.ints("pads_end", Form::Vector, ANY)?;
+    let low = call.ints("pads_begin", ListForm::Vector, ANY)?;
+    let high = call.ints("pads_end", ListForm::Vector, ANY)?;
     let negative = low.iter().chain(&high).find(|&&amount| amount < 0);
     require!(
         call.spelling.version != 1 || negative.is_none(),
@@ -178,7 +178,7 @@ fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn depth_order(call: &Call<'_>) -> Result<DepthOrder, SpellError> {
+fn depth_order(call: &SpelledCall<'_>) -> Result<DepthOrder, SpellError> {
     match call.attr_word("mode", "blocks_first")? {
         "blocks_first" => Ok(DepthOrder::BlocksFirst),
         "depth_first" => Ok(DepthOrder::DepthFirst),
@@ -186,7 +186,7 @@ fn depth_order(call: &Call<'_>) -> Result<DepthOrder, SpellError> {
     }
 }
 
-fn depth_to_space(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn depth_to_space(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data"])?;
     let op = Op::DepthToSpace {
         x: call.operand("data")?,
@@ -197,7 +197,7 @@ fn depth_to_space(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn space_to_depth(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn space_to_depth(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data"])?;
     let op = Op::SpaceToDepth {
         x: call.operand("data")?,
@@ -208,29 +208,29 @@ fn space_to_depth(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn space_to_batch(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn space_to_batch(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "block_shape", "pads_begin", "pads_end"])?;
     let op = Op::SpaceToBatch {
         x: call.operand("data")?,
-        block: call.ints("block_shape", Form::Vector, ANY)?,
-        pads_begin: call.ints("pads_begin", Form::Vector, ANY)?,
-        pads_end: call.ints("pads_end", Form::Vector, ANY)?,
+        block: call.ints("block_shape", ListForm::Vector, ANY)?,
+        pads_begin: call.ints("pads_begin", ListForm::Vector, ANY)?,
+        pads_end: call.ints("pads_end", ListForm::Vector, ANY)?,
     };
     call.result(op)
 }
 
-fn batch_to_space(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn batch_to_space(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "block_shape", "crops_begin", "crops_end"])?;
     let op = Op::BatchToSpace {
         x: call.operand("data")?,
-        block: call.ints("block_shape", Form::Vector, ANY)?,
-        crops_begin: call.ints("crops_begin", Form::Vector, ANY)?,
-        crops_end: call.ints("crops_end", Form::Vector, ANY)?,
+        block: call.ints("block_shape", ListForm::Vector, ANY)?,
+        crops_begin: call.ints("crops_begin", ListForm::Vector, ANY)?,
+        crops_end: call.ints("crops_end", ListForm::Vector, ANY)?,
     };
     call.result(op)
 }
 
-fn shuffle_channels(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn shuffle_channels(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data"])?;
     let op = Op::ShuffleChannels {
         x: call.operand("data")?,
@@ -240,11 +240,11 @@ fn shuffle_channels(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.result(op)
 }
 
-fn reverse_sequence(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn reverse_sequence(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "seq_lengths"])?;
     let op = Op::ReverseSequence {
         x: call.operand("data")?,
-        lengths: call.ints("seq_lengths", Form::Vector, ANY)?,
+        lengths: call.ints("seq_lengths", ListForm::Vector, ANY)?,
         batch_axis: call.attr_int("batch_axis", Some(0))?,
         seq_axis: call.attr_int("seq_axis", Some(1))?,
     };

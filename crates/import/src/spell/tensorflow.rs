@@ -2,13 +2,13 @@
 
 use restride_graph::{ElementType, IndexRule, Op, OutOfRange, ReshapeDialect, StridedSliceDialect};
 
-use super::call::{Allowed, Call, Form};
+use super::call::{Allowed, ListForm, SpelledCall};
 use super::{SpellError, require};
 
 const INDEX: Allowed = Allowed::Only(&[ElementType::I16, ElementType::I32, ElementType::I64]);
 const SHAPE: Allowed = Allowed::Only(&[ElementType::I32, ElementType::I64]);
 
-pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
+pub(super) fn spell(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     match call.spelling.op {
         "StridedSlice" => strided_slice(call),
         "Gather" => gather(call),
@@ -17,7 +17,7 @@ pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
     }
 }
 
-fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn strided_slice(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "begin", "end", "strides"])?;
     let index = call.element("begin")?;
     for slot in ["end", "strides"] {
@@ -30,9 +30,9 @@ fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
     let op = Op::StridedSlice {
         x: call.operand("data")?,
         dialect: StridedSliceDialect::TensorFlow,
-        begin: call.ints("begin", Form::Vector, INDEX)?,
-        end: call.ints("end", Form::Vector, INDEX)?,
-        strides: call.ints("strides", Form::Vector, INDEX)?,
+        begin: call.ints("begin", ListForm::Vector, INDEX)?,
+        end: call.ints("end", ListForm::Vector, INDEX)?,
+        strides: call.ints("strides", ListForm::Vector, INDEX)?,
         begin_mask: mask(call, "begin_mask")?,
         end_mask: mask(call, "end_mask")?,
         ellipsis_mask: mask(call, "ellipsis_mask")?,
@@ -43,7 +43,7 @@ fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
 }
 
 /// A mask is a 32-bit number; -1 sets all 32 bits.
-fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
+fn mask(call: &SpelledCall<'_>, name: &str) -> Result<i64, SpellError> {
     let value = call.attr_int(name, Some(0))?;
     match i32::try_from(value) {
         Ok(mask) => Ok(i64::from(mask.cast_unsigned())),
@@ -53,11 +53,11 @@ fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
     }
 }
 
-fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn gather(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "indices", "axis"])?;
     index_element(call)?;
     let axis = match call.given("axis") {
-        Some(_) => call.int("axis", Form::Scalar, INDEX)?,
+        Some(_) => call.int("axis", ListForm::Scalar, INDEX)?,
         None => 0,
     };
     let op = Op::Gather {
@@ -74,7 +74,7 @@ fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
 }
 
 /// The indices must be i16, i32 or i64, which MindSpore asks for too.
-pub(super) fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
+pub(super) fn index_element(call: &SpelledCall<'_>) -> Result<(), SpellError> {
     let element = call.element("indices")?;
     let fits = matches!(
         element,
@@ -88,13 +88,13 @@ pub(super) fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
     Ok(())
 }
 
-fn reshape(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn reshape(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.slots(&["data", "shape"])?;
     let op = Op::Reshape {
         x: call.operand("data")?,
         dialect: ReshapeDialect::TensorFlow,
         // A scalar means a list of one.
-        pattern: call.ints("shape", Form::ScalarOrVector, SHAPE)?,
+        pattern: call.ints("shape", ListForm::ScalarOrVector, SHAPE)?,
     };
     call.result(op)
 }

@@ -41,10 +41,10 @@ use crate::rungs::{Rung, rungs};
 const SMALL: usize = 1 << 12;
 
 /// A body: its name, which is that of its folder of seeds, and its body.
-pub type Body = (&'static str, fn(&[u8]));
+pub type FuzzBody = (&'static str, fn(&[u8]));
 
 /// All bodies of this crate.
-pub const BODIES: [Body; 10] = [
+pub const BODIES: [FuzzBody; 10] = [
     ("graph_text", graph_text),
     ("canonical_text", canonical_text),
     ("loops_text", loops_text),

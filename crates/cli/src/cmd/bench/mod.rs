@@ -160,7 +160,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
     };
     if args.first {
         let input = args.file.as_deref().map(Input::open).transpose()?;
-        let options = first::Options {
+        let options = first::TemplateOptions {
             vary: &args.vary,
             filter: &args.filter,
             views: args.views.policy(),
@@ -212,7 +212,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
                     return Err(Failure::Usage(message));
                 }
             }
-            let options = program::Options {
+            let options = program::ProgramOptions {
                 sources: &args.input,
                 views: args.views.policy(),
                 code,

@@ -23,7 +23,7 @@ use crate::stages::{self, lower};
 use crate::views::notes;
 
 /// How the program is run.
-pub(super) struct Options<'a> {
+pub(super) struct ProgramOptions<'a> {
     /// Where inputs come from.
     pub(super) sources: &'a [String],
     /// Whether what could be a view is written.
@@ -40,12 +40,12 @@ pub(super) struct Measured {
 /// Checks, times and prints a program.
 pub(super) fn run(
     input: &Input,
-    options: &Options<'_>,
+    options: &ProgramOptions<'_>,
     effort: &Effort,
     out: &mut dyn Write,
 ) -> Result<Measured, Failure> {
-    let program = stages::Program::parse(input)?;
-    let stages::Program::Graph(graph) = &program else {
+    let program = stages::AnyProgram::parse(input)?;
+    let stages::AnyProgram::Graph(graph) = &program else {
         let message = format!(
             "a graph is timed, since it can be checked; this is a {}",
             program.stage()
