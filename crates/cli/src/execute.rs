@@ -4,10 +4,10 @@ use clap::ValueEnum;
 use restride_exec::Executable;
 use restride_graph::oracle::{self, OracleError, Tensor};
 use restride_graph::{ValueId, ViewPolicy};
-use restride_jit::{CompileOptions, Compiler};
+use restride_jit::{CompileOptions, Compiler, JitError};
 use restride_loops::{Fault, Verified, interpret};
 use restride_lower::plan::IndexCheck;
-use restride_moves::{Planner, Target};
+use restride_moves::{Features, Planner, Target};
 
 use crate::failure::Failure;
 use crate::native::BoundKernel;
@@ -116,15 +116,17 @@ fn run_exec(
     }
 }
 
-/// The same, with code that knows what it calls.
-pub(crate) fn bind_with_contracts(
-    kernel: &Verified,
-    signature: &Signature,
-    inputs: Vec<Vec<u8>>,
-) -> Result<BoundKernel, Failure> {
+/// A compiler whose code says what each of its calls does.
+pub(crate) fn compiler(level: Features, self_contained: bool) -> Result<Compiler, Failure> {
     let mut options = CompileOptions::default();
+    options.features = level;
     options.contracts = true;
-    bind_by(&mut compiler(options)?, kernel, signature, inputs)
+    options.self_contained = self_contained;
+    Compiler::new(options).map_err(no_code)
+}
+
+pub(crate) fn no_code(error: JitError) -> Failure {
+    Failure::Internal(format!("generating code: {error}"))
 }
 
 /// Compiles a kernel and gives it memory.
@@ -133,27 +135,8 @@ pub(crate) fn bind(
     signature: &Signature,
     inputs: Vec<Vec<u8>>,
 ) -> Result<BoundKernel, Failure> {
-    bind_by(
-        &mut compiler(CompileOptions::default())?,
-        kernel,
-        signature,
-        inputs,
-    )
-}
-
-fn compiler(options: CompileOptions) -> Result<Compiler, Failure> {
-    Compiler::new(options).map_err(|error| Failure::Internal(format!("generating code: {error}")))
-}
-
-fn bind_by(
-    compiler: &mut Compiler,
-    kernel: &Verified,
-    signature: &Signature,
-    inputs: Vec<Vec<u8>>,
-) -> Result<BoundKernel, Failure> {
-    let native = compiler
-        .compile(kernel)
-        .map_err(|error| Failure::Internal(format!("generating code: {error}")))?;
+    let mut compiler = compiler(Features::detect(), false)?;
+    let native = compiler.compile(kernel).map_err(no_code)?;
     let outputs = output_buffers(signature)?;
     BoundKernel::new(kernel, native, inputs, outputs)
         .ok_or_else(|| Failure::Internal("the kernel's buffers are not the program's".into()))

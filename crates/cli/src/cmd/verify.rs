@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use restride::Object;
 use restride_check::{CallForm, Callee, CodeSubject, Limits, Processor, Report, Unproved, check};
 use restride_graph::ViewPolicy;
-use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
-use restride_loops::{Kernel, Verified};
+use restride_jit::Features;
+use restride_loops::Kernel;
 use serde_json::json;
 
+use crate::execute::{compiler, no_code};
 use crate::failure::Failure;
 use crate::listing::contract;
 use crate::machine::MachineArgs;
@@ -69,7 +70,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let mut proved = true;
     for level in levels {
-        let native = compiled(&kernel, level, args.self_contained)?;
+        let mut compiler = compiler(level, args.self_contained)?;
+        let native = compiler.compile(&kernel).map_err(no_code)?;
         let phases: Vec<usize> = native.phase_offsets().collect();
         let subject = CodeSubject {
             processor,
@@ -157,20 +159,6 @@ fn followed(
         Err(Unproved::Limit(limit)) => Ok(Err(format!("not followed to its end: {limit}"))),
         Err(unproved) => Ok(Err(unproved.to_string())),
     }
-}
-
-fn compiled(
-    kernel: &Verified,
-    level: Features,
-    self_contained: bool,
-) -> Result<NativeKernel, Failure> {
-    let mut options = CompileOptions::default();
-    options.features = level;
-    options.contracts = true;
-    options.self_contained = self_contained;
-    Compiler::new(options)
-        .and_then(|mut compiler| compiler.compile(kernel))
-        .map_err(|error| Failure::Internal(format!("generating code: {error}")))
 }
 
 /// What was proved of the loops, in one line.

@@ -179,6 +179,17 @@ impl MethodCall<'_, '_> {
         value.map_err(|error| meaning(self.span, &error))
     }
 
+    /// An axis counted from the start.
+    pub(super) fn axis(&self, name: &str, got: i64) -> Parsed<usize> {
+        let rank = self.rank();
+        let from_start = if got < 0 { got + rank as i64 } else { got };
+        let axis = usize::try_from(from_start).ok().filter(|at| *at < rank);
+        axis.ok_or_else(|| {
+            let message = format!("{name}: {got} is no axis of rank {rank}");
+            Diagnostic::new(self.span, message)
+        })
+    }
+
     fn rank(&self) -> usize {
         self.parser.graph.ty(self.x).rank()
     }
@@ -212,17 +223,7 @@ impl MethodCall<'_, '_> {
 
     fn swapaxes(self, arguments: &mut Arguments<'_>) -> Parsed<ValueId> {
         let rank = self.rank();
-        let mut axis = |name| {
-            let got = arguments.int(name)?;
-            let from_start = if got < 0 { got + rank as i64 } else { got };
-            let axis = usize::try_from(from_start).ok().filter(|at| *at < rank);
-            axis.ok_or_else(|| {
-                Diagnostic::new(
-                    self.span,
-                    format!("{name}: {got} is no axis of rank {rank}"),
-                )
-            })
-        };
+        let mut axis = |name| self.axis(name, arguments.int(name)?);
         let (a, b) = (axis("axis1")?, axis("axis2")?);
         let mut perm: Vec<i64> = (0..rank as i64).collect();
         perm.swap(a, b);
@@ -390,12 +391,7 @@ impl MethodCall<'_, '_> {
         let axis = arguments.optional_int("axis")?;
         let axis = self.along(axis)?;
         let mut shape = self.parser.graph.ty(self.x).shape().to_vec();
-        let rank = shape.len();
-        let at = if axis < 0 { axis + rank as i64 } else { axis };
-        let Some(at) = usize::try_from(at).ok().filter(|at| *at < rank) else {
-            let message = format!("axis: {axis} is no axis of rank {rank}");
-            return Err(Diagnostic::new(self.span, message));
-        };
+        let at = self.axis("axis", axis)?;
         let raised = self.parser.graph.unsqueeze(self.x, [at as i64 + 1]);
         let raised = self.done(raised)?;
         let size = shape[at];

@@ -53,7 +53,7 @@ pub(super) fn input(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
 }
 
 /// Out of blocks, without what filled the last one up.
-pub(super) fn output(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
+pub(super) fn output(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let (x, block, last) = start(call)?;
     let channels = call.attr_int("channels", None)?;
     let whole = call.shape(x)[1];
@@ -68,7 +68,7 @@ pub(super) fn output(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
         true => ([0, 2, 3, 1, 4], [batch, height, width, whole], 3),
     };
     let all = reordered(call, x, &split, &perm, &shape)?;
-    call.result(Op::Slice {
+    Ok(Op::Slice {
         x: all,
         dialect: SliceDialect::Onnx,
         start: Ints::from_slice(&[0]),
@@ -80,7 +80,6 @@ pub(super) fn output(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
 
 /// The image, the size of a block, and whether channels stand last.
 fn start(call: &mut SpelledCall<'_>) -> Result<(ValueId, i64, bool), SpellError> {
-    call.slots(&["data"])?;
     let x = call.operand("data")?;
     let rank = call.shape(x).len();
     require!(rank == 4, "an image of rank {rank}");

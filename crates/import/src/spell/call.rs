@@ -30,6 +30,19 @@ pub(super) enum ListForm {
     Scalar,
 }
 
+/// What spells the calls of an operator.
+#[derive(Clone, Copy)]
+pub(super) enum Speller {
+    /// By one operator, which is the result.
+    One(fn(&mut SpelledCall<'_>) -> Result<Op, SpellError>),
+    /// By several, or with several results.
+    Several(fn(&mut SpelledCall<'_>) -> Result<(), SpellError>),
+}
+
+/// An operator of a framework: its name, the names of its inputs (`*` for any number of them), and
+/// what spells its calls.
+pub(super) type Row = (&'static str, &'static str, Speller);
+
 /// A call being spelled.
 pub(super) struct SpelledCall<'a> {
     pub(super) spelling: Spelling<'a>,
@@ -63,10 +76,24 @@ impl<'a> SpelledCall<'a> {
         }
     }
 
+    /// Spells it by its row.
+    pub(super) fn spell(&mut self, &(_, slots, speller): &Row) -> Result<(), SpellError> {
+        if slots != "*" {
+            self.slots(slots)?;
+        }
+        match speller {
+            Speller::One(spell) => {
+                let op = spell(self)?;
+                self.result(op)
+            }
+            Speller::Several(spell) => spell(self),
+        }
+    }
+
     /// Declares the inputs: each goes to the slot of its name; one whose name is not among them
     /// goes to the slot at its position.
-    pub(super) fn slots(&mut self, names: &[&'static str]) -> Result<(), SpellError> {
-        self.slots = names.iter().map(|&name| (name, None)).collect();
+    fn slots(&mut self, names: &'static str) -> Result<(), SpellError> {
+        self.slots = names.split(' ').map(|name| (name, None)).collect();
         let mut unnamed = Vec::new();
         for position in 0..self.inputs.count() {
             if self.inputs.ty(position).is_none() {

@@ -2,23 +2,20 @@
 
 use restride_graph::{ElementType, IndexRule, Op, OutOfRange, ReshapeDialect, StridedSliceDialect};
 
-use super::call::{Allowed, ListForm, SpelledCall};
+use super::call::Speller::One;
+use super::call::{Allowed, ListForm, Row, SpelledCall};
 use super::{SpellError, require};
 
 const INDEX: Allowed = Allowed::Only(&[ElementType::I16, ElementType::I32, ElementType::I64]);
 const SHAPE: Allowed = Allowed::Only(&[ElementType::I32, ElementType::I64]);
 
-pub(super) fn spell(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
-    match call.spelling.op {
-        "StridedSlice" => strided_slice(call),
-        "Gather" => gather(call),
-        "Reshape" => reshape(call),
-        _ => Err(call.unknown()),
-    }
-}
+pub(super) const OPERATORS: &[Row] = &[
+    ("StridedSlice", "data begin end strides", One(strided_slice)),
+    ("Gather", "data indices axis", One(gather)),
+    ("Reshape", "data shape", One(reshape)),
+];
 
-fn strided_slice(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "begin", "end", "strides"])?;
+fn strided_slice(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let index = call.element("begin")?;
     for slot in ["end", "strides"] {
         let element = call.element(slot)?;
@@ -27,7 +24,7 @@ fn strided_slice(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
             "begin is {index}, but {slot} is {element}"
         );
     }
-    let op = Op::StridedSlice {
+    Ok(Op::StridedSlice {
         x: call.operand("data")?,
         dialect: StridedSliceDialect::TensorFlow,
         begin: call.ints("begin", ListForm::Vector, INDEX)?,
@@ -38,8 +35,7 @@ fn strided_slice(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
         ellipsis_mask: mask(call, "ellipsis_mask")?,
         new_axis_mask: mask(call, "new_axis_mask")?,
         shrink_axis_mask: mask(call, "shrink_axis_mask")?,
-    };
-    call.result(op)
+    })
 }
 
 /// A mask is a 32-bit number; -1 sets all 32 bits.
@@ -53,14 +49,13 @@ fn mask(call: &SpelledCall<'_>, name: &str) -> Result<i64, SpellError> {
     }
 }
 
-fn gather(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "indices", "axis"])?;
+fn gather(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     index_element(call)?;
     let axis = match call.given("axis") {
         Some(_) => call.int("axis", ListForm::Scalar, INDEX)?,
         None => 0,
     };
-    let op = Op::Gather {
+    Ok(Op::Gather {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
         axis,
@@ -69,8 +64,7 @@ fn gather(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
             out_of_range: OutOfRange::Error,
             wrap: false,
         },
-    };
-    call.result(op)
+    })
 }
 
 /// The indices must be i16, i32 or i64, which MindSpore asks for too.
@@ -88,13 +82,11 @@ pub(super) fn index_element(call: &SpelledCall<'_>) -> Result<(), SpellError> {
     Ok(())
 }
 
-fn reshape(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "shape"])?;
-    let op = Op::Reshape {
+fn reshape(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::Reshape {
         x: call.operand("data")?,
         dialect: ReshapeDialect::TensorFlow,
         // A scalar means a list of one.
         pattern: call.ints("shape", ListForm::ScalarOrVector, SHAPE)?,
-    };
-    call.result(op)
+    })
 }

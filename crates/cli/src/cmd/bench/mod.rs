@@ -217,9 +217,9 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
                 views: args.views.policy(),
                 code,
             };
-            let measured = program::run(&input, &options, &effort, &mut out)?;
+            let line = program::run(&input, &options, &effort, &mut out)?;
             if let Some(file) = &mut json {
-                file.write(&measured.json)?;
+                file.write(&line)?;
             }
             return Ok(0);
         }

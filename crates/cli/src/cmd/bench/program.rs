@@ -32,18 +32,13 @@ pub(super) struct ProgramOptions<'a> {
     pub(super) code: Code,
 }
 
-/// What `--save` writes.
-pub(super) struct Measured {
-    pub(super) json: String,
-}
-
-/// Checks, times and prints a program.
+/// Checks, times and prints a program, and gives what `--save` writes.
 pub(super) fn run(
     input: &Input,
     options: &ProgramOptions<'_>,
     effort: &Effort,
     out: &mut dyn Write,
-) -> Result<Measured, Failure> {
+) -> Result<String, Failure> {
     let program = stages::AnyProgram::parse(input)?;
     let stages::AnyProgram::Graph(graph) = &program else {
         let message = format!(
@@ -104,9 +99,7 @@ pub(super) fn run(
     }
     writeln!(out, "{}", table::heading())?;
     writeln!(out, "{}", table::line(&moved, &outcome))?;
-    Ok(Measured {
-        json: format!("{}\n", outcome.to_json(graph.name())),
-    })
+    Ok(format!("{}\n", outcome.to_json(graph.name())))
 }
 
 /// Indices in no order within their axis, all else bits in no order.

@@ -8,7 +8,7 @@ use restride_graph::{Graph, ViewPolicy};
 
 use super::survey::{GroupTimes, Survey};
 use crate::data::inputs::{counting, make};
-use crate::execute::{bind_with_contracts, input_buffers};
+use crate::execute::{bind, input_buffers};
 use crate::say::Progress;
 use crate::signature::Signature;
 use crate::stages::AnyProgram;
@@ -53,7 +53,7 @@ fn call(graph: &Graph, views: ViewPolicy) -> Option<f64> {
     let inputs = inputs.map(|slot| make(&counting(slot), slot));
     let inputs: Vec<_> = inputs.collect::<Result<_, _>>().ok()?;
     let buffers = input_buffers(&signature, &inputs).ok()?;
-    let mut bound = bind_with_contracts(&kernel, &signature, buffers).ok()?;
+    let mut bound = bind(&kernel, &signature, buffers).ok()?;
     let times = clock::measure(TURN, |times| (0..times).try_for_each(|_| bound.run()));
     times.ok().map(|times| times.median)
 }

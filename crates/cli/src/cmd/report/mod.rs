@@ -12,7 +12,7 @@ use restride_loops::Verified;
 use restride_lower::plan::Answer;
 
 use crate::data::inputs::{SOURCE_HELP, counting, inputs};
-use crate::execute::{bind_with_contracts, input_buffers};
+use crate::execute::{bind, input_buffers};
 use crate::explanation::Explanation;
 use crate::failure::Failure;
 use crate::listing::disassembly;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         write_views(&mut page, explanation, &signature);
     }
     lines(&mut page, &kernel, &walk);
-    match bind_with_contracts(&kernel, &signature, buffers) {
+    match bind(&kernel, &signature, buffers) {
         Ok(mut bound) => {
             code(&mut page, &kernel, &bound);
             if !args.no_times && !kernel.buffers.is_empty() {
