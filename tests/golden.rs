@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use restride_graph::Graph;
-use restride_testkit::conform::{Case, check_lines, spell};
+use restride_testkit::conform::{GoldenCase, check_lines, spell};
 use restride_testkit::rungs::rungs;
 
 /// The golden files, by name and text.
@@ -64,7 +64,7 @@ fn golden_graphs_survive_their_text() {
     let mut graphs = 0;
     for (_, text) in golden_files() {
         for line in text.lines() {
-            let case: Case = serde_json::from_str(line).expect("a case");
+            let case: GoldenCase = serde_json::from_str(line).expect("a case");
             let Ok(spelled) = spell(&case) else {
                 continue;
             };

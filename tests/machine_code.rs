@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use restride::{Code, Config, Engine, Features, Object, Options, Stages, Target, ViewPolicy};
-use restride_check::{Form, Limits, Processor, Report, Subject, check};
+use restride_check::{CallForm, CodeSubject, Limits, Processor, Report, check};
 use restride_jit::{CompileOptions, Compiler};
 use restride_loops::Verified;
 use restride_testkit::generate::{Kind, case};
@@ -17,17 +17,17 @@ use restride_testkit::workloads::read;
 fn follow(compiler: &mut Compiler, kernel: &Verified) -> Result<Report, String> {
     let native = compiler.compile(kernel).map_err(|e| e.to_string())?;
     let phases: Vec<usize> = native.phase_offsets().collect();
-    let subject = Subject {
+    let subject = CodeSubject {
         processor: Processor::X86,
         code: native.code(),
-        form: Form::Phases(&phases),
+        form: CallForm::Phases(&phases),
         kernel,
         callees: native.callees(),
     };
     to_the_end(&subject)
 }
 
-fn to_the_end(subject: &Subject<'_>) -> Result<Report, String> {
+fn to_the_end(subject: &CodeSubject<'_>) -> Result<Report, String> {
     let mut limits = Limits::default();
     limits.steps = 1 << 30;
     limits.bytes = 1 << 28;
@@ -64,7 +64,7 @@ impl Machine {
     fn follow(self, kernel: &Verified) -> Result<Report, String> {
         let function = self.object().code(kernel);
         let function = function.map_err(|error| error.to_string())?;
-        to_the_end(&Subject::ahead(self.processor, kernel, &function))
+        to_the_end(&CodeSubject::ahead(self.processor, kernel, &function))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::says;
 use crate::support::{graph, one, refused};
-use restride_testkit::conform::{Case, SpellError, check_lines, spell};
+use restride_testkit::conform::{GoldenCase, SpellError, check_lines, spell};
 use restride_testkit::rungs::rungs;
 use restride_testkit::workloads;
 
@@ -21,7 +21,7 @@ fn candle_3962_npyz_53_libnpy_44_declared_sizes_are_not_believed() {
     let case = r#"{"id":"x","peer":"openvino","op":"Transpose","opset":"Transpose-1","attrs":{},
         "inputs":[{"name":"data","dtype":"u8","shape":[4611686018427387904],"values":"iota"}],
         "expect":{"shape":[1],"values":[0]}}"#;
-    let case: Case = serde_json::from_str(case).expect("a case");
+    let case: GoldenCase = serde_json::from_str(case).expect("a case");
     assert!(matches!(spell(&case), Err(SpellError::Unreadable(_))));
 }
 
@@ -54,7 +54,7 @@ fn cve_2024_27318_and_2022_25882_data_is_never_a_path() {
     let case = r#"{"id":"x","peer":"openvino","op":"Transpose","opset":"Transpose-1","attrs":{},
         "inputs":[{"name":"data","dtype":"u8","shape":[2],"values":"../../../etc/passwd"}],
         "expect":{"shape":[2],"values":[0,1]}}"#;
-    let case: Case = serde_json::from_str(case).expect("a case");
+    let case: GoldenCase = serde_json::from_str(case).expect("a case");
     let Err(SpellError::Unreadable(error)) = spell(&case) else {
         panic!("a path was read")
     };

@@ -108,7 +108,7 @@ pub fn golden(nth: usize) -> io::Result<Vec<Case>> {
     for file in files {
         let text = std::fs::read_to_string(file)?;
         for line in text.lines().step_by(nth.max(1)) {
-            let Ok(case) = serde_json::from_str::<conform::Case>(line) else {
+            let Ok(case) = serde_json::from_str::<conform::GoldenCase>(line) else {
                 continue;
             };
             let Ok(spelled) = spell(&case) else { continue };

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use restride_import::{ImportError, Model, Options, onnx, openvino};
-use restride_testkit::fuzz::mutate;
+use restride_import::{ImportError, ImportOptions, Model, onnx, openvino};
 use restride_testkit::generate::Random;
+use restride_testkit::mutate;
 
 use crate::memory::{Spent, measured};
 
@@ -97,10 +97,10 @@ impl Worst {
 fn read(seed: &Seed, data: &[u8]) -> bool {
     let model: Result<Model, ImportError> = match seed.data.first() {
         Some(b'<') => match std::str::from_utf8(data) {
-            Ok(text) => openvino(text, seed.weights.as_deref(), &Options::default()),
+            Ok(text) => openvino(text, seed.weights.as_deref(), &ImportOptions::default()),
             Err(_) => return false,
         },
-        _ => onnx(data, &Options::default()),
+        _ => onnx(data, &ImportOptions::default()),
     };
     let Ok(model) = model else {
         return false;

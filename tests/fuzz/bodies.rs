@@ -9,12 +9,12 @@ use restride::{
     TensorMut, TensorRef, ViewPolicy,
 };
 use restride_graph::{Graph, Sample};
-use restride_testkit::fuzz::{Body, Bytes, drawn, is_small};
+use restride_testkit::fuzz::{Bytes, FuzzBody, drawn, is_small};
 use restride_testkit::generate::{Case, Random};
 use restride_testkit::ladder::write;
 
 /// The bodies here.
-pub const BODIES: [Body; 3] = [
+pub const BODIES: [FuzzBody; 3] = [
     ("native", native),
     ("structured", structured),
     ("engine", engine),

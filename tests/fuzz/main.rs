@@ -11,8 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use restride_testkit::fuzz::{Body, mutate};
+use restride_testkit::fuzz::FuzzBody;
 use restride_testkit::generate::Random;
+use restride_testkit::mutate;
 use restride_tests::memory::{Counting, Memory, counted};
 use restride_tests::structured::FAMILIES;
 
@@ -65,7 +66,7 @@ const COMPILE: Bounds = kilobytes(64_000, 300_000);
 const CHECKED: Bounds = kilobytes(128_000, 300_000);
 
 /// Runs a body and says what it takes, or what is wrong.
-fn run((_, body): Body, bounds: Bounds, data: &[u8]) -> Result<Memory, String> {
+fn run((_, body): FuzzBody, bounds: Bounds, data: &[u8]) -> Result<Memory, String> {
     if let Some(last) = std::env::var_os("RESTRIDE_FUZZ_LAST") {
         std::fs::write(last, data).expect("a writable file");
     }
@@ -86,7 +87,7 @@ fn run((_, body): Body, bounds: Bounds, data: &[u8]) -> Result<Memory, String> {
 }
 
 /// Runs a body; what it fails on is printed as a file for the folder of regressions.
-fn must_run(target: Body, bounds: Bounds, data: &[u8], from: &dyn std::fmt::Display) -> Memory {
+fn must_run(target: FuzzBody, bounds: Bounds, data: &[u8], from: &dyn std::fmt::Display) -> Memory {
     run(target, bounds, data).unwrap_or_else(|wrong| {
         let shown = match std::str::from_utf8(data) {
             Ok(text) => text.to_owned(),
@@ -97,7 +98,7 @@ fn must_run(target: Body, bounds: Bounds, data: &[u8], from: &dyn std::fmt::Disp
     })
 }
 
-fn explore(target: Body, bounds: Bounds, runs: u64) {
+fn explore(target: FuzzBody, bounds: Bounds, runs: u64) {
     let name = target.0;
     let runs = runs * number("RESTRIDE_FUZZ_RUNS", 1);
     let mut random = Random::new(number("RESTRIDE_FUZZ_SEED", 1) ^ (name.len() as u64) << 32);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use restride_graph::ElementType;
 use restride_jit::{Standalone, Triple};
 
-use crate::{Buffer, Function};
+use crate::{Function, FunctionBuffer};
 
 /// What C has no number for.
 const OPAQUE: [(&str, &str); 3] = [
@@ -82,7 +82,7 @@ fn declare(out: &mut String, function: &Function) -> std::fmt::Result {
     )
 }
 
-fn declare_buffer(out: &mut String, name: &str, buffer: &Buffer) -> std::fmt::Result {
+fn declare_buffer(out: &mut String, name: &str, buffer: &FunctionBuffer) -> std::fmt::Result {
     comment(out, &buffer.label)?;
     writeln!(out, "#define {name}_TYPE {}", type_name(buffer.element))?;
     writeln!(out, "#define {name}_LENGTH {}", buffer.length)?;

@@ -25,16 +25,16 @@ pub struct Function {
     /// The program as text.
     pub text: String,
     /// What it reads, in order.
-    pub inputs: Vec<Buffer>,
+    pub inputs: Vec<FunctionBuffer>,
     /// What it writes, in order.
-    pub outputs: Vec<Buffer>,
+    pub outputs: Vec<FunctionBuffer>,
     /// What it returns when an index is out of range, each with what is wrong then.
     pub refusals: Vec<(u64, String)>,
 }
 
 /// Memory that a function reads or writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Buffer {
+pub struct FunctionBuffer {
     /// What it is called and its type, for readers.
     pub label: String,
     /// What its elements are.
@@ -43,7 +43,7 @@ pub struct Buffer {
     pub length: usize,
 }
 
-impl Buffer {
+impl FunctionBuffer {
     fn bytes(&self) -> usize {
         self.length.saturating_mul(self.element.width())
     }

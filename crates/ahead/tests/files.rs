@@ -2,7 +2,7 @@
 
 use object::read::{Object, ObjectSection, ObjectSymbol};
 use object::{BinaryFormat, File, FileFlags};
-use restride_ahead::{Buffer, FileError, Function, header, object};
+use restride_ahead::{FileError, Function, FunctionBuffer, header, object};
 use restride_graph::ElementType;
 use restride_jit::{Compiler, Features, Standalone, Triple};
 use restride_loops::{Kernel, Verified, verify};
@@ -110,7 +110,7 @@ fn no_text_leaves_its_comment() {
     let machine = triple("aarch64-unknown-linux-gnu");
     let mut functions = functions(&machine);
     functions[0].text = "ends in \\\nin ??/\n*/ int x;".into();
-    functions[0].inputs.push(Buffer {
+    functions[0].inputs.push(FunctionBuffer {
         label: "%\"a\\\"\\".into(),
         element: ElementType::C64,
         length: 3,

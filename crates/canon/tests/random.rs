@@ -4,7 +4,7 @@ use restride_budget::Meter;
 use restride_canon::{canonicalise, normalise, spelled_out, text};
 use restride_graph::oracle::{self, OpError, OracleError, Tensor};
 use restride_graph::{ElementType, Graph, Op, ReshapeDialect, Sample, SliceDialect};
-use restride_lower::plain::{self, RunError};
+use restride_lower::plain::{self, PlainError};
 use restride_testkit::generate::{Case, Kind, Random, case};
 
 fn spelled(g: &Graph) -> String {
@@ -47,7 +47,7 @@ fn compare(case: &Case, seed: u64) {
                             ..
                         },
                 }),
-                Err(RunError::OutOfRange {
+                Err(PlainError::OutOfRange {
                     op,
                     value: found,
                     limit: size,

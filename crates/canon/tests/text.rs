@@ -7,6 +7,7 @@ use restride_canon::{canonicalise, normalise, text};
 use restride_graph::{ElementType, Graph};
 use restride_layout::Break;
 use restride_testkit::generate::Random;
+use restride_testkit::mutate;
 use std::path::Path;
 
 fn texts() -> Vec<String> {
@@ -30,59 +31,11 @@ fn texts() -> Vec<String> {
 #[test]
 fn damaged_texts_end_in_an_error_or_a_graph() {
     let texts = texts();
-    let words = [
-        "-1",
-        "0",
-        "1",
-        "7",
-        "99",
-        "9223372036854775807",
-        "-9223372036854775808",
-        "%0",
-        "%1",
-        "%9",
-        "o0",
-        "o9",
-        "o31",
-        "o300",
-        "[",
-        "]",
-        "(",
-        ")",
-        ":",
-        ",",
-        "f32",
-        "i8",
-        "wrap",
-        "clamp",
-        "slice",
-        "gather",
-        "collapse",
-        "expand",
-        "}",
-        "{",
-        "fill",
-        "check",
-        "output",
-        "strides",
-    ];
     let mut r = Random::new(3);
     let (mut read, mut refused) = (0, 0);
     for _ in 0..20_000 {
-        let mut text = texts[r.below(texts.len())].clone().into_bytes();
-        if r.flip() {
-            // Another digit is often another graph.
-            let digits: Vec<usize> = (0..text.len())
-                .filter(|&at| text[at].is_ascii_digit())
-                .collect();
-            let at = r.pick(&digits);
-            text[at] = b'0' + r.below(10) as u8;
-        } else {
-            let at = r.below(text.len() + 1);
-            let end = (at + r.below(5)).min(text.len());
-            text.splice(at..end, r.pick(&words).bytes());
-        }
-        let text = String::from_utf8(text).unwrap();
+        let text = mutate(r.pick(&texts).as_bytes(), &mut r);
+        let text = String::from_utf8_lossy(&text);
         match text::parse(&text) {
             Ok(graph) => {
                 read += 1;

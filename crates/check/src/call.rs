@@ -4,8 +4,8 @@ use restride_leaves::{Callee, Contract};
 use restride_loops::{Gather, Norm};
 
 use crate::label::Label;
-use crate::machine::Machine;
-use crate::memory::Lanes;
+use crate::machine::CodeRun;
+use crate::memory::CarriedLabels;
 use crate::symbol::{Interval, Symbol};
 use crate::value::{Number, Pointer, Value};
 use crate::violation::{Kind, Stop};
@@ -64,7 +64,7 @@ fn moved(at: Pointer, elements: i64, width: usize) -> Pointer {
     }
 }
 
-impl<'a> Machine<'a> {
+impl<'a> CodeRun<'a> {
     /// Calls whatever is at an address.
     pub(crate) fn call_function(&mut self, target: Value) -> Result<(), Stop> {
         self.demand_aligned_stack()?;
@@ -168,7 +168,7 @@ impl<'a> Machine<'a> {
         dst: Pointer,
         dims: &[(i64, i64)],
         width: usize,
-        element: &Lanes,
+        element: &CarriedLabels,
     ) -> Result<(), Stop> {
         if dims.iter().any(|(extent, _)| *extent < 1) {
             return Ok(());

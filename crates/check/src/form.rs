@@ -3,12 +3,12 @@
 use restride_loops::{Role, Standalone, Verified};
 
 use crate::machine::Processor;
-use crate::run::Subject;
+use crate::run::CodeSubject;
 use crate::violation::Kind;
 
 /// How code is called.
 #[derive(Clone, Copy, Debug)]
-pub enum Form<'a> {
+pub enum CallForm<'a> {
     /// A function for each phase, each at one of these places: `(buffers, chunk, chunks) -> status`, where the
     /// status is the number of the check that failed, from 1.
     Phases(&'a [usize]),
@@ -16,14 +16,14 @@ pub enum Form<'a> {
     Whole(&'a Standalone),
 }
 
-impl<'a> Subject<'a> {
+impl<'a> CodeSubject<'a> {
     /// A function ahead of time, whose bytes lie at a multiple of [`Standalone::ALIGN`].
     #[must_use]
     pub fn ahead(processor: Processor, kernel: &'a Verified, function: &'a Standalone) -> Self {
         Self {
             processor,
             code: &function.bytes,
-            form: Form::Whole(function),
+            form: CallForm::Whole(function),
             kernel,
             callees: &[],
         }
@@ -33,7 +33,7 @@ impl<'a> Subject<'a> {
 /// The instructions of a function ahead of time, if everything else is there: all constants of the kernel, as they are.
 pub(crate) fn instructions<'c>(
     function: &Standalone,
-    subject: &Subject<'c>,
+    subject: &CodeSubject<'c>,
 ) -> Result<&'c [u8], Kind> {
     for (id, buffer) in subject.kernel.numbered() {
         let Role::Const(bytes) = &buffer.role else {

@@ -8,11 +8,11 @@ use crate::meaning::copies;
 pub(crate) type Contents = Vec<(usize, Vec<u8>)>;
 
 /// How an index is read: what it means, and whether the run ends if it is out of range.
-type Reader = (Norm, bool);
+type IndexRule = (Norm, bool);
 
 /// How a buffer's indices are read: by none, one or several statements.
-fn readers(kernel: &Kernel, numeric: &[bool]) -> Vec<Vec<Reader>> {
-    let mut readers: Vec<Vec<Reader>> = vec![Vec::new(); kernel.buffers.len()];
+fn readers(kernel: &Kernel, numeric: &[bool]) -> Vec<Vec<IndexRule>> {
+    let mut readers: Vec<Vec<IndexRule>> = vec![Vec::new(); kernel.buffers.len()];
     kernel.visit(|stmt| {
         let (place, reader) = match stmt {
             Stmt::Check { index, norm, .. } => (index, (*norm, true)),
@@ -80,7 +80,7 @@ fn edges(norm: &Norm) -> [i64; EDGES] {
 }
 
 /// The same within what every reader takes.
-fn valid_edges(readers: &[Reader]) -> [i64; EDGES] {
+fn valid_edges(readers: &[IndexRule]) -> [i64; EDGES] {
     let norms = || readers.iter().map(|(norm, _)| norm);
     let wraps = norms().all(|n| n.wrap && n.ty.is_signed());
     let storable = |n: &Norm| match (n.ty.width().bytes(), n.ty.is_signed()) {
@@ -115,7 +115,7 @@ fn valid_edges(readers: &[Reader]) -> [i64; EDGES] {
 
 /// What a run's indices are like.
 #[derive(Clone, Copy)]
-enum Kind {
+enum IndexKind {
     /// All take part.
     Valid,
     /// Those that are checked pass; the others may be anything.
@@ -153,13 +153,13 @@ pub(crate) fn variants(
     let has_checks = readers.iter().flatten().any(|(_, checked)| *checked);
     // Where statements read a tensor differently, its elements get the edges of each.
     let rounds = readers.iter().map(Vec::len).max().unwrap_or(1).clamp(1, 3);
-    let mut plan: Vec<(Kind, usize)> = vec![(Kind::Valid, 0), (Kind::Valid, 1)];
-    plan.extend((0..rounds * EDGES).map(|step| (Kind::Passing, step)));
+    let mut plan: Vec<(IndexKind, usize)> = vec![(IndexKind::Valid, 0), (IndexKind::Valid, 1)];
+    plan.extend((0..rounds * EDGES).map(|step| (IndexKind::Passing, step)));
     // Turns at random, where the others go round together.
-    plan.extend((0..6).map(|step| (Kind::Turning, step)));
+    plan.extend((0..6).map(|step| (IndexKind::Turning, step)));
     if has_checks {
-        plan.extend([0, 3, 7].map(|step| (Kind::Any, step)));
-        plan.extend((0..3).map(|step| (Kind::Mixed, step)));
+        plan.extend([0, 3, 7].map(|step| (IndexKind::Any, step)));
+        plan.extend((0..3).map(|step| (IndexKind::Mixed, step)));
     }
     plan.into_iter()
         .map(|(kind, step)| {
@@ -196,14 +196,20 @@ pub(crate) fn variants(
 }
 
 /// An index for one of its readers.
-fn index(readers: &[Reader], norm: &Norm, kind: Kind, turn: usize, random: &mut Random) -> i64 {
-    let all = |readers: &[Reader], turn: usize| valid_edges(readers)[turn % EDGES];
+fn index(
+    readers: &[IndexRule],
+    norm: &Norm,
+    kind: IndexKind,
+    turn: usize,
+    random: &mut Random,
+) -> i64 {
+    let all = |readers: &[IndexRule], turn: usize| valid_edges(readers)[turn % EDGES];
     let any = |turn: usize| edges(norm)[turn % EDGES];
     match kind {
-        Kind::Valid => all(readers, random.bits() as usize),
-        Kind::Passing | Kind::Turning => {
+        IndexKind::Valid => all(readers, random.bits() as usize),
+        IndexKind::Passing | IndexKind::Turning => {
             let turn = turn_of(kind, turn, random);
-            let checks: Vec<Reader> = readers.iter().copied().filter(|r| r.1).collect();
+            let checks: Vec<IndexRule> = readers.iter().copied().filter(|r| r.1).collect();
             let value = any(turn);
             if checks.iter().all(|(norm, _)| is_within(norm, value)) {
                 value
@@ -211,26 +217,26 @@ fn index(readers: &[Reader], norm: &Norm, kind: Kind, turn: usize, random: &mut 
                 all(&checks, turn)
             }
         }
-        Kind::Any => any(turn),
-        Kind::Mixed if random.one_in(16) => any(random.bits() as usize),
-        Kind::Mixed => all(readers, random.bits() as usize),
+        IndexKind::Any => any(turn),
+        IndexKind::Mixed if random.one_in(16) => any(random.bits() as usize),
+        IndexKind::Mixed => all(readers, random.bits() as usize),
     }
 }
 
 /// An index that no check looks at.
-fn unchecked(norm: &Norm, kind: Kind, turn: usize, random: &mut Random) -> i64 {
+fn unchecked(norm: &Norm, kind: IndexKind, turn: usize, random: &mut Random) -> i64 {
     match kind {
-        Kind::Valid => valid_edges(&[(*norm, false)])[random.below(EDGES)],
-        Kind::Passing | Kind::Turning | Kind::Any | Kind::Mixed => {
+        IndexKind::Valid => valid_edges(&[(*norm, false)])[random.below(EDGES)],
+        IndexKind::Passing | IndexKind::Turning | IndexKind::Any | IndexKind::Mixed => {
             edges(norm)[turn_of(kind, turn, random) % EDGES]
         }
     }
 }
 
-fn turn_of(kind: Kind, turn: usize, random: &mut Random) -> usize {
+fn turn_of(kind: IndexKind, turn: usize, random: &mut Random) -> usize {
     match kind {
-        Kind::Passing | Kind::Any => turn,
-        Kind::Valid | Kind::Turning | Kind::Mixed => random.bits() as usize,
+        IndexKind::Passing | IndexKind::Any => turn,
+        IndexKind::Valid | IndexKind::Turning | IndexKind::Mixed => random.bits() as usize,
     }
 }
 

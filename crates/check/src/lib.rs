@@ -52,8 +52,8 @@ mod symbol;
 mod value;
 mod violation;
 
-pub use form::Form;
+pub use form::CallForm;
 pub use machine::Processor;
 pub use restride_leaves::{Callee, Contract};
-pub use run::{Limits, Report, Subject, check};
+pub use run::{CodeSubject, Limits, Report, check};
 pub use violation::{Kind, Limit, Site, Unproved, Violation};

@@ -14,13 +14,13 @@ pub(crate) struct Meaning {
     /// By buffer: for outputs, what every byte becomes, or nothing where it is left alone.
     pub(crate) outputs: Vec<Option<Vec<Label>>>,
     /// The check that fails, if one does.
-    pub(crate) failure: Option<Failure>,
+    pub(crate) failure: Option<FailedCheck>,
     /// The first bytes of the indices that checks looked at.
     pub(crate) checked: HashSet<Label>,
 }
 
 /// A check that fails.
-pub(crate) struct Failure {
+pub(crate) struct FailedCheck {
     pub(crate) phase: usize,
     /// The number of the check in the kernel, from 1.
     pub(crate) check: u64,
@@ -58,7 +58,7 @@ pub(crate) fn meaning(kernel: &Kernel, sources: &Sources, limit: u64) -> Result<
             Role::Out(..) | Role::Scratch => vec![Label::NOTHING; buffer.bytes().unwrap_or(0)],
         })
         .collect();
-    let mut walk = Walk {
+    let mut walk = KernelWalk {
         kernel,
         sources,
         stores,
@@ -74,7 +74,7 @@ pub(crate) fn meaning(kernel: &Kernel, sources: &Sources, limit: u64) -> Result<
             Ok(()) => {}
             Err(End::Check(check, code)) => {
                 let phase = number;
-                failure = Some(Failure { phase, check, code });
+                failure = Some(FailedCheck { phase, check, code });
                 break;
             }
             Err(End::Stop(stop)) => return Err(stop),
@@ -108,7 +108,7 @@ fn checks_in(stmt: &Stmt) -> u64 {
     }
 }
 
-struct Walk<'a> {
+struct KernelWalk<'a> {
     kernel: &'a Kernel,
     sources: &'a Sources,
     stores: Vec<Vec<Label>>,
@@ -119,7 +119,7 @@ struct Walk<'a> {
     limit: u64,
 }
 
-impl Walk<'_> {
+impl KernelWalk<'_> {
     /// Statements whose first check has the number `check`.
     fn block(&mut self, stmts: &[Stmt], mut check: u64) -> Result<(), End> {
         for stmt in stmts {

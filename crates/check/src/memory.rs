@@ -4,14 +4,14 @@ use restride_loops::{BufferId, Kernel, Role, Standalone};
 
 use crate::label::{Label, Sources};
 use crate::symbol::{Interval, Symbol, Symbols};
-use crate::value::{Data, Number, Pointer, Region, Value};
+use crate::value::{Area, IndexedBytes, Number, Pointer, Value};
 use crate::violation::{Kind, Stop};
 
 /// The most bytes of stack that code may use.
 const STACK: i64 = 1 << 16;
 
 /// Bytes on their way.
-pub(crate) type Lanes = [Label; 16];
+pub(crate) type CarriedLabels = [Label; 16];
 
 enum Content {
     Source(Label),
@@ -19,17 +19,17 @@ enum Content {
     Store(Vec<Label>, Option<Vec<Label>>),
 }
 
-struct Buffer {
+struct CheckedBuffer {
     bytes: i64,
     content: Content,
 }
 
 /// Everything that code may touch.
-pub(crate) struct Memory<'a> {
+pub(crate) struct CheckedMemory<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) symbols: Symbols,
     pub(crate) accesses: u64,
-    buffers: Vec<Buffer>,
+    buffers: Vec<CheckedBuffer>,
     /// The tables of addresses, by the numbers of the buffers that they point at.
     tables: [Vec<Option<u32>>; 2],
     /// The constants of a function ahead of time: where they begin behind its code, and their buffers.
@@ -52,7 +52,7 @@ fn is_aligned(offset: i64) -> bool {
     offset % 16 == 0
 }
 
-impl<'a> Memory<'a> {
+impl<'a> CheckedMemory<'a> {
     /// Buffers without contents; `lent` says how many bytes each has and `expected` what outputs
     /// must become.
     pub(crate) fn new(
@@ -68,7 +68,7 @@ impl<'a> Memory<'a> {
             .zip(lent)
             .zip(expected)
             .enumerate()
-            .map(|(at, ((buffer, &bytes), expected))| Buffer {
+            .map(|(at, ((buffer, &bytes), expected))| CheckedBuffer {
                 bytes,
                 content: match (&buffer.role, sources.first(at)) {
                     (Role::In(_) | Role::Const(_), Some(first)) => Content::Source(first),
@@ -128,7 +128,7 @@ impl<'a> Memory<'a> {
             (*at as i64, *at as i64 + bytes)
         });
         self.scratch = Some((self.buffers.len() as u32, places.collect()));
-        self.buffers.push(Buffer {
+        self.buffers.push(CheckedBuffer {
             bytes: whole.scratch as i64,
             content: Content::Store(vec![Label::NOTHING; whole.scratch], None),
         });
@@ -138,22 +138,22 @@ impl<'a> Memory<'a> {
     /// What a function is called with: the table of all buffers, or those of inputs and outputs and scratch.
     pub(crate) fn arguments(&self) -> [Pointer; 3] {
         let scratch = self.scratch.as_ref().map_or(0, |(buffer, _)| *buffer);
-        [Region::Table(0), Region::Table(1), Region::Buffer(scratch)].map(|region| Pointer {
+        [Area::Table(0), Area::Table(1), Area::Buffer(scratch)].map(|region| Pointer {
             region,
             offset: 0,
             sum: Symbol::KNOWN,
         })
     }
 
-    pub(crate) fn name(&self, region: Region) -> String {
+    pub(crate) fn name(&self, region: Area) -> String {
         match region {
-            Region::Stack => "the stack".to_owned(),
-            Region::Table(0) if self.scratch.is_none() => "the table of buffers".to_owned(),
-            Region::Table(0) => "the table of inputs".to_owned(),
-            Region::Table(_) => "the table of outputs".to_owned(),
-            Region::Code => "the code".to_owned(),
-            Region::Buffer(at) if self.is_scratch(at) => "scratch".to_owned(),
-            Region::Buffer(at) => format!("b{at}"),
+            Area::Stack => "the stack".to_owned(),
+            Area::Table(0) if self.scratch.is_none() => "the table of buffers".to_owned(),
+            Area::Table(0) => "the table of inputs".to_owned(),
+            Area::Table(_) => "the table of outputs".to_owned(),
+            Area::Code => "the code".to_owned(),
+            Area::Buffer(at) if self.is_scratch(at) => "scratch".to_owned(),
+            Area::Buffer(at) => format!("b{at}"),
         }
     }
 
@@ -163,7 +163,7 @@ impl<'a> Memory<'a> {
 
     /// The same address, in the constant where it lies if it is behind the code.
     fn in_constant(&self, at: Pointer) -> Pointer {
-        if at.region != Region::Code {
+        if at.region != Area::Code {
             return at;
         }
         let before = self
@@ -172,7 +172,7 @@ impl<'a> Memory<'a> {
             .filter(|(first, _)| *first <= at.offset);
         match before.max_by_key(|(first, _)| *first) {
             Some((first, buffer)) => Pointer {
-                region: Region::Buffer(*buffer),
+                region: Area::Buffer(*buffer),
                 offset: at.offset - first,
                 ..at
             },
@@ -180,12 +180,12 @@ impl<'a> Memory<'a> {
         }
     }
 
-    fn bytes(&self, region: Region) -> i64 {
+    fn bytes(&self, region: Area) -> i64 {
         match region {
-            Region::Stack => STACK,
-            Region::Table(table) => self.table(table).len() as i64 * 8,
-            Region::Code => self.code.len() as i64,
-            Region::Buffer(at) => self.buffers.get(at as usize).map_or(0, |b| b.bytes),
+            Area::Stack => STACK,
+            Area::Table(table) => self.table(table).len() as i64 * 8,
+            Area::Code => self.code.len() as i64,
+            Area::Buffer(at) => self.buffers.get(at as usize).map_or(0, |b| b.bytes),
         }
     }
 
@@ -205,7 +205,7 @@ impl<'a> Memory<'a> {
                 .saturating_add(to);
             // Of scratch, each buffer is by itself.
             let is_inside = match (&self.scratch, at.region) {
-                (Some((scratch, places)), Region::Buffer(buffer)) if *scratch == buffer => {
+                (Some((scratch, places)), Area::Buffer(buffer)) if *scratch == buffer => {
                     let within =
                         |place: &&(i64, i64)| low >= place.0.into() && high <= place.1.into();
                     high <= bytes && places.iter().any(|place| within(&place))
@@ -239,10 +239,10 @@ impl<'a> Memory<'a> {
     /// Refuses an address that an instruction demands to be a multiple of 16 and may not be.
     pub(crate) fn demand_alignment(&self, at: Pointer) -> Result<(), Stop> {
         let base = match at.region {
-            Region::Stack => 0,
-            Region::Code => self.code_at,
+            Area::Stack => 0,
+            Area::Code => self.code_at,
             // Buffers have any alignment.
-            Region::Table(_) | Region::Buffer(_) => 1,
+            Area::Table(_) | Area::Buffer(_) => 1,
         };
         if is_aligned(base.wrapping_add(at.offset)) {
             return Ok(());
@@ -255,7 +255,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Loads up to sixteen bytes; the rest is zero.
-    pub(crate) fn load(&mut self, at: Pointer, size: usize) -> Result<Lanes, Stop> {
+    pub(crate) fn load(&mut self, at: Pointer, size: usize) -> Result<CarriedLabels, Stop> {
         let at = self.in_constant(at);
         self.bounds(at, 0, size as i128)?;
         self.accesses += 1;
@@ -263,7 +263,7 @@ impl<'a> Memory<'a> {
         let size = size.min(16);
         let start = at.offset as usize;
         match at.region {
-            Region::Buffer(number) => match self.buffers.get(number as usize).map(|b| &b.content) {
+            Area::Buffer(number) => match self.buffers.get(number as usize).map(|b| &b.content) {
                 Some(Content::Source(first)) => {
                     for (by, lane) in lanes[..size].iter_mut().enumerate() {
                         *lane = first.plus(start + by);
@@ -282,13 +282,13 @@ impl<'a> Memory<'a> {
                     .into());
                 }
             },
-            Region::Code => {
+            Area::Code => {
                 let from = self.code.get(start..start + size).unwrap_or_default();
                 for (lane, byte) in lanes.iter_mut().zip(from) {
                     *lane = Label::literal(*byte);
                 }
             }
-            Region::Stack => {
+            Area::Stack => {
                 for by in (0..size).step_by(8) {
                     let slot = self.slot(at.offset + by as i64)?;
                     let Value::Data(data) = self.stack[slot] else {
@@ -298,7 +298,7 @@ impl<'a> Memory<'a> {
                     lanes[by..to].copy_from_slice(&data.bytes[..to - by]);
                 }
             }
-            Region::Table(_) => {
+            Area::Table(_) => {
                 return Err(Kind::Value {
                     what: "the address of a buffer".to_owned(),
                     wanted: "data",
@@ -313,7 +313,7 @@ impl<'a> Memory<'a> {
     pub(crate) fn load_value(&mut self, at: Pointer, size: usize) -> Result<Value, Stop> {
         let at = self.in_constant(at);
         match at.region {
-            Region::Stack if size == 8 => {
+            Area::Stack if size == 8 => {
                 self.bounds(at, 0, 8)?;
                 self.accesses += 1;
                 let slot = self.slot(at.offset)?;
@@ -326,14 +326,14 @@ impl<'a> Memory<'a> {
                     value => Ok(value),
                 }
             }
-            Region::Table(table) => {
+            Area::Table(table) => {
                 self.bounds(at, 0, size as i128)?;
                 self.accesses += 1;
                 let entry = self.table(table).get((at.offset / 8) as usize);
                 let known = at.sum == Symbol::KNOWN && size == 8 && at.offset % 8 == 0;
                 match entry.copied().flatten() {
                     Some(buffer) if known => Ok(Value::Pointer(Pointer {
-                        region: Region::Buffer(buffer),
+                        region: Area::Buffer(buffer),
                         offset: 0,
                         sum: Symbol::KNOWN,
                     })),
@@ -343,12 +343,12 @@ impl<'a> Memory<'a> {
                     .into()),
                 }
             }
-            Region::Code => {
+            Area::Code => {
                 let lanes = self.load(at, size)?;
                 let bits = self.sources.number(&lanes[..8]).unwrap_or(0);
                 Ok(Value::known(bits))
             }
-            Region::Stack | Region::Buffer(_) => {
+            Area::Stack | Area::Buffer(_) => {
                 let lanes = self.load(at, size)?;
                 let mut bytes = [Label::ZERO; 8];
                 bytes.copy_from_slice(&lanes[..8]);
@@ -358,7 +358,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Bytes of which all but the first `size` are zero; a fresh index if they are numbers.
-    pub(crate) fn data(&mut self, bytes: [Label; 8], size: usize) -> Data {
+    pub(crate) fn data(&mut self, bytes: [Label; 8], size: usize) -> IndexedBytes {
         let number = self.sources.number(&bytes).map(|bits| {
             let may_be = match size {
                 0..8 => Interval {
@@ -372,7 +372,7 @@ impl<'a> Memory<'a> {
                 symbol: self.symbols.root(bits as i64, may_be),
             }
         });
-        Data { bytes, number }
+        IndexedBytes { bytes, number }
     }
 
     /// Stores bytes.
@@ -386,12 +386,12 @@ impl<'a> Memory<'a> {
             .into());
         }
         match at.region {
-            Region::Buffer(number) => self.put(number, at.offset as usize, bytes),
-            Region::Stack if bytes.len().is_multiple_of(8) => {
+            Area::Buffer(number) => self.put(number, at.offset as usize, bytes),
+            Area::Stack if bytes.len().is_multiple_of(8) => {
                 for (by, half) in (0..).step_by(8).zip(bytes.chunks(8)) {
                     let mut data = [Label::NOTHING; 8];
                     data.copy_from_slice(half);
-                    let value = Value::Data(Data {
+                    let value = Value::Data(IndexedBytes {
                         bytes: data,
                         number: None,
                     });
@@ -399,8 +399,8 @@ impl<'a> Memory<'a> {
                 }
                 Ok(())
             }
-            Region::Stack => Err(Stop::not_understood("part of a slot is written")),
-            Region::Table(_) | Region::Code => Err(Kind::NotWritable {
+            Area::Stack => Err(Stop::not_understood("part of a slot is written")),
+            Area::Table(_) | Area::Code => Err(Kind::NotWritable {
                 region: self.name(at.region),
             }
             .into()),
@@ -414,7 +414,7 @@ impl<'a> Memory<'a> {
             .map(|b| &mut b.content)
         else {
             return Err(Kind::NotWritable {
-                region: self.name(Region::Buffer(number)),
+                region: self.name(Area::Buffer(number)),
             }
             .into());
         };
@@ -475,7 +475,7 @@ impl<'a> Memory<'a> {
         let top = self.entry;
         self.floor = top;
         Pointer {
-            region: Region::Stack,
+            region: Area::Stack,
             offset: top,
             sum: Symbol::KNOWN,
         }

@@ -6,24 +6,24 @@ use std::ops::AddAssign;
 use restride_leaves::Callee;
 use restride_loops::{Kernel, Role, Stmt, Verified};
 
-use crate::form::{Form, instructions};
+use crate::form::{CallForm, instructions};
 use crate::index;
 use crate::label::Sources;
-use crate::machine::{Machine, Processor, Program};
+use crate::machine::{CodeRun, Instructions, Processor};
 use crate::meaning::{Meaning, meaning, numeric};
-use crate::memory::Memory;
-use crate::value::{Region, Value};
+use crate::memory::CheckedMemory;
+use crate::value::{Area, Value};
 use crate::violation::{Kind, Limit, Unproved};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct CodeSubject<'a> {
     /// What executes it.
     pub processor: Processor,
     /// The machine code, where it executes.
     pub code: &'a [u8],
     /// Which functions it consists of.
-    pub form: Form<'a>,
+    pub form: CallForm<'a>,
     /// What it was made from; its constants are where the code expects them.
     pub kernel: &'a Verified,
     /// What it may call.
@@ -82,13 +82,13 @@ impl AddAssign<&Report> for Report {
 }
 
 /// Follows the code of a kernel and compares what it does with what the kernel means.
-pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Unproved> {
+pub fn check(subject: &CodeSubject<'_>, limits: &Limits) -> Result<Report, Unproved> {
     let kernel: &Kernel = subject.kernel;
     let (code, entries) = match &subject.form {
-        Form::Phases(entries) => (subject.code, *entries),
-        Form::Whole(whole) => (instructions(whole, subject)?, &[0][..]),
+        CallForm::Phases(entries) => (subject.code, *entries),
+        CallForm::Whole(whole) => (instructions(whole, subject)?, &[0][..]),
     };
-    if let Form::Phases(entries) = subject.form
+    if let CallForm::Phases(entries) = subject.form
         && entries.len() != kernel.phases.len()
     {
         return Err(Unproved::from(Kind::Phases {
@@ -103,22 +103,22 @@ pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Unproved>
         let limit = limits.bytes;
         return Err(Limit::Bytes { bytes, limit }.into());
     }
-    let constants: Vec<(u64, Region)> = kernel
+    let constants: Vec<(u64, Area)> = kernel
         .numbered()
         .filter_map(|(id, buffer)| match &buffer.role {
             Role::Const(bytes) if !bytes.is_empty() => {
-                Some((bytes.as_ptr().addr() as u64, Region::Buffer(id.0)))
+                Some((bytes.as_ptr().addr() as u64, Area::Buffer(id.0)))
             }
             Role::In(_) | Role::Out(..) | Role::Scratch | Role::Const(_) => None,
         })
         .collect();
-    Program::new(subject.processor, code, entries).survey(entries)?;
+    Instructions::new(subject.processor, code, entries).survey(entries)?;
     let mut runs = Runs {
         subject,
         limits,
         constants,
         code,
-        program: Program::new(subject.processor, code, entries),
+        program: Instructions::new(subject.processor, code, entries),
         report: Report::default(),
     };
     runs.all()?;
@@ -128,12 +128,12 @@ pub fn check(subject: &Subject<'_>, limits: &Limits) -> Result<Report, Unproved>
 }
 
 struct Runs<'a> {
-    subject: &'a Subject<'a>,
+    subject: &'a CodeSubject<'a>,
     limits: &'a Limits,
-    constants: Vec<(u64, Region)>,
+    constants: Vec<(u64, Area)>,
     /// The instructions, and the constants among them.
     code: &'a [u8],
-    program: Program<'a>,
+    program: Instructions<'a>,
     report: Report,
 }
 
@@ -143,8 +143,8 @@ impl Runs<'_> {
         let numeric = numeric(kernel);
         let mut sources = Sources::new(kernel, &numeric)?;
         let counts = match self.subject.form {
-            Form::Phases(_) => chunks(kernel),
-            Form::Whole(_) => vec![1],
+            CallForm::Phases(_) => chunks(kernel),
+            CallForm::Whole(_) => vec![1],
         };
         let mut shared = false;
         // One run that could not be followed does not hide what the others show.
@@ -213,12 +213,12 @@ impl Runs<'_> {
                 })
                 .collect(),
         };
-        let mut memory = Memory::new(kernel, sources, self.code, &lent, expected);
-        if let Form::Whole(whole) = &subject.form {
+        let mut memory = CheckedMemory::new(kernel, sources, self.code, &lent, expected);
+        if let CallForm::Whole(whole) = &subject.form {
             memory.whole(kernel, whole)?;
         }
         let left = self.limits.steps.saturating_sub(self.report.steps);
-        let mut machine = Machine::new(
+        let mut machine = CodeRun::new(
             subject.processor,
             memory,
             subject.callees,
@@ -226,11 +226,11 @@ impl Runs<'_> {
             left,
         );
         let outcome = match subject.form {
-            Form::Phases(entries) => {
+            CallForm::Phases(entries) => {
                 let program = &mut self.program;
                 all_phases(&mut machine, program, kernel, entries, meaning, chunks)
             }
-            Form::Whole(_) => {
+            CallForm::Whole(_) => {
                 let wanted = meaning.failure.as_ref();
                 let wanted = wanted.map_or(0, |failure| u64::from(failure.code) + 1);
                 let arguments = machine.memory.arguments().map(Value::Pointer);
@@ -249,8 +249,8 @@ impl Runs<'_> {
 
 /// Calls the functions of all phases, or of those up to one that has to fail.
 fn all_phases(
-    machine: &mut Machine<'_>,
-    program: &mut Program<'_>,
+    machine: &mut CodeRun<'_>,
+    program: &mut Instructions<'_>,
     kernel: &Kernel,
     entries: &[usize],
     meaning: &Meaning,
@@ -281,8 +281,8 @@ fn all_phases(
 
 /// Calls a function, which has to return so much.
 fn called(
-    machine: &mut Machine<'_>,
-    program: &mut Program<'_>,
+    machine: &mut CodeRun<'_>,
+    program: &mut Instructions<'_>,
     entry: usize,
     arguments: [Value; 3],
     expected: u64,

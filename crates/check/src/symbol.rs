@@ -198,7 +198,7 @@ impl Range {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Node {
+enum SymbolNode {
     Root {
         value: i64,
         range: Range,
@@ -221,7 +221,7 @@ enum Node {
 
 /// The histories of one run.
 pub(crate) struct Symbols {
-    nodes: Vec<Node>,
+    nodes: Vec<SymbolNode>,
     /// Indices that were extended by their sign from so many bytes, and what they became: the same
     /// however often that is done.
     extended: HashMap<(Symbol, usize), Symbol>,
@@ -233,28 +233,28 @@ impl Symbols {
     pub(crate) fn new() -> Self {
         // The place of `KNOWN`.
         Self {
-            nodes: vec![Node::Opaque],
+            nodes: vec![SymbolNode::Opaque],
             extended: HashMap::new(),
             lost: false,
         }
     }
 
-    fn add(&mut self, node: Node) -> Symbol {
+    fn add(&mut self, node: SymbolNode) -> Symbol {
         self.nodes.push(node);
         Symbol(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
     }
 
-    fn get(&self, symbol: Symbol) -> Node {
+    fn get(&self, symbol: Symbol) -> SymbolNode {
         self.nodes
             .get(symbol.0 as usize)
             .copied()
-            .unwrap_or(Node::Opaque)
+            .unwrap_or(SymbolNode::Opaque)
     }
 
     /// A new index with the value it has in this run.
     pub(crate) fn root(&mut self, value: i64, may_be: Interval) -> Symbol {
         let range = Range::from(may_be);
-        self.add(Node::Root { value, range })
+        self.add(SymbolNode::Root { value, range })
     }
 
     /// The low bytes of an index, extended by their sign to the value they have in this run.
@@ -277,17 +277,19 @@ impl Symbols {
 
     /// A number of which nothing is known but its value in this run.
     pub(crate) fn opaque(&mut self) -> Symbol {
-        self.add(Node::Opaque)
+        self.add(SymbolNode::Opaque)
     }
 
     /// The number as a multiple of a root and a constant.
     fn affine(&self, symbol: Symbol) -> Option<(Symbol, i64, i64)> {
         match self.get(symbol) {
-            Node::Root { .. } => Some((symbol, 1, 0)),
-            Node::Affine { root, times, plus } => Some((root, times, plus)),
-            Node::Test(_) | Node::Both(..) | Node::Either(..) | Node::Sum { .. } | Node::Opaque => {
-                None
-            }
+            SymbolNode::Root { .. } => Some((symbol, 1, 0)),
+            SymbolNode::Affine { root, times, plus } => Some((root, times, plus)),
+            SymbolNode::Test(_)
+            | SymbolNode::Both(..)
+            | SymbolNode::Either(..)
+            | SymbolNode::Sum { .. }
+            | SymbolNode::Opaque => None,
         }
     }
 
@@ -297,13 +299,13 @@ impl Symbols {
             return symbol;
         }
         let node = self.affine(symbol).and_then(|(root, t, p)| {
-            Some(Node::Affine {
+            Some(SymbolNode::Affine {
                 root,
                 times: t.checked_mul(times)?,
                 plus: p.checked_mul(times)?.checked_add(plus)?,
             })
         });
-        self.add(node.unwrap_or(Node::Opaque))
+        self.add(node.unwrap_or(SymbolNode::Opaque))
     }
 
     /// Adds a number to what an address depends on.
@@ -312,7 +314,7 @@ impl Symbols {
             return rest;
         }
         let (root, times, _) = self.affine(number).unwrap_or((number, 1, 0));
-        self.add(Node::Sum { rest, root, times })
+        self.add(SymbolNode::Sum { rest, root, times })
     }
 
     /// How far an address may lie before and after the one of this run.
@@ -322,9 +324,9 @@ impl Symbols {
             high: 0,
             is_exact: !self.lost,
         };
-        while let Node::Sum { rest, root, times } = self.get(sum) {
+        while let SymbolNode::Sum { rest, root, times } = self.get(sum) {
             let (value, range) = match self.get(root) {
-                Node::Root { value, range } => (value, range),
+                SymbolNode::Root { value, range } => (value, range),
                 _ => (0, Range::UNKNOWN),
             };
             let by = |end: i64| (i128::from(end) - i128::from(value)).saturating_mul(times.into());
@@ -339,7 +341,7 @@ impl Symbols {
 
     /// A number that is 1 if a test holds and 0 if not.
     pub(crate) fn test(&mut self, test: Test) -> Symbol {
-        self.add(Node::Test(test))
+        self.add(SymbolNode::Test(test))
     }
 
     /// A number that is 1 if both are.
@@ -347,7 +349,7 @@ impl Symbols {
         match (a, b) {
             (Symbol::KNOWN, other) | (other, Symbol::KNOWN) => other,
             (a, b) if a == b => a,
-            (a, b) => self.add(Node::Both(a, b)),
+            (a, b) => self.add(SymbolNode::Both(a, b)),
         }
     }
 
@@ -356,7 +358,7 @@ impl Symbols {
         match (a, b) {
             (Symbol::KNOWN, other) | (other, Symbol::KNOWN) => other,
             (a, b) if a == b => a,
-            (a, b) => self.add(Node::Either(a, b)),
+            (a, b) => self.add(SymbolNode::Either(a, b)),
         }
     }
 
@@ -364,25 +366,26 @@ impl Symbols {
     pub(crate) fn negation(&mut self, truth: Symbol) -> Symbol {
         match self.get(truth) {
             _ if truth == Symbol::KNOWN => truth,
-            Node::Test(test) => self.add(Node::Test(test.negated())),
-            Node::Both(a, b) => {
+            SymbolNode::Test(test) => self.add(SymbolNode::Test(test.negated())),
+            SymbolNode::Both(a, b) => {
                 let (a, b) = (self.negation(a), self.negation(b));
                 self.either(a, b)
             }
-            Node::Either(a, b) => {
+            SymbolNode::Either(a, b) => {
                 let (a, b) = (self.negation(a), self.negation(b));
                 self.both(a, b)
             }
-            Node::Root { .. } | Node::Affine { .. } | Node::Sum { .. } | Node::Opaque => {
-                self.opaque()
-            }
+            SymbolNode::Root { .. }
+            | SymbolNode::Affine { .. }
+            | SymbolNode::Sum { .. }
+            | SymbolNode::Opaque => self.opaque(),
         }
     }
 
     /// The test that a truth value is the outcome of, if it is that of one.
     pub(crate) fn as_test(&self, truth: Symbol) -> Option<Test> {
         match self.get(truth) {
-            Node::Test(test) => Some(test),
+            SymbolNode::Test(test) => Some(test),
             _ => None,
         }
     }
@@ -390,23 +393,23 @@ impl Symbols {
     /// The test that a root relates so to a bound; nothing if the number is no root.
     pub(crate) fn compared(&self, symbol: Symbol, relation: Relation, bound: i64) -> Option<Test> {
         match self.get(symbol) {
-            Node::Root { .. } => Some(Test {
+            SymbolNode::Root { .. } => Some(Test {
                 root: symbol,
                 relation,
                 bound,
             }),
-            Node::Affine { .. }
-            | Node::Test(_)
-            | Node::Both(..)
-            | Node::Either(..)
-            | Node::Sum { .. }
-            | Node::Opaque => None,
+            SymbolNode::Affine { .. }
+            | SymbolNode::Test(_)
+            | SymbolNode::Both(..)
+            | SymbolNode::Either(..)
+            | SymbolNode::Sum { .. }
+            | SymbolNode::Opaque => None,
         }
     }
 
     /// From now on the test holds.
     pub(crate) fn assume(&mut self, test: Test) {
-        if let Some(Node::Root { range, .. }) = self.nodes.get_mut(test.root.0 as usize) {
+        if let Some(SymbolNode::Root { range, .. }) = self.nodes.get_mut(test.root.0 as usize) {
             *range = range.within(test);
         }
     }
@@ -419,22 +422,25 @@ impl Symbols {
     /// From now on a truth value is what it is in this run.
     pub(crate) fn assume_truth(&mut self, truth: Symbol, holds: bool) {
         match self.get(truth) {
-            Node::Test(test) if holds => self.assume(test),
-            Node::Test(test) => self.assume(test.negated()),
-            Node::Both(a, b) if holds => {
+            SymbolNode::Test(test) if holds => self.assume(test),
+            SymbolNode::Test(test) => self.assume(test.negated()),
+            SymbolNode::Both(a, b) if holds => {
                 self.assume_truth(a, true);
                 self.assume_truth(b, true);
             }
-            Node::Either(a, b) if !holds => {
+            SymbolNode::Either(a, b) if !holds => {
                 self.assume_truth(a, false);
                 self.assume_truth(b, false);
             }
             // One of two, and which is not known.
-            Node::Both(a, b) | Node::Either(a, b) => {
+            SymbolNode::Both(a, b) | SymbolNode::Either(a, b) => {
                 self.blur(a);
                 self.blur(b);
             }
-            Node::Root { .. } | Node::Affine { .. } | Node::Sum { .. } | Node::Opaque => {
+            SymbolNode::Root { .. }
+            | SymbolNode::Affine { .. }
+            | SymbolNode::Sum { .. }
+            | SymbolNode::Opaque => {
                 self.assume_unknown();
             }
         }
@@ -444,16 +450,21 @@ impl Symbols {
     /// say.
     fn blur(&mut self, truth: Symbol) {
         match self.get(truth) {
-            Node::Test(test) => {
-                if let Some(Node::Root { range, .. }) = self.nodes.get_mut(test.root.0 as usize) {
+            SymbolNode::Test(test) => {
+                if let Some(SymbolNode::Root { range, .. }) =
+                    self.nodes.get_mut(test.root.0 as usize)
+                {
                     range.is_vague = true;
                 }
             }
-            Node::Both(a, b) | Node::Either(a, b) => {
+            SymbolNode::Both(a, b) | SymbolNode::Either(a, b) => {
                 self.blur(a);
                 self.blur(b);
             }
-            Node::Root { .. } | Node::Affine { .. } | Node::Sum { .. } | Node::Opaque => {
+            SymbolNode::Root { .. }
+            | SymbolNode::Affine { .. }
+            | SymbolNode::Sum { .. }
+            | SymbolNode::Opaque => {
                 self.assume_unknown();
             }
         }
@@ -468,8 +479,10 @@ impl Symbols {
             return Range::UNKNOWN;
         };
         match self.get(root) {
-            Node::Root { range, .. } if root == test.root => range.within(test).affine(times, plus),
-            Node::Root { range, .. } => range.affine(times, plus),
+            SymbolNode::Root { range, .. } if root == test.root => {
+                range.within(test).affine(times, plus)
+            }
+            SymbolNode::Root { range, .. } => range.affine(times, plus),
             _ => Range::UNKNOWN,
         }
     }
@@ -491,6 +504,6 @@ impl Symbols {
             has_holes: apart || yes.has_holes || no.has_holes,
             is_vague: yes.is_vague || no.is_vague,
         };
-        self.add(Node::Root { value, range })
+        self.add(SymbolNode::Root { value, range })
     }
 }

@@ -6,7 +6,7 @@ use crate::violation::{Kind, Stop};
 
 /// Memory that code may point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Region {
+pub(crate) enum Area {
     /// The frame and what lies below it.
     Stack,
     /// The addresses of buffers: of all, or in one table those of inputs and in another those of outputs.
@@ -33,7 +33,7 @@ pub(crate) enum Value {
     /// An address.
     Pointer(Pointer),
     /// Bytes from memory.
-    Data(Data),
+    Data(IndexedBytes),
 }
 
 /// An integer, and what is known of it beyond this run.
@@ -59,7 +59,7 @@ impl Number {
 /// An offset in a region, and the indices in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pointer {
-    pub(crate) region: Region,
+    pub(crate) region: Area,
     pub(crate) offset: i64,
     /// The sum of multiples of indices that is part of the offset.
     pub(crate) sum: Symbol,
@@ -67,7 +67,7 @@ pub(crate) struct Pointer {
 
 /// Bytes, and the number they are if they are an index.
 #[derive(Clone, Copy)]
-pub(crate) struct Data {
+pub(crate) struct IndexedBytes {
     pub(crate) bytes: [Label; 8],
     pub(crate) number: Option<Number>,
 }

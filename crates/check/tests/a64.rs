@@ -7,7 +7,7 @@ mod support {
     pub(crate) mod short;
 }
 
-use restride_check::{Form, Limits, Processor, Report, Subject, Unproved, check};
+use restride_check::{CallForm, CodeSubject, Limits, Processor, Report, Unproved, check};
 use restride_jit::{Compiler, Features, Listing};
 use restride_loops::{Verified, generate, verify};
 
@@ -26,10 +26,10 @@ fn followed(
     phases: &[usize],
     limits: &Limits,
 ) -> Result<Report, Box<Unproved>> {
-    let subject = Subject {
+    let subject = CodeSubject {
         processor: Processor::A64,
         code,
-        form: Form::Phases(phases),
+        form: CallForm::Phases(phases),
         kernel,
         callees: &[],
     };

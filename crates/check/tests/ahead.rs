@@ -9,7 +9,7 @@ mod support {
     pub(crate) mod x86;
 }
 
-use restride_check::{Kind, Limits, Processor, Report, Subject, Unproved, check};
+use restride_check::{CodeSubject, Kind, Limits, Processor, Report, Unproved, check};
 use restride_jit::{Compiler, Features, Standalone, Triple};
 use restride_loops::{Kernel, Role, Verified, generate, verify};
 
@@ -36,7 +36,7 @@ fn followed(
     bytes: &[u8],
     limits: &Limits,
 ) -> Result<Report, Box<Unproved>> {
-    let mut subject = Subject::ahead(processor, kernel, function);
+    let mut subject = CodeSubject::ahead(processor, kernel, function);
     subject.code = bytes;
     check(&subject, limits).map_err(Box::new)
 }

@@ -9,7 +9,7 @@ mod support {
 
 use std::collections::BTreeSet;
 
-use restride_check::{Form, Limits, Processor, Report, Subject, Unproved, check};
+use restride_check::{CallForm, CodeSubject, Limits, Processor, Report, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
 use restride_loops::{Stmt, Verified, generate, verify};
 
@@ -37,10 +37,10 @@ fn checked(
     short: Option<(usize, i64)>,
 ) -> Result<Report, Box<Unproved>> {
     let phases: Vec<usize> = native.phase_offsets().collect();
-    let subject = Subject {
+    let subject = CodeSubject {
         processor: Processor::X86,
         code: native.code(),
-        form: Form::Phases(&phases),
+        form: CallForm::Phases(&phases),
         kernel,
         callees: native.callees(),
     };

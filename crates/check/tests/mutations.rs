@@ -10,7 +10,7 @@ mod support {
 
 use guarded::Guarded;
 use iced_x86::{Decoder, DecoderOptions};
-use restride_check::{Form, Limits, Processor, Subject, Unproved, check};
+use restride_check::{CallForm, CodeSubject, Limits, Processor, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features};
 use restride_loops::{Role, Verified, generate, interpret, verify};
 
@@ -159,10 +159,10 @@ fn mutate(compiler: &mut Compiler, seed: u64, tried: &mut Tried) {
     let phases: Vec<usize> = native.phase_offsets().collect();
     let mut code = Code::new(native.code());
     let verdict = |code: &Code, steps: u64| -> Result<(u64, Vec<usize>), Box<Unproved>> {
-        let subject = Subject {
+        let subject = CodeSubject {
             processor: Processor::X86,
             code: code.bytes(),
-            form: Form::Phases(&phases),
+            form: CallForm::Phases(&phases),
             kernel: &kernel,
             callees: native.callees(),
         };

@@ -1,6 +1,6 @@
 //! A file of machine code written by hand, right and wrong, and what is said of it.
 
-use restride_check::{Form, Kind, Limit, Limits, Processor, Subject, Unproved, check};
+use restride_check::{CallForm, CodeSubject, Kind, Limit, Limits, Processor, Unproved, check};
 use restride_loops::{Kernel, Verified, verify};
 
 /// The bytes of a listing: hexadecimal digits up to a semicolon on each line.
@@ -20,10 +20,10 @@ fn assembled(listing: &str) -> Vec<u8> {
 }
 
 fn verdict(processor: Processor, kernel: &Verified, code: &[u8]) -> String {
-    let subject = Subject {
+    let subject = CodeSubject {
         processor,
         code,
-        form: Form::Phases(&[0]),
+        form: CallForm::Phases(&[0]),
         kernel,
         callees: &[],
     };
@@ -79,10 +79,10 @@ fn phases_are_counted() {
         .parse()
         .expect("a kernel");
     let kernel = verify(kernel).expect("a valid kernel");
-    let subject = Subject {
+    let subject = CodeSubject {
         processor: Processor::X86,
         code: &[0xc3],
-        form: Form::Phases(&[]),
+        form: CallForm::Phases(&[]),
         kernel: &kernel,
         callees: &[],
     };
@@ -97,10 +97,10 @@ fn limits_say_that_nothing_is_known() {
         .parse()
         .expect("a kernel");
     let kernel = verify(kernel).expect("a valid kernel");
-    let subject = Subject {
+    let subject = CodeSubject {
         processor: Processor::X86,
         code: &[0xeb, 0xfe],
-        form: Form::Phases(&[0]),
+        form: CallForm::Phases(&[0]),
         kernel: &kernel,
         callees: &[],
     };

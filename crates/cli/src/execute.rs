@@ -4,15 +4,15 @@ use clap::ValueEnum;
 use restride_exec::Executable;
 use restride_graph::oracle::{self, OracleError, Tensor};
 use restride_graph::{ValueId, ViewPolicy};
-use restride_jit::{CompileOptions, Compiler};
+use restride_jit::{CompileOptions, Compiler, JitError};
 use restride_loops::{Fault, Verified, interpret};
 use restride_lower::plan::IndexCheck;
-use restride_moves::{Planner, Target};
+use restride_moves::{Features, Planner, Target};
 
 use crate::failure::Failure;
-use crate::native::Bound;
+use crate::native::BoundKernel;
 use crate::signature::{Signature, Slot};
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// Ways to run a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,13 +30,13 @@ pub(crate) enum Rung {
 
 /// The outputs of a program, every one of them written, on dense inputs.
 pub(crate) fn execute(
-    program: &Program,
+    program: &AnyProgram,
     signature: &Signature,
     inputs: &[Tensor],
     rung: Rung,
 ) -> Result<Vec<Tensor>, Failure> {
     if rung == Rung::Oracle {
-        let Program::Graph(graph) = program else {
+        let AnyProgram::Graph(graph) = program else {
             let message = format!("the oracle runs graphs, this is a {}", program.stage());
             return Err(Failure::Usage(message));
         };
@@ -116,15 +116,17 @@ fn run_exec(
     }
 }
 
-/// The same, with code that knows what it calls.
-pub(crate) fn bind_with_contracts(
-    kernel: &Verified,
-    signature: &Signature,
-    inputs: Vec<Vec<u8>>,
-) -> Result<Bound, Failure> {
+/// A compiler whose code says what each of its calls does.
+pub(crate) fn compiler(level: Features, self_contained: bool) -> Result<Compiler, Failure> {
     let mut options = CompileOptions::default();
+    options.features = level;
     options.contracts = true;
-    bind_by(&mut compiler(options)?, kernel, signature, inputs)
+    options.self_contained = self_contained;
+    Compiler::new(options).map_err(no_code)
+}
+
+pub(crate) fn no_code(error: JitError) -> Failure {
+    Failure::Internal(format!("generating code: {error}"))
 }
 
 /// Compiles a kernel and gives it memory.
@@ -132,30 +134,11 @@ pub(crate) fn bind(
     kernel: &Verified,
     signature: &Signature,
     inputs: Vec<Vec<u8>>,
-) -> Result<Bound, Failure> {
-    bind_by(
-        &mut compiler(CompileOptions::default())?,
-        kernel,
-        signature,
-        inputs,
-    )
-}
-
-fn compiler(options: CompileOptions) -> Result<Compiler, Failure> {
-    Compiler::new(options).map_err(|error| Failure::Internal(format!("generating code: {error}")))
-}
-
-fn bind_by(
-    compiler: &mut Compiler,
-    kernel: &Verified,
-    signature: &Signature,
-    inputs: Vec<Vec<u8>>,
-) -> Result<Bound, Failure> {
-    let native = compiler
-        .compile(kernel)
-        .map_err(|error| Failure::Internal(format!("generating code: {error}")))?;
+) -> Result<BoundKernel, Failure> {
+    let mut compiler = compiler(Features::detect(), false)?;
+    let native = compiler.compile(kernel).map_err(no_code)?;
     let outputs = output_buffers(signature)?;
-    Bound::new(kernel, native, inputs, outputs)
+    BoundKernel::new(kernel, native, inputs, outputs)
         .ok_or_else(|| Failure::Internal("the kernel's buffers are not the program's".into()))
 }
 
@@ -208,7 +191,7 @@ pub(crate) fn input_buffers(
 
 /// An index that a check refused, in the words of the operator that demands it.
 fn refusal(
-    program: &Program,
+    program: &AnyProgram,
     checks: &[IndexCheck],
     code: u32,
     position: u64,
@@ -222,12 +205,12 @@ fn refusal(
     };
     let check = &checks[at];
     let op = match program {
-        Program::Graph(graph) => {
+        AnyProgram::Graph(graph) => {
             let value = ValueId::from_u32(check.op);
             let op = graph.get(value);
             op.map(|(op, _)| format!("{} {}", op.name(), graph.label(value)))
         }
-        Program::Canonical(_) | Program::Kernel(_) => None,
+        AnyProgram::Canonical(_) | AnyProgram::Kernel(_) => None,
     };
     let op = op.unwrap_or_else(|| format!("the gather of value {}", check.op));
     let limit = check.limit;

@@ -9,7 +9,7 @@ use restride_moves::Target;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::stages::{Lowered, Program, lower_for};
+use crate::stages::{AnyProgram, Lowered, lower_for};
 use crate::views::answers;
 use crate::ways::Ways;
 
@@ -18,7 +18,7 @@ pub(crate) struct Explanation {
     /// The program's own text.
     pub(crate) spelled: String,
     /// The rewrites, each as `(operator, rule, why)`.
-    pub(crate) rewrites: Vec<Step>,
+    pub(crate) rewrites: Vec<ShownRewrite>,
     /// The canonical form.
     pub(crate) canonical: Canonical,
     /// Plan, loops and decisions.
@@ -32,7 +32,7 @@ pub(crate) struct Explanation {
 }
 
 /// One rewrite, with the operator it was made on.
-pub(crate) struct Step {
+pub(crate) struct ShownRewrite {
     /// `%3 transpose`, or the value alone where there is no spelled graph.
     pub(crate) on: String,
     /// The rule's name.
@@ -43,13 +43,13 @@ pub(crate) struct Step {
 
 impl Explanation {
     /// Explains a program that is not a kernel yet.
-    pub(crate) fn of(program: &Program, views: ViewPolicy) -> Result<Self, Failure> {
+    pub(crate) fn of(program: &AnyProgram, views: ViewPolicy) -> Result<Self, Failure> {
         Self::of_machine(program, views, &Target::default())
     }
 
     /// The same, for a machine.
     pub(crate) fn of_machine(
-        program: &Program,
+        program: &AnyProgram,
         views: ViewPolicy,
         target: &Target,
     ) -> Result<Self, Failure> {
@@ -63,7 +63,7 @@ impl Explanation {
         let answers = answers(&lowered.plan, program);
         let rewrites = rewrites
             .iter()
-            .map(|step| Step::of(step, program))
+            .map(|step| ShownRewrite::of(step, program))
             .collect();
         Ok(Self {
             spelled: program.text(),
@@ -139,14 +139,14 @@ fn saturate(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-impl Step {
-    fn of(rewrite: &Rewrite, program: &Program) -> Self {
+impl ShownRewrite {
+    fn of(rewrite: &Rewrite, program: &AnyProgram) -> Self {
         let on = match program {
-            Program::Graph(graph) => match graph.get(rewrite.on) {
+            AnyProgram::Graph(graph) => match graph.get(rewrite.on) {
                 Some((op, _)) => format!("{} {}", graph.label(rewrite.on), op.name()),
                 None => rewrite.on.to_string(),
             },
-            Program::Canonical(_) | Program::Kernel(_) => rewrite.on.to_string(),
+            AnyProgram::Canonical(_) | AnyProgram::Kernel(_) => rewrite.on.to_string(),
         };
         Self {
             on,
@@ -156,7 +156,7 @@ impl Step {
     }
 }
 
-impl std::fmt::Display for Step {
+impl std::fmt::Display for ShownRewrite {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { on, rule, why } = self;
         // An operator is lowered by the rule of its own name.

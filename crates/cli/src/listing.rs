@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use restride_check::Contract;
-use restride_jit::{CompileOptions, Compiler, Features, JitError, Listing, NativeKernel};
+use restride_jit::{Features, Listing, NativeKernel};
 use restride_loops::Verified;
 
+use crate::execute::{compiler, no_code};
 use crate::failure::Failure;
 
 /// The code of a kernel with remarks after `;`.
@@ -23,12 +24,8 @@ const ARGUMENTS: &str = "the table of buffers b0, b1, ..; this chunk; of how man
 
 /// Compiles a kernel and comments on it.
 pub(crate) fn commented(kernel: &Verified, self_contained: bool) -> Result<Commented, Failure> {
-    let mut options = CompileOptions::default();
-    options.contracts = true;
-    options.self_contained = self_contained;
     let level = Features::detect();
-    options.features = level;
-    let mut compiler = Compiler::new(options).map_err(internal)?;
+    let mut compiler = compiler(level, self_contained)?;
     // Without executable memory there is still the code generator's own listing.
     let Ok((native, listing)) = compiler.compile_and_list(kernel) else {
         let Listing {
@@ -36,7 +33,7 @@ pub(crate) fn commented(kernel: &Verified, self_contained: bool) -> Result<Comme
             assembly,
             code,
             ..
-        } = compiler.listing(kernel).map_err(internal)?;
+        } = compiler.listing(kernel).map_err(no_code)?;
         return Ok(Commented {
             summary: format!("{} bytes for {level:?}", code.len()),
             clif: phases_of_clif(&clif, &Names(Vec::new())),
@@ -62,9 +59,8 @@ pub(crate) fn commented(kernel: &Verified, self_contained: bool) -> Result<Comme
 /// What the machine code of a kernel leaves to leaves, a call each; nothing where there is no
 /// machine code.
 pub(crate) fn calls(kernel: &Verified) -> Option<Vec<String>> {
-    let mut options = CompileOptions::default();
-    options.contracts = true;
-    let native = Compiler::new(options).ok()?.compile(kernel).ok()?;
+    let mut compiler = compiler(Features::detect(), false).ok()?;
+    let native = compiler.compile(kernel).ok()?;
     let callees = native.callees().iter();
     Some(callees.map(|callee| contract(&callee.contract)).collect())
 }
@@ -72,10 +68,6 @@ pub(crate) fn calls(kernel: &Verified) -> Option<Vec<String>> {
 /// Machine code, disassembled, with the same comments.
 pub(crate) fn disassembly(native: &NativeKernel) -> String {
     phases_of_assembly(native, &Names::of(native, Features::detect()))
-}
-
-fn internal(error: JitError) -> Failure {
-    Failure::Internal(format!("generating code: {error}"))
 }
 
 /// What addresses stand for.

@@ -9,19 +9,19 @@ use crate::failure::Failure;
 
 /// Which machine, and what code may use of it.
 #[derive(clap::Args)]
-pub(crate) struct Machine {
+pub(crate) struct MachineArgs {
     /// For code of this machine ahead of time, such as aarch64-unknown-linux-gnu
     #[arg(long, value_name = "TRIPLE")]
     pub(crate) target: Option<String>,
     /// With `--target`: what code may use of an x86-64
     #[arg(long, value_enum, default_value_t)]
-    level: Level,
+    level: LevelArg,
 }
 
 /// Levels of the processor by their names.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 #[allow(missing_docs, reason = "the names say it")]
-enum Level {
+enum LevelArg {
     #[default]
     Sse2,
     #[value(name = "sse4.1")]
@@ -31,15 +31,15 @@ enum Level {
     Avx512,
 }
 
-impl Machine {
+impl MachineArgs {
     /// What code may use of an x86-64.
     fn features(&self) -> Features {
         match self.level {
-            Level::Sse2 => Features::Sse2,
-            Level::Sse41 => Features::Sse41,
-            Level::Avx => Features::Avx,
-            Level::Avx2 => Features::Avx2,
-            Level::Avx512 => Features::Avx512,
+            LevelArg::Sse2 => Features::Sse2,
+            LevelArg::Sse41 => Features::Sse41,
+            LevelArg::Avx => Features::Avx,
+            LevelArg::Avx2 => Features::Avx2,
+            LevelArg::Avx512 => Features::Avx512,
         }
     }
 

@@ -6,7 +6,7 @@ use restride_jit::{NativeKernel, RunError};
 use restride_loops::{Role, Verified};
 
 /// A native kernel with memory for a call of it.
-pub(crate) struct Bound {
+pub(crate) struct BoundKernel {
     native: NativeKernel,
     /// Owners of what `table` points into.
     _inputs: Vec<Vec<u8>>,
@@ -15,7 +15,7 @@ pub(crate) struct Bound {
     table: Vec<*mut u8>,
 }
 
-impl Bound {
+impl BoundKernel {
     /// Binds machine code to the kernel it was made from, with inputs and outputs by number.
     /// Nothing if one is missing or too short.
     pub(crate) fn new(

@@ -5,7 +5,7 @@ use restride_graph::{ElementType, Graph, Sample, Strided, TensorType};
 use restride_loops::{Kernel, Role, Width};
 
 use crate::failure::Failure;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// One input or output.
 pub(crate) struct Slot {
@@ -30,11 +30,11 @@ const MAX_SLOTS: u32 = 4096;
 
 impl Signature {
     /// Of a program.
-    pub(crate) fn of(program: &Program) -> Result<Self, Failure> {
+    pub(crate) fn of(program: &AnyProgram) -> Result<Self, Failure> {
         match program {
-            Program::Graph(graph) => Ok(Self::of_graph(graph)),
-            Program::Canonical(canonical) => Self::of_canonical(canonical),
-            Program::Kernel(kernel) => Self::of_kernel(kernel),
+            AnyProgram::Graph(graph) => Ok(Self::of_graph(graph)),
+            AnyProgram::Canonical(canonical) => Self::of_canonical(canonical),
+            AnyProgram::Kernel(kernel) => Self::of_kernel(kernel),
         }
     }
 

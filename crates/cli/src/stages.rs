@@ -17,7 +17,7 @@ use crate::source::{Input, STAGES};
 use crate::written::Written;
 
 /// What a text turned out to be.
-pub(crate) enum Program {
+pub(crate) enum AnyProgram {
     /// Operators as spelled.
     Graph(Graph),
     /// Operators without their spelling.
@@ -36,7 +36,7 @@ pub(crate) struct Lowered {
     pub(crate) decisions: Vec<Decision>,
 }
 
-impl Program {
+impl AnyProgram {
     /// Reads a text; its first word tells the stage. One that starts with no known word is an
     /// expression.
     pub(crate) fn parse(input: &Input) -> Result<Self, Failure> {

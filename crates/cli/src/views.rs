@@ -3,7 +3,7 @@
 use restride_graph::{Graph, ViewPolicy};
 use restride_lower::plan::{Answer, Plan};
 
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// Whether an output may be answered by a view of an input, which is what an engine does.
 #[derive(clap::Args, Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ impl Views {
 }
 
 /// For each output that is a view, which one it is, and that a copy can be had.
-pub(crate) fn notes(plan: &Plan, program: &Program, verb: &str) -> Vec<String> {
+pub(crate) fn notes(plan: &Plan, program: &AnyProgram, verb: &str) -> Vec<String> {
     let views = answers(plan, program).into_iter().zip(&plan.answers);
     let views = views.filter(|(_, answer)| matches!(answer, Answer::View { .. }));
     views
@@ -33,10 +33,10 @@ pub(crate) fn notes(plan: &Plan, program: &Program, verb: &str) -> Vec<String> {
 }
 
 /// View or copy, an output each.
-pub(crate) fn answers(plan: &Plan, program: &Program) -> Vec<String> {
+pub(crate) fn answers(plan: &Plan, program: &AnyProgram) -> Vec<String> {
     let graph = match program {
-        Program::Graph(graph) => Some(graph),
-        Program::Canonical(_) | Program::Kernel(_) => None,
+        AnyProgram::Graph(graph) => Some(graph),
+        AnyProgram::Canonical(_) | AnyProgram::Kernel(_) => None,
     };
     let answers = plan.answers.iter().enumerate();
     answers

@@ -5,7 +5,7 @@ use restride_moves::{ByteBox, Planner, Target, cost};
 use serde_json::{Value, json};
 
 /// Moves of one box in one form.
-struct Group {
+struct BoxGroup {
     width: usize,
     dims: Vec<Dim>,
     form: Form,
@@ -20,7 +20,7 @@ struct Group {
 
 /// The ways of all moves of a kernel.
 pub(crate) struct Ways {
-    groups: Vec<Group>,
+    groups: Vec<BoxGroup>,
     /// About how many instructions the kernel executes and how many bytes it writes, where its code is not
     /// precompiled; what that costs is said in micro-operations.
     instructions: Option<(usize, usize)>,
@@ -37,7 +37,7 @@ impl Ways {
     /// Those that precompiled code takes on the machine that this runs on, or those that code of its own
     /// takes on another.
     pub(crate) fn of(kernel: &Kernel, target: &Target) -> Self {
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<BoxGroup> = Vec::new();
         let planner = Planner::new(target);
         let mut left: Vec<(&Stmt, u128)> = Vec::new();
         left.extend(kernel.phases.iter().flatten().map(|stmt| (stmt, 1)));
@@ -51,12 +51,14 @@ impl Ways {
                 Stmt::Move(it) => {
                     let width = kernel.buffer(it.dst.buffer);
                     let width = width.map_or(1, |buffer| buffer.width.bytes());
-                    let same = |group: &&mut Group| {
+                    let same = |group: &&mut BoxGroup| {
                         (group.width, &group.dims[..], group.form) == (width, &it.dims[..], it.form)
                     };
                     match groups.iter_mut().find(same) {
                         Some(group) => group.times = group.times.saturating_add(times),
-                        None => groups.extend(Group::of(&planner, width, &it.dims, it.form, times)),
+                        None => {
+                            groups.extend(BoxGroup::of(&planner, width, &it.dims, it.form, times))
+                        }
                     }
                 }
                 Stmt::Check { .. } | Stmt::Index { .. } | Stmt::Gather(_) | Stmt::Fill { .. } => {}
@@ -77,7 +79,7 @@ impl Ways {
         (copied > 0.0).then(|| self.sum(|group| group.chosen.1) / copied)
     }
 
-    fn sum(&self, of: fn(&Group) -> usize) -> f64 {
+    fn sum(&self, of: fn(&BoxGroup) -> usize) -> f64 {
         let all = self
             .groups
             .iter()
@@ -115,7 +117,7 @@ impl Ways {
                 ))
             }
         };
-        self.groups.iter().map(Group::line).chain(all).collect()
+        self.groups.iter().map(BoxGroup::line).chain(all).collect()
     }
 
     /// For programs.
@@ -139,7 +141,7 @@ impl Ways {
     }
 }
 
-impl Group {
+impl BoxGroup {
     fn of(planner: &Planner, width: usize, dims: &[Dim], form: Form, times: u128) -> Option<Self> {
         let shape = ByteBox::of_move(dims, width).ok()?;
         let bytes = shape.bytes();

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::error::{CallError, RunError};
 use crate::frame::{FEW, with_frame};
-use crate::node::{Node, Phases};
+use crate::node::{Phases, PreparedStmt};
 use crate::prepare::prepare;
 use crate::run::{self, Buffers};
 
@@ -57,7 +57,7 @@ impl Executable {
 
     /// About how many bytes it keeps alive beside its kernel.
     pub fn bytes(&self) -> usize {
-        self.phases.iter().flatten().map(Node::bytes).sum()
+        self.phases.iter().flatten().map(PreparedStmt::bytes).sum()
     }
 
     /// Bytes of scratch that [`Executable::run_with`] needs.

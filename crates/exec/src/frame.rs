@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::error::CallError;
-use crate::slots::Slot;
+use crate::slots::FrameSlot;
 
 /// The value of an index that is out of range; no variable has it otherwise.
 pub(crate) const OUTSIDE: i64 = i64::MIN;
@@ -62,7 +62,7 @@ impl Address {
     }
 
     /// Adds a slot that it grows with.
-    pub(crate) fn grow(&mut self, slot: &Slot, coeff: isize) {
+    pub(crate) fn grow(&mut self, slot: &FrameSlot, coeff: isize) {
         let at = match slot.is_index {
             true => self.indices as usize,
             false => self.terms.len(),

@@ -7,24 +7,24 @@ use smallvec::SmallVec;
 use crate::frame::Address;
 
 /// The nodes of each phase.
-pub(crate) type Phases = SmallVec<[Vec<Node>; 3]>;
+pub(crate) type Phases = SmallVec<[Vec<PreparedStmt>; 3]>;
 
 /// A statement, prepared.
-pub(crate) enum Node {
+pub(crate) enum PreparedStmt {
     Loop {
         slot: usize,
         extent: i64,
         parallel: bool,
-        body: Vec<Node>,
+        body: Vec<PreparedStmt>,
         /// All of a parallel loop as one leaf, where that can be.
-        whole: Option<Box<Node>>,
+        whole: Option<Box<PreparedStmt>>,
     },
     Index {
         slot: usize,
         place: Address,
         norm: Norm,
     },
-    Check(Box<Check>),
+    Check(Box<PreparedCheck>),
     Move {
         leaf: Leaf,
         /// Writes zeros where the source mentions an index out of range.
@@ -39,32 +39,32 @@ pub(crate) enum Node {
     },
 }
 
-impl Node {
+impl PreparedStmt {
     /// About how many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
         let beside = match self {
-            Node::Loop { body, whole, .. } => {
+            PreparedStmt::Loop { body, whole, .. } => {
                 let whole = whole.as_ref().map_or(0, |whole| whole.bytes());
-                whole + body.iter().map(Node::bytes).sum::<usize>()
+                whole + body.iter().map(PreparedStmt::bytes).sum::<usize>()
             }
-            Node::Index { .. } => 0,
-            Node::Check(check) => size_of::<Check>() + size_of_val(&*check.loops),
-            Node::Move { leaf, zero, .. } => {
+            PreparedStmt::Index { .. } => 0,
+            PreparedStmt::Check(check) => size_of::<PreparedCheck>() + size_of_val(&*check.loops),
+            PreparedStmt::Move { leaf, zero, .. } => {
                 let zero = zero.as_ref();
                 leaf.bytes() + zero.map_or(0, |it| size_of::<Leaf>() + it.bytes())
             }
-            Node::Gather(gather) => {
+            PreparedStmt::Gather(gather) => {
                 let zero = gather.zero.as_ref().map_or(0, Leaf::bytes);
                 size_of::<GatherNode>() + gather.leaf.bytes() + zero
             }
-            Node::Fill { leaf, .. } => leaf.bytes(),
+            PreparedStmt::Fill { leaf, .. } => leaf.bytes(),
         };
-        size_of::<Node>() + beside
+        size_of::<PreparedStmt>() + beside
     }
 }
 
 /// A check, and the loops around it, whose iterations count in the position it reports.
-pub(crate) struct Check {
+pub(crate) struct PreparedCheck {
     pub(crate) index: Address,
     /// What it looks at, outermost first. Dimensions of stride 0 are left out: the indices are
     /// the same again, and the first position of each is what counts.

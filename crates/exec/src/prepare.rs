@@ -5,7 +5,7 @@ use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
 
 use crate::frame::Address;
-use crate::node::{Check, CheckDim, GatherNode, Node, Phases};
+use crate::node::{CheckDim, GatherNode, Phases, PreparedCheck, PreparedStmt};
 use crate::pace::is_long;
 use crate::slots::{Loaded, Slots};
 
@@ -31,7 +31,7 @@ struct Preparer<'k> {
 }
 
 impl Preparer<'_> {
-    fn block(&mut self, stmts: &[Stmt]) -> Result<Vec<Node>, PrepareError> {
+    fn block(&mut self, stmts: &[Stmt]) -> Result<Vec<PreparedStmt>, PrepareError> {
         let mut loaded = Loaded::default();
         // As many as there are, and no more: these are kept.
         let mut nodes = Vec::with_capacity(stmts.len());
@@ -43,7 +43,7 @@ impl Preparer<'_> {
         Ok(nodes)
     }
 
-    fn stmt(&mut self, stmt: &Stmt, loaded: &mut Loaded) -> Result<Node, PrepareError> {
+    fn stmt(&mut self, stmt: &Stmt, loaded: &mut Loaded) -> Result<PreparedStmt, PrepareError> {
         match stmt {
             Stmt::For {
                 var,
@@ -64,7 +64,7 @@ impl Preparer<'_> {
                         let slot = self.slots.enter(*var, *extent);
                         let body = self.block(body)?;
                         self.slots.leave();
-                        Ok(Node::Loop {
+                        Ok(PreparedStmt::Loop {
                             slot,
                             extent: *extent,
                             parallel: *parallel,
@@ -76,7 +76,7 @@ impl Preparer<'_> {
             }
             Stmt::Index { var, place, norm } => {
                 let place = self.address(place)?;
-                Ok(Node::Index {
+                Ok(PreparedStmt::Index {
                     slot: self.slots.load(*var, loaded),
                     place,
                     norm: *norm,
@@ -94,7 +94,7 @@ impl Preparer<'_> {
         }
     }
 
-    fn leaf(&self, leaf: &Leaflike) -> Result<Node, PrepareError> {
+    fn leaf(&self, leaf: &Leaflike) -> Result<PreparedStmt, PrepareError> {
         match leaf {
             Leaflike::Move(m) => self.leaf_move(m),
             Leaflike::Gather(g) => self.leaf_gather(g),
@@ -108,7 +108,7 @@ impl Preparer<'_> {
         dims: &[(i64, i64)],
         norm: &Norm,
         code: u32,
-    ) -> Result<Node, PrepareError> {
+    ) -> Result<PreparedStmt, PrepareError> {
         let width = self.width(index)?;
         let mut count = 1u64;
         let mut dims: SmallVec<[CheckDim; 6]> = dims
@@ -126,7 +126,7 @@ impl Preparer<'_> {
             .filter(|dim| dim.stride != 0)
             .collect();
         dims.reverse();
-        Ok(Node::Check(Box::new(Check {
+        Ok(PreparedStmt::Check(Box::new(PreparedCheck {
             index: self.address(index)?,
             dims,
             count,
@@ -136,11 +136,11 @@ impl Preparer<'_> {
         })))
     }
 
-    fn leaf_move(&self, m: &Move) -> Result<Node, PrepareError> {
+    fn leaf_move(&self, m: &Move) -> Result<PreparedStmt, PrepareError> {
         let width = self.width(&m.dst)?;
         let src = self.address(&m.src)?;
         let zeros = || m.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
-        Ok(Node::Move {
+        Ok(PreparedStmt::Move {
             leaf: Leaf::prepare_move(&m.dims, width, m.form, self.planner)?,
             zero: self.zero(src.is_indexed(), zeros, width)?.map(Box::new),
             dst: self.address(&m.dst)?,
@@ -148,7 +148,7 @@ impl Preparer<'_> {
         })
     }
 
-    fn leaf_gather(&self, g: &Gather) -> Result<Node, PrepareError> {
+    fn leaf_gather(&self, g: &Gather) -> Result<PreparedStmt, PrepareError> {
         let width = self.width(&g.dst)?;
         let (src, index) = (self.address(&g.src)?, self.address(&g.index)?);
         let zeros = || {
@@ -156,7 +156,7 @@ impl Preparer<'_> {
             rows.chain(g.dims.iter().map(|dim| (dim.extent, dim.dst)))
                 .collect()
         };
-        Ok(Node::Gather(Box::new(GatherNode {
+        Ok(PreparedStmt::Gather(Box::new(GatherNode {
             leaf: GatherLeaf::prepare(g, width, self.planner)?,
             zero: self.zero(src.is_indexed() || index.is_indexed(), zeros, width)?,
             dst: self.address(&g.dst)?,
@@ -170,8 +170,8 @@ impl Preparer<'_> {
         dst: &Place,
         dims: &[(i64, i64)],
         bits: u128,
-    ) -> Result<Node, PrepareError> {
-        Ok(Node::Fill {
+    ) -> Result<PreparedStmt, PrepareError> {
+        Ok(PreparedStmt::Fill {
             leaf: Leaf::prepare_fill(dims, self.width(dst)?, bits, self.planner)?,
             dst: self.address(dst)?,
         })

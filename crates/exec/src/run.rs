@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::error::CheckFailure;
 use crate::frame::{Address, Frame, OUTSIDE};
-use crate::node::{Check, CheckDim, GatherNode, Node};
+use crate::node::{CheckDim, GatherNode, PreparedCheck, PreparedStmt};
 
 /// Where the buffers of a call are. A call allocates nothing, so the kernel's constants are looked
 /// up here instead of being entered into a table of the call's own.
@@ -36,7 +36,7 @@ impl Buffers<'_> {
 /// addresses; outputs and scratch overlap nothing and nobody else uses them, except for other
 /// chunks of the same phase; earlier phases have ended.
 pub(crate) unsafe fn chunk(
-    phase: &[Node],
+    phase: &[PreparedStmt],
     buffers: Buffers<'_>,
     frame: &mut Frame,
     chunk: u32,
@@ -46,7 +46,7 @@ pub(crate) unsafe fn chunk(
         // SAFETY: the caller's.
         unsafe {
             match node {
-                Node::Loop {
+                PreparedStmt::Loop {
                     slot,
                     extent,
                     parallel: true,
@@ -59,12 +59,12 @@ pub(crate) unsafe fn chunk(
                         iterate(*slot, share, body, buffers, frame)?;
                     }
                 },
-                Node::Loop { .. }
-                | Node::Index { .. }
-                | Node::Check(_)
-                | Node::Move { .. }
-                | Node::Gather(_)
-                | Node::Fill { .. } => {
+                PreparedStmt::Loop { .. }
+                | PreparedStmt::Index { .. }
+                | PreparedStmt::Check(_)
+                | PreparedStmt::Move { .. }
+                | PreparedStmt::Gather(_)
+                | PreparedStmt::Fill { .. } => {
                     if chunk == 0 {
                         one_of(phase, at, buffers, frame)?;
                     }
@@ -82,12 +82,12 @@ pub(crate) unsafe fn chunk(
 unsafe fn iterate(
     slot: usize,
     values: Range<i64>,
-    body: &[Node],
+    body: &[PreparedStmt],
     buffers: Buffers<'_>,
     frame: &mut Frame,
 ) -> Result<(), CheckFailure> {
     if let [
-        Node::Move {
+        PreparedStmt::Move {
             leaf,
             zero: None,
             dst,
@@ -120,7 +120,7 @@ unsafe fn iterate(
 /// As [`chunk`].
 #[inline]
 unsafe fn one_of(
-    block: &[Node],
+    block: &[PreparedStmt],
     at: usize,
     buffers: Buffers<'_>,
     frame: &mut Frame,
@@ -128,7 +128,9 @@ unsafe fn one_of(
     // SAFETY: the caller's.
     match (unsafe { one(&block[at], buffers, frame) }, &block[at]) {
         // SAFETY: the caller's; no statement stands between checks that are one.
-        (Err(failure), Node::Check(_)) => Err(unsafe { first(failure, block, at, buffers, frame) }),
+        (Err(failure), PreparedStmt::Check(_)) => {
+            Err(unsafe { first(failure, block, at, buffers, frame) })
+        }
         (done, _) => done,
     }
 }
@@ -140,12 +142,12 @@ unsafe fn one_of(
 #[cold]
 unsafe fn first(
     mut failure: CheckFailure,
-    block: &[Node],
+    block: &[PreparedStmt],
     at: usize,
     buffers: Buffers<'_>,
     frame: &Frame,
 ) -> CheckFailure {
-    let own = |node: &&Node| matches!(node, Node::Check(check) if check.code == failure.code);
+    let own = |node: &&PreparedStmt| matches!(node, PreparedStmt::Check(check) if check.code == failure.code);
     let before = block[..at].iter().rev().take_while(own).count();
     let after = block[at + 1..].iter().take_while(own).count();
     let members = (before + 1 + after) as u64;
@@ -156,7 +158,7 @@ unsafe fn first(
     failure.position = side_by_side(failure.position, 0);
     // Those before it have held.
     for (node, member) in block[at + 1..].iter().zip(1..=after) {
-        if let Node::Check(other) = node
+        if let PreparedStmt::Check(other) = node
             // SAFETY: the caller's.
             && let Err(other) = unsafe { check(other, buffers, frame) }
         {
@@ -172,15 +174,19 @@ unsafe fn first(
 /// # Safety
 /// As [`chunk`].
 #[inline]
-unsafe fn one(node: &Node, buffers: Buffers<'_>, frame: &mut Frame) -> Result<(), CheckFailure> {
+unsafe fn one(
+    node: &PreparedStmt,
+    buffers: Buffers<'_>,
+    frame: &mut Frame,
+) -> Result<(), CheckFailure> {
     // SAFETY: the verifier has shown that every box lies in its buffers for all values that
     // variables take, and that no load sees memory that is not written or being written.
     unsafe {
         match node {
-            Node::Loop {
+            PreparedStmt::Loop {
                 slot, extent, body, ..
             } => iterate(*slot, 0..*extent, body, buffers, frame)?,
-            Node::Index { slot, place, norm } => {
+            PreparedStmt::Index { slot, place, norm } => {
                 frame[*slot] = if place.is_outside(frame) {
                     OUTSIDE
                 } else {
@@ -188,8 +194,8 @@ unsafe fn one(node: &Node, buffers: Buffers<'_>, frame: &mut Frame) -> Result<()
                     norm.select(value).unwrap_or(OUTSIDE)
                 };
             }
-            Node::Check(c) => check(c, buffers, frame)?,
-            Node::Move {
+            PreparedStmt::Check(c) => check(c, buffers, frame)?,
+            PreparedStmt::Move {
                 leaf,
                 zero,
                 dst,
@@ -201,8 +207,8 @@ unsafe fn one(node: &Node, buffers: Buffers<'_>, frame: &mut Frame) -> Result<()
                     _ => leaf.call(to, buffers.at(src, frame)),
                 }
             }
-            Node::Gather(g) => gather(g, buffers, frame),
-            Node::Fill { leaf, dst } => {
+            PreparedStmt::Gather(g) => gather(g, buffers, frame),
+            PreparedStmt::Fill { leaf, dst } => {
                 let to = buffers.at(dst, frame);
                 leaf.call(to, to);
             }
@@ -230,8 +236,12 @@ unsafe fn gather(g: &GatherNode, buffers: Buffers<'_>, frame: &Frame) {
 
 /// # Safety
 /// As [`chunk`].
-unsafe fn check(c: &Check, buffers: Buffers<'_>, frame: &Frame) -> Result<(), CheckFailure> {
-    let Check {
+unsafe fn check(
+    c: &PreparedCheck,
+    buffers: Buffers<'_>,
+    frame: &Frame,
+) -> Result<(), CheckFailure> {
+    let PreparedCheck {
         dims,
         count,
         norm,

@@ -38,7 +38,7 @@ struct Index {
 pub(crate) struct Loaded(BinaryHeap<Reverse<(usize, usize)>>);
 
 /// A variable as addresses have it.
-pub(crate) struct Slot {
+pub(crate) struct FrameSlot {
     pub(crate) number: usize,
     pub(crate) is_index: bool,
 }
@@ -138,12 +138,12 @@ impl Slots {
     }
 
     /// The slot of a variable, if it is in scope.
-    pub(crate) fn find(&self, var: Var) -> Option<Slot> {
+    pub(crate) fn find(&self, var: Var) -> Option<FrameSlot> {
         let of_loop = self.loops.iter().find(|known| known.0 == var);
         let of_loop = of_loop.map(|known| (known.1, false));
         let loaded = || Some((self.loaded[self.at(var)?].slot?, true));
         let (number, is_index) = of_loop.or_else(loaded)?;
-        Some(Slot { number, is_index })
+        Some(FrameSlot { number, is_index })
     }
 
     /// The loops around the statement at hand, outermost first, and how often they run.

@@ -40,7 +40,7 @@ pub const MAX_VALUES: usize = 1 << 20;
 #[derive(Clone)]
 pub struct Graph {
     name: Arc<str>,
-    values: Vec<Value>,
+    values: Vec<Definition>,
     inputs: Vec<ValueId>,
     outputs: Vec<Output>,
     names: Arc<HashMap<Arc<str>, ValueId>>,
@@ -51,7 +51,7 @@ pub struct Graph {
 
 /// One value with the operator that makes it.
 #[derive(Clone, Debug)]
-pub(crate) struct Value {
+pub(crate) struct Definition {
     op: Op,
     ty: TensorType,
     name: Option<Arc<str>>,
@@ -362,7 +362,7 @@ impl Graph {
     }
 
     fn append(&mut self, op: Op, ty: TensorType) {
-        self.values.push(Value {
+        self.values.push(Definition {
             op,
             ty,
             name: None,
@@ -465,7 +465,7 @@ impl Graph {
 
     /// What a value is called in messages and in the text form: `%name`, or `%N`.
     pub fn label(&self, value: ValueId) -> impl fmt::Display + '_ {
-        Label(self.value_name(value), value)
+        ShownLabel(self.value_name(value), value)
     }
 
     /// For every value, whether some output depends on it.
@@ -485,7 +485,7 @@ impl Graph {
     }
 }
 
-impl Value {
+impl Definition {
     /// What makes it equal to another: all but where it was read from.
     fn parts(&self) -> (&Op, &TensorType, Option<&str>) {
         (&self.op, &self.ty, self.name.as_deref())
@@ -497,7 +497,8 @@ impl PartialEq for Graph {
         self.name == other.name
             && self.outputs == other.outputs
             && self.inputs == other.inputs
-            && (self.values.iter().map(Value::parts)).eq(other.values.iter().map(Value::parts))
+            && (self.values.iter().map(Definition::parts))
+                .eq(other.values.iter().map(Definition::parts))
     }
 }
 
@@ -514,9 +515,9 @@ impl Hash for Graph {
     }
 }
 
-struct Label<'a>(Option<&'a str>, ValueId);
+struct ShownLabel<'a>(Option<&'a str>, ValueId);
 
-impl fmt::Display for Label<'_> {
+impl fmt::Display for ShownLabel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(name) => write!(f, "%{name}"),

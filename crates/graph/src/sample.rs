@@ -43,15 +43,15 @@ impl Sample {
 
     /// As text, for elements of this type.
     pub fn of(&self, element: ElementType) -> impl Display + '_ {
-        Spelled(self, element)
+        SpelledSample(self, element)
     }
 }
 
-struct Spelled<'a>(&'a Sample, ElementType);
+struct SpelledSample<'a>(&'a Sample, ElementType);
 
-impl Display for Spelled<'_> {
+impl Display for SpelledSample<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Spelled(sample, element) = *self;
+        let SpelledSample(sample, element) = *self;
         match sample {
             Sample::Labels(number) => write!(f, "labels {number}"),
             Sample::Bits(all) => {

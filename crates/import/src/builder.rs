@@ -7,8 +7,8 @@ use restride_graph::{Constant, Graph, TensorType, ValueId, oracle};
 
 use crate::error::{ImportError, shown};
 use crate::fold;
-use crate::model::{Model, Node, NodeId, Role, Scope, Tensor, TensorId, Unknown};
-use crate::options::Options;
+use crate::model::{Model, ModelNode, NodeId, Role, Scope, Tensor, TensorId, Unknown};
+use crate::options::ImportOptions;
 use crate::rewrite::{DOMAIN, OPERATOR};
 use crate::rules::{self, Ask};
 use crate::spell::{self, Attributes, Framework, Inputs, SpellError, blocks};
@@ -23,7 +23,7 @@ pub(crate) const MAX_VALUE: usize = 1 << 16;
 const MAX_WORK: usize = 1 << 25;
 
 /// A node as its file has it.
-pub(crate) struct Call {
+pub(crate) struct NodeCall {
     pub(crate) name: String,
     pub(crate) op: String,
     pub(crate) domain: String,
@@ -41,6 +41,17 @@ pub(crate) struct Fact {
     pub(crate) ty: Result<TensorType, Unknown>,
     pub(crate) value: Option<Constant>,
     pub(crate) fixed: bool,
+}
+
+impl Fact {
+    /// Of a tensor of which no more than its type is known, or why not even that.
+    pub(crate) fn of(ty: Result<TensorType, Unknown>) -> Self {
+        Self {
+            ty,
+            value: None,
+            fixed: false,
+        }
+    }
 }
 
 /// A model that grows.
@@ -99,7 +110,7 @@ impl Builder {
     }
 
     /// Adds a node whose role and outputs follow from what is known; gives its outputs.
-    pub(crate) fn node(&mut self, call: Call) -> Result<Vec<Option<TensorId>>, ImportError> {
+    pub(crate) fn node(&mut self, call: NodeCall) -> Result<Vec<Option<TensorId>>, ImportError> {
         let (role, facts) = self.judge(&call);
         self.add(call, Vec::new(), role, facts)
     }
@@ -107,7 +118,7 @@ impl Builder {
     /// Adds a node that somebody has judged already.
     pub(crate) fn add(
         &mut self,
-        call: Call,
+        call: NodeCall,
         captured: Vec<TensorId>,
         role: Role,
         mut facts: Vec<Fact>,
@@ -126,17 +137,15 @@ impl Builder {
                 outputs.push(None);
                 continue;
             };
-            let mut fact = fact.unwrap_or_else(|| Fact {
-                ty: Err(unknown(&label, "it has more outputs than are known")),
-                value: None,
-                fixed: false,
+            let mut fact = fact.unwrap_or_else(|| {
+                Fact::of(Err(unknown(&label, "it has more outputs than are known")))
             });
             if let (Err(_), Some(recorded)) = (&fact.ty, recorded) {
                 fact.ty = Ok(recorded.clone());
             }
             outputs.push(Some(self.tensor(name, fact, Some(id))));
         }
-        self.model.nodes.push(Node {
+        self.model.nodes.push(ModelNode {
             name: call.name,
             op: call.op,
             domain: call.domain,
@@ -152,7 +161,7 @@ impl Builder {
     }
 
     /// The role of a node and what is known of its outputs.
-    fn judge(&mut self, call: &Call) -> (Role, Vec<Fact>) {
+    fn judge(&mut self, call: &NodeCall) -> (Role, Vec<Fact>) {
         let given = call.inputs.iter().flatten();
         let fixed =
             given.clone().all(|&id| self.model.tensor(id).fixed) && !rules::is_random(&call.op);
@@ -188,7 +197,7 @@ impl Builder {
     }
 
     /// A node that moves data, and its types by the rules of the graph.
-    fn movement(&mut self, call: &Call, fixed: bool) -> Result<(Role, Vec<Fact>), Unknown> {
+    fn movement(&mut self, call: &NodeCall, fixed: bool) -> Result<(Role, Vec<Fact>), Unknown> {
         let label = label(call);
         for &id in call.inputs.iter().flatten() {
             if let Err(why) = &self.model.tensor(id).ty {
@@ -259,7 +268,7 @@ impl Builder {
     /// Any other node.
     fn compute(
         &mut self,
-        call: &Call,
+        call: &NodeCall,
         own: bool,
         fixed: bool,
     ) -> Result<(Role, Vec<Fact>), Unknown> {
@@ -328,7 +337,7 @@ impl Builder {
     }
 
     /// The model, with the nodes marked that nobody needs.
-    pub(crate) fn finish(mut self, options: &Options) -> Model {
+    pub(crate) fn finish(mut self, options: &ImportOptions) -> Model {
         let model = &mut self.model;
         let mut needed = vec![false; model.tensors.len()];
         let roots = model.scopes.iter().flat_map(|scope| &scope.outputs);
@@ -361,7 +370,7 @@ impl Builder {
 }
 
 /// How messages name a node that is not in the model yet.
-fn label(call: &Call) -> String {
+fn label(call: &NodeCall) -> String {
     match call.name.as_str() {
         "" => match call.outputs.iter().flatten().next() {
             Some((output, _)) => format!("{} \"{}\"", shown(&call.op), shown(output)),

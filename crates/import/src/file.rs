@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::ImportError;
-use crate::group::{Group, Program};
+use crate::group::{GroupProgram, NodeGroup};
 use crate::model::Model;
-use crate::options::Options;
+use crate::options::ImportOptions;
 use crate::rewrite::Rewritten;
 use crate::{onnx, openvino};
 
@@ -23,13 +23,13 @@ const MAX_BYTES: u64 = 4 << 30;
 /// println!("{} groups of nodes move data", model.groups().len());
 /// # Ok::<(), restride_import::ImportError>(())
 /// ```
-pub fn open(path: &Path, options: &Options) -> Result<Model, ImportError> {
-    Source::open(path)?.model(options)
+pub fn open(path: &Path, options: &ImportOptions) -> Result<Model, ImportError> {
+    ModelSource::open(path)?.model(options)
 }
 
 /// What a model's files hold, to be read at one size or another.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct ModelSource {
     bytes: Vec<u8>,
     /// What lies beside an IR; nothing for ONNX.
     weights: Option<Vec<u8>>,
@@ -38,9 +38,9 @@ pub struct Source {
     folder: Option<PathBuf>,
 }
 
-impl Source {
+impl ModelSource {
     /// A file, and the `.bin` beside it if it is an IR.
-    pub fn open(path: &Path) -> Result<Source, ImportError> {
+    pub fn open(path: &Path) -> Result<ModelSource, ImportError> {
         let bytes = read(path)?;
         let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").is_some();
@@ -50,7 +50,7 @@ impl Source {
             true => Some(read(&beside)?),
             false => None,
         };
-        Ok(Source {
+        Ok(ModelSource {
             bytes,
             weights,
             is_ir,
@@ -60,8 +60,8 @@ impl Source {
 
     /// The bytes of an ONNX file.
     #[must_use]
-    pub fn onnx(bytes: impl Into<Vec<u8>>) -> Source {
-        Source {
+    pub fn onnx(bytes: impl Into<Vec<u8>>) -> ModelSource {
+        ModelSource {
             bytes: bytes.into(),
             weights: None,
             is_ir: false,
@@ -71,8 +71,8 @@ impl Source {
 
     /// The text of an IR, and its weights.
     #[must_use]
-    pub fn openvino(text: impl Into<String>, weights: Option<Vec<u8>>) -> Source {
-        Source {
+    pub fn openvino(text: impl Into<String>, weights: Option<Vec<u8>>) -> ModelSource {
+        ModelSource {
             bytes: text.into().into_bytes(),
             weights,
             is_ir: true,
@@ -104,7 +104,7 @@ impl Source {
     pub fn rewrite(
         &self,
         model: &Model,
-        groups: &[(&Group, &Program)],
+        groups: &[(&NodeGroup, &GroupProgram)],
     ) -> Result<Rewritten, ImportError> {
         match self.is_ir {
             true => openvino::rewrite(self.text()?, model, groups),
@@ -119,7 +119,7 @@ impl Source {
     }
 
     /// The model at certain sizes of its inputs.
-    pub fn model(&self, options: &Options) -> Result<Model, ImportError> {
+    pub fn model(&self, options: &ImportOptions) -> Result<Model, ImportError> {
         let mut options = options.clone();
         if options.folder.is_none() {
             options.folder.clone_from(&self.folder);

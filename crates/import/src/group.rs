@@ -17,7 +17,7 @@ const MAX_TABLE: usize = 1 << 19;
 
 /// Nodes of one scope that can run as one, and what goes in and out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct NodeGroup {
     /// The list of nodes that they are in.
     pub scope: usize,
     /// The nodes, in order.
@@ -30,7 +30,7 @@ pub struct Group {
 
 /// A group as a graph that compiles.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct GroupProgram {
     /// The graph.
     pub graph: Graph,
     /// The tensor of each input of the graph.
@@ -44,16 +44,16 @@ pub struct Program {
 impl Model {
     /// The groups of nodes that move data, in the order of their first nodes.
     #[must_use]
-    pub fn groups(&self) -> Vec<Group> {
+    pub fn groups(&self) -> Vec<NodeGroup> {
         let mut groups = Vec::new();
         for scope in 0..self.scopes.len() {
             self.groups_of(scope, &mut groups);
         }
-        groups.sort_by_key(|group: &Group| group.nodes.first().copied());
+        groups.sort_by_key(|group: &NodeGroup| group.nodes.first().copied());
         groups
     }
 
-    fn groups_of(&self, scope: usize, groups: &mut Vec<Group>) {
+    fn groups_of(&self, scope: usize, groups: &mut Vec<NodeGroup>) {
         let mut graph = Partition::new();
         let mut numbers = Vec::new();
         for (id, node) in self.numbered().filter(|(_, node)| node.scope == scope) {
@@ -76,7 +76,7 @@ impl Model {
             graph.hand_out(output.index());
         }
         let tensor = |&value: &usize| TensorId(value as u32);
-        groups.extend(graph.groups().into_iter().map(|group| Group {
+        groups.extend(graph.groups().into_iter().map(|group| NodeGroup {
             scope,
             nodes: group.nodes.iter().map(|&node| numbers[node]).collect(),
             inputs: group.inputs.iter().map(tensor).collect(),
@@ -85,11 +85,11 @@ impl Model {
     }
 
     /// A group as a program. Small weights stand in it, large ones are inputs of it.
-    pub fn program(&self, group: &Group) -> Result<Program, ImportError> {
+    pub fn program(&self, group: &NodeGroup) -> Result<GroupProgram, ImportError> {
         // Once to find the inputs, and once with all of them before the first operator.
         let (_, inputs, _) = self.spelled(group, &[])?;
         let (graph, _, ends) = self.spelled(group, &inputs)?;
-        Ok(Program {
+        Ok(GroupProgram {
             graph,
             inputs,
             outputs: group.outputs.clone(),
@@ -101,7 +101,7 @@ impl Model {
     /// the graph has after each node.
     fn spelled(
         &self,
-        group: &Group,
+        group: &NodeGroup,
         first: &[TensorId],
     ) -> Result<(Graph, Vec<TensorId>, Vec<usize>), ImportError> {
         let name = match group.nodes.first() {
@@ -151,9 +151,9 @@ impl Model {
     }
 
     /// One node as a program.
-    pub fn node_program(&self, id: NodeId) -> Result<Program, ImportError> {
+    pub fn node_program(&self, id: NodeId) -> Result<GroupProgram, ImportError> {
         let node = self.node(id);
-        self.program(&Group {
+        self.program(&NodeGroup {
             scope: node.scope,
             nodes: vec![id],
             inputs: Vec::new(),
@@ -162,7 +162,7 @@ impl Model {
     }
 
     /// A model of movement alone, as one program from its inputs to its outputs.
-    pub fn whole(&self) -> Result<Program, ImportError> {
+    pub fn whole(&self) -> Result<GroupProgram, ImportError> {
         let mut nodes = Vec::new();
         for (id, node) in self.numbered() {
             match &node.role {
@@ -177,7 +177,7 @@ impl Model {
                 }
             }
         }
-        self.program(&Group {
+        self.program(&NodeGroup {
             scope: 0,
             nodes,
             inputs: Vec::new(),

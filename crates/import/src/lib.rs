@@ -51,11 +51,11 @@ pub mod spell;
 mod template;
 
 pub use error::ImportError;
-pub use file::{Source, open};
-pub use group::{Group, Program};
-pub use model::{Model, Node, NodeId, OpenSize, Role, Scope, Tensor, TensorId, Unknown};
+pub use file::{ModelSource, open};
+pub use group::{GroupProgram, NodeGroup};
+pub use model::{Model, ModelNode, NodeId, OpenSize, Role, Scope, Tensor, TensorId, Unknown};
 pub use onnx::{import as onnx, read_tensor as onnx_tensor};
 pub use openvino::import as openvino;
-pub use options::Options;
+pub use options::ImportOptions;
 pub use rewrite::Rewritten;
 pub use sizes::{Bound, Dimension, Reach, Sizes};

@@ -46,7 +46,7 @@ pub struct Model {
     /// Every tensor.
     pub tensors: Vec<Tensor>,
     /// Every node, each after those that it reads from.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ModelNode>,
     /// The main graph, then the bodies of nodes that have some.
     pub scopes: Vec<Scope>,
     /// What a caller gives.
@@ -65,12 +65,12 @@ pub struct Scope {
     /// What it hands out.
     pub outputs: Vec<TensorId>,
     /// Whose body it is; the model is nobody's.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<BodyPlace>,
 }
 
 /// Whose body a list of nodes is.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct BodyPlace {
     /// The list that the node is in.
     pub(crate) outer: usize,
     /// The first output of the node.
@@ -153,7 +153,7 @@ pub enum Role {
 
 /// A call of an operator.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct ModelNode {
     /// Its name in the file; may be empty.
     pub name: String,
     /// The operator.
@@ -176,7 +176,7 @@ pub struct Node {
     pub role: Role,
 }
 
-impl Node {
+impl ModelNode {
     /// How a message names it: `Slice "/model/Slice_3"`.
     #[must_use]
     pub fn label(&self) -> String {
@@ -217,12 +217,12 @@ impl Model {
 
     /// A node.
     #[must_use]
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: NodeId) -> &ModelNode {
         &self.nodes[id.index()]
     }
 
     /// Every node by its id.
-    pub fn numbered(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+    pub fn numbered(&self) -> impl Iterator<Item = (NodeId, &ModelNode)> {
         (0..).map(NodeId).zip(&self.nodes)
     }
 

@@ -19,7 +19,7 @@ use crate::spell::blocks;
 /// options.size("sequence", 77);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ImportOptions {
     pub(crate) shapes: BTreeMap<String, Vec<i64>>,
     pub(crate) sizes: BTreeMap<String, i64>,
     pub(crate) values: BTreeMap<String, Constant>,
@@ -42,7 +42,7 @@ pub(crate) fn open_key(symbol: &str, axis: usize, size: i64) -> OpenKey {
     }
 }
 
-impl Options {
+impl ImportOptions {
     /// The shape of an input, or of any tensor whose shape nobody can tell.
     pub fn shape(&mut self, tensor: impl Into<String>, shape: impl Into<Vec<i64>>) -> &mut Self {
         self.shapes.insert(tensor.into(), shape.into());

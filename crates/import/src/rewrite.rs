@@ -28,7 +28,7 @@ pub struct Rewritten {
 }
 
 /// A node of a file. `K` tells its tensors apart.
-pub(crate) struct Step<K> {
+pub(crate) struct RewriteStep<K> {
     pub(crate) reads: Vec<K>,
     pub(crate) makes: Vec<K>,
     /// What it does not read any more since one of its bodies was rewritten.
@@ -48,8 +48,8 @@ pub(crate) struct Move<K> {
 }
 
 /// What becomes of a list of nodes.
-pub(crate) struct Plan<K> {
-    pub(crate) steps: Vec<Step<K>>,
+pub(crate) struct RewritePlan<K> {
+    pub(crate) steps: Vec<RewriteStep<K>>,
     /// The nodes that are gone.
     pub(crate) removed: Vec<bool>,
     /// The groups that are replaced.
@@ -66,14 +66,18 @@ pub(crate) struct Plan<K> {
 pub(crate) enum Item {
     /// A node of the file, by number.
     Old(usize),
-    /// What stands for a group, by its number among [`Plan::moves`].
+    /// What stands for a group, by its number among [`RewritePlan::moves`].
     New(usize),
 }
 
-impl<K: Copy + Eq + Hash> Plan<K> {
+impl<K: Copy + Eq + Hash> RewritePlan<K> {
     /// Replaces as many groups as can be.
-    pub(crate) fn new(steps: Vec<Step<K>>, handed_out: &[K], candidates: Vec<Move<K>>) -> Self {
-        let mut plan = Plan {
+    pub(crate) fn new(
+        steps: Vec<RewriteStep<K>>,
+        handed_out: &[K],
+        candidates: Vec<Move<K>>,
+    ) -> Self {
+        let mut plan = RewritePlan {
             removed: vec![false; steps.len()],
             steps,
             moves: Vec::new(),

@@ -6,10 +6,10 @@ use std::mem::discriminant;
 
 use restride_graph::Graph;
 
-use crate::file::Source;
-use crate::group::{Group, Program};
+use crate::file::ModelSource;
+use crate::group::{GroupProgram, NodeGroup};
 use crate::model::{Model, NodeId, Unknown};
-use crate::options::{OpenKey, Options, open_key};
+use crate::options::{ImportOptions, OpenKey, open_key};
 use crate::template::{Differs, common, with_operators};
 
 /// The most sizes that are varied; of a file with more, groups are bound to the others.
@@ -66,8 +66,8 @@ pub struct Reach {
 /// # Ok::<(), restride_import::ImportError>(())
 /// ```
 pub struct Sizes {
-    source: Source,
-    options: Options,
+    source: ModelSource,
+    options: ImportOptions,
     dimensions: Vec<Dimension>,
     /// The model at sizes of the dimensions; nothing where it cannot be read or is another one.
     models: HashMap<Vec<i64>, Option<Other>>,
@@ -78,13 +78,13 @@ struct Other {
     /// Whether each node has the role that it has at the model's own sizes.
     has_same_roles: bool,
     model: Model,
-    groups: HashMap<Vec<NodeId>, Group>,
+    groups: HashMap<Vec<NodeId>, NodeGroup>,
 }
 
 impl Sizes {
     /// Finds other sizes for what is open in a model, which was read from here with these options.
     #[must_use]
-    pub fn of(source: Source, options: &Options, model: &Model) -> Sizes {
+    pub fn of(source: ModelSource, options: &ImportOptions, model: &Model) -> Sizes {
         let mut dimensions: Vec<Dimension> = Vec::new();
         for open in &model.open {
             let key = open_key(&open.symbol, open.axis, open.size);
@@ -144,7 +144,7 @@ impl Sizes {
 
     /// What the model is read from.
     #[must_use]
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &ModelSource {
         &self.source
     }
 
@@ -155,7 +155,7 @@ impl Sizes {
     }
 
     /// For which sizes a group of the model, whose program this is, holds as one program.
-    pub fn reach(&mut self, model: &Model, group: &Group, program: &Program) -> Reach {
+    pub fn reach(&mut self, model: &Model, group: &NodeGroup, program: &GroupProgram) -> Reach {
         let mut points: Vec<Vec<i64>> = Vec::new();
         let mut free: Vec<(usize, i64)> = Vec::new();
         let mut operators = None;
@@ -198,8 +198,8 @@ impl Sizes {
     fn operators(
         &mut self,
         model: &Model,
-        group: &Group,
-        program: &Program,
+        group: &NodeGroup,
+        program: &GroupProgram,
         points: &[Vec<i64>],
     ) -> Result<Vec<restride_graph::Op>, Unknown> {
         let hidden = |at: usize, why: &str| Unknown {

@@ -109,7 +109,7 @@ fn same_meaning(op: &Op, sample: &Graph, value: ValueId) -> bool {
     }
 }
 
-fn spans(op: &Op, shape: &[i64]) -> Option<Vec<resolve::Span>> {
+fn spans(op: &Op, shape: &[i64]) -> Option<Vec<resolve::AxisSpan>> {
     let Op::Slice {
         dialect,
         start,
@@ -125,7 +125,7 @@ fn spans(op: &Op, shape: &[i64]) -> Option<Vec<resolve::Span>> {
     spans.ok().map(|spans| spans.to_vec())
 }
 
-fn part(op: &Op, shape: &[i64]) -> Option<(usize, resolve::Span)> {
+fn part(op: &Op, shape: &[i64]) -> Option<(usize, resolve::AxisSpan)> {
     let Op::Split {
         axis,
         lengths,

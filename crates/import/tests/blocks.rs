@@ -3,7 +3,7 @@
 mod wire;
 
 use restride_graph::{Constant, ElementType, TensorType, oracle};
-use restride_import::{Model, Options, Program, Role, onnx};
+use restride_import::{GroupProgram, ImportOptions, Model, Role, onnx};
 use wire::{bytes, file, input, int, node, output};
 
 /// A node of the domain of blocks, with attributes.
@@ -20,13 +20,13 @@ fn blocks(op: &str, from: &str, to: &str, attributes: &[(&str, i64)]) -> Vec<u8>
 
 fn read(nodes: &[Vec<u8>], x: &[i64], block: i64) -> Model {
     let graph = [nodes.concat(), input("x", x), output("y")].concat();
-    let mut options = Options::default();
+    let mut options = ImportOptions::default();
     options.channel_block(block);
     onnx(&file(&graph, &[]), &options).expect("a model")
 }
 
 /// What a program makes of 1, 2, 3 and so on.
-fn run(program: &Program) -> (Vec<i64>, Vec<u32>) {
+fn run(program: &GroupProgram) -> (Vec<i64>, Vec<u32>) {
     let graph = &program.graph;
     let ty: &TensorType = graph.ty(graph.inputs()[0]);
     let numbers: Vec<i128> = (1..=ty.numel() as i128).collect();

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use restride_import::{Model, Options, Role, Sizes, Source, TensorId, open};
+use restride_import::{ImportOptions, Model, ModelSource, Role, Sizes, TensorId, open};
 
 /// Everything that is known of a model, as text.
 fn described(model: &Model) -> String {
@@ -63,8 +63,8 @@ fn described(model: &Model) -> String {
 
 /// What each group is at other sizes of what the file leaves open, where something is.
 fn sizes(file: &Path, model: &Model) -> String {
-    let source = Source::open(file).expect("a file");
-    let mut sizes = Sizes::of(source, &Options::default(), model);
+    let source = ModelSource::open(file).expect("a file");
+    let mut sizes = Sizes::of(source, &ImportOptions::default(), model);
     let mut out = String::new();
     for open in sizes.dimensions() {
         let _ = writeln!(
@@ -103,7 +103,7 @@ fn models_are_what_they_were() {
     assert!(files.len() >= 7, "{files:?}");
     let mut wrong = Vec::new();
     for file in files {
-        let found = match open(&file, &Options::default()) {
+        let found = match open(&file, &ImportOptions::default()) {
             Ok(model) => described(&model) + &sizes(&file, &model),
             Err(error) => format!("error: {error}\n"),
         };
@@ -131,7 +131,7 @@ fn model(name: &str) -> PathBuf {
 
 #[test]
 fn what_is_said_counts() {
-    let mut options = Options::default();
+    let mut options = ImportOptions::default();
     options.shape("x", [2, 3, 32, 32]);
     let read = open(&model("detector.onnx"), &options).expect("a model");
     assert!(read.open.iter().all(|open| open.given), "{:?}", read.open);
@@ -149,7 +149,7 @@ fn what_is_said_counts() {
     assert_eq!(shape("k_turned"), [2, 4, 4, 65]);
 
     // A branch that is decided by a number takes part in the graph around it.
-    let mut options = Options::default();
+    let mut options = ImportOptions::default();
     options.numbers("choice", [0]);
     let read = open(&model("branches.onnx"), &options).expect("a model");
     let paths: Vec<&str> = read
@@ -162,7 +162,7 @@ fn what_is_said_counts() {
         ["", "Loop_looped.body", "Scan_sums.body", "Loop_grown.body"]
     );
     // What nobody can tell can be said.
-    let mut options = Options::default();
+    let mut options = ImportOptions::default();
     options.shape("strange", [6, 2]);
     options.shape("told", [7, 5]);
     let read = open(&model("hidden.onnx"), &options).expect("a model");
@@ -185,8 +185,8 @@ fn what_is_said_counts() {
 
 #[test]
 fn what_cannot_be_is_refused_where_it_stands() {
-    let refused = |file: &str, say: fn(&mut Options)| {
-        let mut options = Options::default();
+    let refused = |file: &str, say: fn(&mut ImportOptions)| {
+        let mut options = ImportOptions::default();
         say(&mut options);
         open(&model(file), &options)
             .map(|_| ())
@@ -212,7 +212,7 @@ fn what_cannot_be_is_refused_where_it_stands() {
         options.size("bach", 8);
     });
     assert_eq!(size, "the model has no open size `bach`");
-    let whole = open(&model("detector.onnx"), &Options::default()).expect("a model");
+    let whole = open(&model("detector.onnx"), &ImportOptions::default()).expect("a model");
     let error = whole.whole().unwrap_err().to_string();
     assert!(
         error.starts_with("Conv \"Conv_features\" does more than move data"),

@@ -3,11 +3,11 @@
 
 mod wire;
 
-use restride_import::{Options, Role, onnx, onnx_tensor, openvino};
+use restride_import::{ImportOptions, Role, onnx, onnx_tensor, openvino};
 use wire::{body, bytes, file, input, int, node, output, weight};
 
 fn refused(file: &[u8]) -> String {
-    onnx(file, &Options::default())
+    onnx(file, &ImportOptions::default())
         .map(|_| ())
         .unwrap_err()
         .to_string()
@@ -107,7 +107,7 @@ fn files_outside_of_the_folder_are_refused() {
         [bytes(1, "offset"), bytes(2, "18446744073709551615")].concat(),
     );
     let it = weight("w", 7, &[1], &[entry, offset, int(14, 1)].concat());
-    let mut options = Options::default();
+    let mut options = ImportOptions::default();
     options.folder(env!("CARGO_MANIFEST_DIR"));
     let error = onnx(&file(&it, &[]), &options)
         .map(|_| ())
@@ -118,7 +118,7 @@ fn files_outside_of_the_folder_are_refused() {
         "{error}"
     );
     // Nobody looks at it where no folder is named.
-    assert!(onnx(&file(&it, &[]), &Options::default()).is_ok());
+    assert!(onnx(&file(&it, &[]), &ImportOptions::default()).is_ok());
 }
 
 #[cfg(unix)]
@@ -129,7 +129,7 @@ fn links_out_of_the_folder_are_refused() {
     std::os::unix::fs::symlink("/proc/self/maps", folder.join("data")).expect("a link");
     let entry = bytes(13, [bytes(1, "location"), bytes(2, "data")].concat());
     let it = weight("w", 7, &[1], &[entry, int(14, 1)].concat());
-    let mut options = Options::default();
+    let mut options = ImportOptions::default();
     options.folder(&folder);
     let error = onnx(&file(&it, &[]), &options)
         .map(|_| ())
@@ -197,7 +197,7 @@ fn functions_that_double() {
         let it = [bytes(1, "x"), bytes(2, "y"), bytes(4, op), bytes(7, "d")].concat();
         file(&[input("x", &[2]), bytes(1, it)].concat(), &more)
     };
-    let eight = onnx(&main("f8"), &Options::default()).expect("a model");
+    let eight = onnx(&main("f8"), &ImportOptions::default()).expect("a model");
     assert_eq!(eight.nodes.len(), 256);
     assert!(refused(&main("f20")).ends_with("more than 131072 nodes"));
     // One that calls itself.
@@ -254,7 +254,7 @@ fn values_are_not_worked_out_beyond_bounds() {
             node("Transpose", &["n"], &["y"], &[]),
             output("y"),
         ];
-        let model = onnx(&file(&graph.concat(), &[]), &Options::default()).expect("a model");
+        let model = onnx(&file(&graph.concat(), &[]), &ImportOptions::default()).expect("a model");
         assert_eq!(
             model.tensors.iter().filter(|t| t.value.is_some()).count() > 1,
             size == 1 << 10
@@ -272,7 +272,8 @@ fn values_are_not_worked_out_beyond_bounds() {
                 minus.clone(),
                 node(op, &[a, b], &["y"], &[]),
             ];
-            let model = onnx(&file(&graph.concat(), &[]), &Options::default()).expect("a model");
+            let model =
+                onnx(&file(&graph.concat(), &[]), &ImportOptions::default()).expect("a model");
             assert_eq!(
                 model.node(model.numbered().next().unwrap().0).role,
                 Role::Fixed
@@ -286,7 +287,7 @@ fn xml(layers: &str, edges: &str) -> String {
 }
 
 fn refused_xml(text: &str, weights: Option<&[u8]>) -> String {
-    openvino(text, weights, &Options::default())
+    openvino(text, weights, &ImportOptions::default())
         .map(|_| ())
         .unwrap_err()
         .to_string()
@@ -339,7 +340,7 @@ fn layers_that_cannot_be() {
     let empty = openvino(
         &xml(&constant(empty), ""),
         Some(&[0; 16]),
-        &Options::default(),
+        &ImportOptions::default(),
     );
     assert!(empty.is_ok(), "{empty:?}");
     let unary = |id: &str| {
@@ -396,7 +397,7 @@ fn outputs_are_counted_where_they_stand() {
             node("Split", inputs, outputs, &[]),
             output(last),
         ];
-        onnx(&file(&graph.concat(), &[]), &Options::default()).expect("a model")
+        onnx(&file(&graph.concat(), &[]), &ImportOptions::default()).expect("a model")
     };
     let model = split(&["x"], &["a", "", "c"]);
     let program = model.program(&model.groups()[0]).expect("a program");

@@ -6,21 +6,23 @@ use std::path::Path;
 
 use restride_graph::Graph;
 use restride_import::spell::Attribute;
-use restride_import::{Group, ImportError, Model, Options, Program, Rewritten, Role, Source, onnx};
+use restride_import::{
+    GroupProgram, ImportError, ImportOptions, Model, ModelSource, NodeGroup, Rewritten, Role, onnx,
+};
 use wire::{body, bytes, file, input, int, node, output, weight};
 
 /// A model, what became of it, and its groups.
-type Rewriting = (Model, Rewritten, Vec<(Group, Program)>);
+type Rewriting = (Model, Rewritten, Vec<(NodeGroup, GroupProgram)>);
 
 /// Rewrites every group of a model that has one at the sizes at hand.
 fn rewritten(bytes: &[u8]) -> Result<Rewriting, ImportError> {
-    rewritten_of(&Source::onnx(bytes))
+    rewritten_of(&ModelSource::onnx(bytes))
 }
 
 /// The same of any file.
-fn rewritten_of(source: &Source) -> Result<Rewriting, ImportError> {
-    let model = source.model(&Options::default())?;
-    let groups: Vec<(Group, Program)> = model
+fn rewritten_of(source: &ModelSource) -> Result<Rewriting, ImportError> {
+    let model = source.model(&ImportOptions::default())?;
+    let groups: Vec<(NodeGroup, GroupProgram)> = model
         .groups()
         .into_iter()
         .map(|group| {
@@ -28,7 +30,7 @@ fn rewritten_of(source: &Source) -> Result<Rewriting, ImportError> {
             Ok((group, program))
         })
         .collect::<Result<_, ImportError>>()?;
-    let list: Vec<(&Group, &Program)> = groups.iter().map(|(g, p)| (g, p)).collect();
+    let list: Vec<(&NodeGroup, &GroupProgram)> = groups.iter().map(|(g, p)| (g, p)).collect();
     let rewritten = source.rewrite(&model, &list)?;
     Ok((model, rewritten, groups))
 }
@@ -63,7 +65,7 @@ fn models_are_read_back_with_their_programs() {
     ] {
         let bytes = std::fs::read(folder.join(format!("{name}.onnx"))).expect("a model");
         let (model, rewritten, groups) = rewritten(&bytes).expect(name);
-        let mut source = Options::default();
+        let mut source = ImportOptions::default();
         source.folder(&folder);
         let again = onnx(&rewritten.bytes, &source).expect(name);
         // Each program is the text of its group, in the order of the file.
@@ -105,8 +107,8 @@ fn nothing_else_changes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
     for name in ["branches.onnx", "detector.onnx", "functions.onnx"] {
         let bytes = std::fs::read(folder.join(name)).expect("a model");
-        let source = Source::onnx(bytes.clone());
-        let model = source.model(&Options::default()).expect(name);
+        let source = ModelSource::onnx(bytes.clone());
+        let model = source.model(&ImportOptions::default()).expect(name);
         let same = source.rewrite(&model, &[]).expect(name);
         assert_eq!(same.bytes, bytes, "{name}");
         assert_eq!(same.dropped, 0);
@@ -160,7 +162,7 @@ fn nodes_are_put_where_they_can_run() {
     ];
     let (_, rewritten, groups) = rewritten(&file(&graph.concat(), &[])).expect("a model");
     assert_eq!((groups.len(), &rewritten.stays[..]), (1, &[None][..]));
-    let again = onnx(&rewritten.bytes, &Options::default()).expect("sorted");
+    let again = onnx(&rewritten.bytes, &ImportOptions::default()).expect("sorted");
     let order: Vec<&str> = again.nodes.iter().map(|node| node.op.as_str()).collect();
     assert_eq!(order, ["Move", "Relu", "Relu"]);
     assert!(!is_unsure(&rewritten.bytes));
@@ -196,7 +198,7 @@ fn what_nobody_reads_any_more_goes() {
 
 /// Whether the one node that is ours says that nobody has known the names of its sizes.
 fn is_unsure(bytes: &[u8]) -> bool {
-    let model = onnx(bytes, &Options::default()).expect("a model");
+    let model = onnx(bytes, &ImportOptions::default()).expect("a model");
     let ours = model.nodes.iter().find(|node| node.domain == "restride");
     let said = ours.expect("a node").attributes.get("unsure");
     said == Some(&Attribute::Int(1))
@@ -231,7 +233,7 @@ fn bodies_are_rewritten_where_they_are() {
     let (_, rewritten, groups) = rewritten(&file(&graph.concat(), &[])).expect("a model");
     assert_eq!(groups.len(), 3);
     assert_eq!(rewritten.stays, [None, None, None]);
-    let again = onnx(&rewritten.bytes, &Options::default()).expect("a model");
+    let again = onnx(&rewritten.bytes, &ImportOptions::default()).expect("a model");
     let found = |scope: usize| {
         let nodes = again.nodes.iter().filter(move |node| node.scope == scope);
         nodes.map(|node| node.op.as_str()).collect::<Vec<_>>()
@@ -288,7 +290,7 @@ fn arithmetic_around_a_body_goes_with_its_readers() {
     assert_eq!(rewritten.dropped, 3);
     let text = String::from_utf8_lossy(&rewritten.bytes).into_owned();
     assert!(!text.contains("one") && !text.contains("Concat"), "{text}");
-    onnx(&rewritten.bytes, &Options::default()).expect("a model");
+    onnx(&rewritten.bytes, &ImportOptions::default()).expect("a model");
 }
 
 /// A program is known as what it does, in a model as in an IR, and rewritten no further.
@@ -296,17 +298,17 @@ fn arithmetic_around_a_body_goes_with_its_readers() {
 fn programs_are_read_as_what_they_do() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
     for name in ["detector.onnx", "layers.xml"] {
-        let source = Source::open(&folder.join(name)).expect(name);
+        let source = ModelSource::open(&folder.join(name)).expect(name);
         let (model, rewritten, groups) = rewritten_of(&source).expect(name);
         let again = match name.ends_with("xml") {
-            false => Source::onnx(rewritten.bytes.clone()),
+            false => ModelSource::onnx(rewritten.bytes.clone()),
             true => {
                 let text = String::from_utf8(rewritten.bytes.clone()).expect("a text");
                 let weights = std::fs::read(folder.join("layers.bin")).expect("weights");
-                Source::openvino(text, Some(weights))
+                ModelSource::openvino(text, Some(weights))
             }
         };
-        let again = again.model(&Options::default()).expect(name);
+        let again = again.model(&ImportOptions::default()).expect(name);
         let replaced = rewritten.stays.iter().filter(|why| why.is_none()).count();
         assert!(replaced > 2, "{name}: {replaced}");
         let programs = again.nodes.iter().filter(|node| node.is_program());
@@ -369,7 +371,7 @@ fn an_ir_is_rewritten_in_its_text() {
 </net>
 "#;
     let order: Vec<u8> = [0i64, 2, 1].iter().flat_map(|i| i.to_le_bytes()).collect();
-    let source = Source::openvino(text, Some(order));
+    let source = ModelSource::openvino(text, Some(order));
     let (_, rewritten, _) = rewritten_of(&source).expect("an IR");
     assert_eq!((rewritten.dropped, &rewritten.stays[..]), (1, &[None][..]));
     let expected = r#"<?xml version="1.0"?>
@@ -427,11 +429,11 @@ fn a_matrix_that_products_turn_themselves_ends_a_group() {
         output("z"),
     ];
     let file = file(&graph.concat(), &[]);
-    let sizes = |options: &Options| {
+    let sizes = |options: &ImportOptions| {
         let groups = onnx(&file, options).expect("a model").groups();
         groups.iter().map(|it| it.nodes.len()).collect::<Vec<_>>()
     };
-    let mut options = Options::default();
+    let mut options = ImportOptions::default();
     assert_eq!(sizes(&options), [3]);
     // What is handed out is not a product's.
     options.products_turn();

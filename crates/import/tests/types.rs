@@ -3,7 +3,7 @@
 
 mod wire;
 
-use restride_import::{Options, onnx};
+use restride_import::{ImportOptions, onnx};
 use wire::{bytes, float, input_of, int, node, output, weight};
 
 /// Operators whose types are not told, each with the reason.
@@ -145,7 +145,7 @@ fn types_are_those_of_the_onnx_project() {
         };
         let op = operator.split(' ').nth(1).expect("an operator");
         let (bytes, made) = file(operator, inputs, attributes, outputs);
-        let model = onnx(&bytes, &Options::default());
+        let model = onnx(&bytes, &ImportOptions::default());
         let model = model.unwrap_or_else(|error| panic!("{name}: {error}"));
         for (output, expected) in made.iter().zip(outputs.split(' ')) {
             let tensor = model.tensors.iter().find(|tensor| tensor.name == *output);
@@ -198,7 +198,7 @@ fn integers_are_divided_as_each_framework_divides_them() {
             node(op, &["a", "b"], &["y"], more),
             output("y"),
         ];
-        let model = onnx(&wire::file(&graph.concat(), &[]), &Options::default());
+        let model = onnx(&wire::file(&graph.concat(), &[]), &ImportOptions::default());
         held(&model.expect("a model"), "y")
     };
     let fmod = bytes(5, [bytes(1, "fmod"), int(3, 1), int(20, 2)].concat());
@@ -223,7 +223,7 @@ fn integers_are_divided_as_each_framework_divides_them() {
             constant(1)
         );
         let weights = [a.clone(), b.clone()].concat();
-        let model = restride_import::openvino(&text, Some(&weights), &Options::default());
+        let model = restride_import::openvino(&text, Some(&weights), &ImportOptions::default());
         held(&model.expect("a model"), "y")
     };
     assert_eq!(openvino_says("Divide", ""), [-4, -4]);
@@ -256,7 +256,7 @@ fn scans_of_the_first_version_are_not_told() {
             output("all"),
         ];
         let file = [bytes(8, int(2, version)), bytes(7, graph.concat())].concat();
-        let model = onnx(&file, &Options::default()).expect("a model");
+        let model = onnx(&file, &ImportOptions::default()).expect("a model");
         let types = model.outputs.iter().map(|&id| model.tensor(id).ty.clone());
         types
             .map(|ty| ty.map(|ty| ty.to_string()).ok())

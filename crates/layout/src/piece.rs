@@ -64,11 +64,11 @@ struct Axis {
 /// A handle: what it holds is some hundred bytes, and pieces are handed on more often than made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
-    body: Box<Body>,
+    body: Box<PieceBody>,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Body {
+struct PieceBody {
     axes: SmallVec<[Axis; 6]>,
     digits: SmallVec<[Digit; 6]>,
     /// One row of strides per digit, one entry per column.
@@ -77,9 +77,9 @@ struct Body {
 }
 
 /// By hand, for the derived one would copy element by element.
-impl Clone for Body {
+impl Clone for PieceBody {
     fn clone(&self) -> Self {
-        Body {
+        PieceBody {
             axes: SmallVec::from_slice(&self.axes),
             digits: SmallVec::from_slice(&self.digits),
             strides: SmallVec::from_slice(&self.strides),
@@ -162,7 +162,7 @@ impl Piece {
 
     /// No axes yet.
     fn empty(offset: &[i64]) -> Piece {
-        let body = Box::new(Body {
+        let body = Box::new(PieceBody {
             axes: SmallVec::new(),
             digits: SmallVec::new(),
             strides: SmallVec::new(),

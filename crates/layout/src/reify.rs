@@ -22,9 +22,9 @@ mod rows;
 mod windows;
 
 use crate::math::product;
-use crate::piece::axis::{Run, refined, span};
+use crate::piece::axis::{DigitPart, refined, span};
 use crate::{Axes, Break, Layout, Piece, Sizes, Span, View};
-use rows::{Cut, Script};
+use rows::{RowCut, Script};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ use std::ops::Range;
 pub type Chain = Vec<View>;
 
 /// The digits of a layout that move, by falling stride.
-type Runs = SmallVec<[Run; 6]>;
+type MovingDigits = SmallVec<[DigitPart; 6]>;
 
 /// A stretch of the source with the digits that step through it.
 #[derive(Clone, Debug)]
@@ -235,12 +235,12 @@ impl Layout {
 }
 
 /// The digits that move, by falling stride.
-fn moving(piece: &Piece) -> Runs {
-    let mut runs = Runs::new();
+fn moving(piece: &Piece) -> MovingDigits {
+    let mut runs = MovingDigits::new();
     for (d, digit) in piece.digits().iter().enumerate() {
         let stride = piece.strides(d)[0];
         if stride != 0 {
-            runs.push(Run {
+            runs.push(DigitPart {
                 digit: d,
                 by: stride.signum(),
                 extent: digit.extent,
@@ -254,7 +254,7 @@ fn moving(piece: &Piece) -> Runs {
 
 /// The digits that move, if they are nested. All their addresses lie inside the source, so that
 /// strides have an absolute value and reaches a sum.
-fn nested(piece: &Piece) -> Result<Runs, Break> {
+fn nested(piece: &Piece) -> Result<MovingDigits, Break> {
     let runs = moving(piece);
     match overlapping(&runs) {
         None => Ok(runs),
@@ -263,7 +263,7 @@ fn nested(piece: &Piece) -> Result<Runs, Break> {
 }
 
 /// The innermost of these runs that steps less far than those inside it reach.
-fn overlapping(runs: &[Run]) -> Option<usize> {
+fn overlapping(runs: &[DigitPart]) -> Option<usize> {
     let mut reach = 0;
     runs.iter().rposition(|run| {
         let overlaps = run.coord <= reach;
@@ -313,7 +313,7 @@ fn attach_units(heads: impl Iterator<Item = bool>) -> Axes {
 /// Step 1: the digits distributed over the axes of the source, or over groups of them.
 fn domains(
     base: i64,
-    runs: &mut Runs,
+    runs: &mut MovingDigits,
     source: &[i64],
     total: i64,
 ) -> Result<(Axes, Domains), Break> {
@@ -364,12 +364,12 @@ fn domains(
 }
 
 /// The domains cut into rows as far as their scripts say so without a slice between.
-fn expand(domains: Domains, runs: &mut Runs, chain: &mut Chain) -> Domains {
+fn expand(domains: Domains, runs: &mut MovingDigits, chain: &mut Chain) -> Domains {
     let mut groups = Axes::new();
     let mut out = Domains::new();
     for mut rest in domains {
         let before = out.len();
-        while let Some(&Cut::Rows(row)) = rest.script.last() {
+        while let Some(&RowCut::Rows(row)) = rest.script.last() {
             rest.script.pop();
             let first = rest.runs.start;
             rest.runs.start += 1;
@@ -393,13 +393,13 @@ fn expand(domains: Domains, runs: &mut Runs, chain: &mut Chain) -> Domains {
 
 impl Domain {
     fn has_rows(&self) -> bool {
-        matches!(self.script.last(), Some(Cut::Rows(_)))
+        matches!(self.script.last(), Some(RowCut::Rows(_)))
     }
 
     /// What to take of it now; leaves the domain as it is after that.
-    fn slice(&mut self, runs: &mut Runs) -> Span {
+    fn slice(&mut self, runs: &mut MovingDigits) -> Span {
         let own = &mut runs[self.runs.clone()];
-        if let Some(&Cut::Slice(span)) = self.script.last() {
+        if let Some(&RowCut::Slice(span)) = self.script.last() {
             self.script.pop();
             self.base = (self.base - span.start) / span.step;
             own.iter_mut().for_each(|r| r.coord /= span.step);
@@ -424,7 +424,7 @@ impl Domain {
         }
     }
 
-    fn leg(&self, runs: &[Run]) -> Leg {
+    fn leg(&self, runs: &[DigitPart]) -> Leg {
         let run = runs[self.runs.clone()].first();
         Leg {
             extent: run.map_or(1, |r| r.extent),

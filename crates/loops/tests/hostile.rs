@@ -4,6 +4,7 @@ use restride_loops::{
     Addr, Buffer, BufferId, Image, Kernel, Place, Random, Role, Stmt, Var, Width, generate,
     interpret, verify,
 };
+use restride_testkit::mutate;
 
 /// Parses, and verifies what parses.
 fn survive(text: &str) -> bool {
@@ -16,84 +17,15 @@ fn survive(text: &str) -> bool {
 }
 
 #[test]
-fn texts_with_tokens_changed() {
+fn damaged_texts() {
     let mut r = Random::new(3);
-    let pool = [
-        "0",
-        "1",
-        "-1",
-        "2",
-        "9223372036854775807",
-        "-9223372036854775808",
-        "18446744073709551616",
-        "b0",
-        "b1",
-        "b4294967295",
-        "b4294967296",
-        "v0",
-        "v1048575",
-        "v4294967295",
-        "box",
-        "[",
-        "]",
-        "(",
-        ")",
-        "{",
-        "}",
-        "for",
-        "in",
-        "parallel",
-        "barrier",
-        "\"00\"",
-        "as rows",
-        "image",
-        "+",
-        "*",
-        "<-",
-        "",
-        "\u{e9}",
-        "wrap",
-        "step",
-        "const w1",
-        "out 0",
-    ];
     let mut parsed = 0;
     for round in 0..30_000 {
         let text = generate::kernel(round % 400).to_string();
-        let mut words: Vec<&str> = text.split(' ').collect();
-        for _ in 0..1 + r.below(3) {
-            let at = r.below(words.len());
-            if round % 2 == 0 {
-                words[at] = pool[r.below(pool.len())];
-                continue;
-            }
-            // Numbers for numbers, so that most of these parse.
-            let numbers: Vec<usize> = (0..words.len())
-                .filter(|&w| words[w].parse::<i64>().is_ok())
-                .collect();
-            if let Some(&at) = numbers.get(r.below(numbers.len())) {
-                words[at] = pool[r.below(6)];
-            }
-        }
-        parsed += usize::from(survive(&words.join(" ")));
+        let text = mutate(text.as_bytes(), &mut r);
+        parsed += usize::from(survive(&String::from_utf8_lossy(&text)));
     }
-    assert!(parsed > 2_000, "only {parsed} parse");
-}
-
-#[test]
-fn texts_cut_short_and_garbled() {
-    let mut r = Random::new(4);
-    for round in 0..3_000 {
-        let text = generate::kernel(round).to_string();
-        let end = r.below(text.len());
-        survive(&text[..end]);
-        let mut bytes = text.into_bytes();
-        for _ in 0..1 + r.below(4) {
-            let at = r.below(bytes.len());
-            bytes[at] = r.below(128) as u8;
-        }
-        survive(std::str::from_utf8(&bytes).unwrap());
-    }
+    assert!(parsed > 800, "only {parsed} parse");
 }
 
 #[test]

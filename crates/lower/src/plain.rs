@@ -18,7 +18,7 @@ use smallvec::{SmallVec, smallvec};
 /// Why a run gave no outputs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum PlainError {
     /// An obligation does not hold.
     #[error("op {op}: index {value} at position {position} is outside an axis of size {limit}")]
     OutOfRange {
@@ -36,13 +36,13 @@ pub enum RunError {
     Broken(String),
 }
 
-fn broken(error: impl std::fmt::Display) -> RunError {
-    RunError::Broken(error.to_string())
+fn broken(error: impl std::fmt::Display) -> PlainError {
+    PlainError::Broken(error.to_string())
 }
 
 /// Runs a plan, proved and element by element. Inputs are the callers' buffers, read through their layouts;
 /// outputs come back dense and row-major, views included.
-pub fn run(plan: &Plan, inputs: &[&[u8]]) -> Result<Vec<Vec<u8>>, RunError> {
+pub fn run(plan: &Plan, inputs: &[&[u8]]) -> Result<Vec<Vec<u8>>, PlainError> {
     let kernel = verify(kernel(plan).map_err(broken)?);
     let kernel = kernel.map_err(|refused| broken(format!("{refused}\n{plan}")))?;
     let written = interpret(&kernel, inputs).map_err(|fault| match fault {
@@ -51,7 +51,7 @@ pub fn run(plan: &Plan, inputs: &[&[u8]]) -> Result<Vec<Vec<u8>>, RunError> {
             position,
             value,
         } => match IndexCheck::failed(&plan.checks, code, position) {
-            Some((at, position)) => RunError::OutOfRange {
+            Some((at, position)) => PlainError::OutOfRange {
                 op: plan.checks[at].op,
                 position,
                 value,

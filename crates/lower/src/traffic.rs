@@ -11,7 +11,7 @@ use std::fmt;
 
 use crate::Lines;
 use crate::plan::{Body, Destination, Piece, PieceDigit, Plan, Source};
-use lines::{Walk, touched};
+use lines::{BufferWalk, touched};
 
 /// Bytes and cache lines of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Traffic {
         };
         let mut inputs = vec![0u128; plan.inputs.len()];
         // Of each input: the walks over it, and the bytes of rows that indices name.
-        let mut walks: Vec<Vec<Walk>> = vec![Vec::new(); plan.inputs.len()];
+        let mut walks: Vec<Vec<BufferWalk>> = vec![Vec::new(); plan.inputs.len()];
         let mut named = inputs.clone();
         for stage in &plan.stages {
             let width = stage.element.width() as u128;
@@ -61,7 +61,7 @@ impl Traffic {
                 traffic.least_written += bytes;
                 let written = stage.pieces.iter().filter_map(|piece| {
                     let digits = piece.digits.iter().map(|digit| (digit.extent, digit.dst));
-                    Walk::new(piece.dst, digits, stage.element.width())
+                    BufferWalk::new(piece.dst, digits, stage.element.width())
                 });
                 traffic.least_lines_written += touched(written.collect());
             }
@@ -89,7 +89,7 @@ impl Traffic {
                     let digits = piece.digits.iter().map(|digit| (digit.extent, digit.src));
                     match (walks.get_mut(n), named.get_mut(n)) {
                         (Some(walks), _) if indices.is_empty() => {
-                            walks.extend(Walk::new(*offset, digits, stage.element.width()));
+                            walks.extend(BufferWalk::new(*offset, digits, stage.element.width()));
                         }
                         (_, Some(named)) => *named += bytes,
                         (_, None) => {}

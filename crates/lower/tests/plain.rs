@@ -82,7 +82,7 @@ fn every_number_of_a_plan_counts() {
                 let mut wrong = whole.clone();
                 wrong.stages[stage].pieces[at] = piece;
                 match plain::run(&wrong, &inputs) {
-                    Err(plain::RunError::Broken(_)) => refused += 1,
+                    Err(plain::PlainError::Broken(_)) => refused += 1,
                     Ok(found) if found != expected => different += 1,
                     other => panic!("{other:?}\n{wrong}"),
                 }

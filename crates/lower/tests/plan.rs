@@ -2,11 +2,11 @@
 
 use restride_budget::Meter;
 use restride_canon::ir::{
-    Builder, Canonical, Check, Coordinate, Index, NodeId, Policy, Span, View,
+    Builder, Canonical, Coordinate, Index, NodeId, Obligation, Policy, Span, View,
 };
 use restride_graph::{ElementType, Strided, ViewPolicy};
 use restride_loops::{Order, Random, interpret_chunked, verify};
-use restride_lower::plain::{self, RunError};
+use restride_lower::plain::{self, PlainError};
 use restride_lower::plan::{Answer, Destination, Plan, PlanOptions, plan};
 use restride_lower::schedule;
 use restride_moves::Target;
@@ -156,7 +156,7 @@ impl Maker {
                     policy: self.rng.pick(&[Policy::Zero, Policy::Clamp]),
                 };
                 if self.rng.one_in(2) {
-                    let check = Check {
+                    let check = Obligation {
                         node: inner,
                         limit: 5,
                         wrap: true,
@@ -320,7 +320,7 @@ impl Maker {
                 let node = self.indices(&own, n);
                 let wrap = self.rng.one_in(2);
                 if self.rng.one_in(5) {
-                    let check = Check {
+                    let check = Obligation {
                         node,
                         limit: n,
                         wrap,
@@ -419,7 +419,7 @@ fn agree(graph: &Canonical, buffers: &[Vec<u8>], options: PlanOptions, what: &st
             assert!(got == expected, "{what}\n{planned}");
             moves(&planned, &inputs, &expected, what);
         }
-        (Err(got @ RunError::OutOfRange { .. }), Err(expected)) => {
+        (Err(got @ PlainError::OutOfRange { .. }), Err(expected)) => {
             assert_eq!(got, expected, "{what}");
         }
         (got, expected) => panic!("{what}: {got:?} and {expected:?}\n{planned}"),
@@ -450,7 +450,7 @@ fn random_graphs_agree_with_the_interpreter() {
             let shape = [m.rng.within(1, 3), m.rng.within(1, 3)];
             let node = m.indices(&shape, 4);
             for column in 0..2 {
-                let check = Check {
+                let check = Obligation {
                     node,
                     limit: 4 + i64::from(column),
                     wrap: m.rng.one_in(2),
@@ -626,7 +626,7 @@ fn reshapes_that_are_written_out_are_one_piece() {
                 m.builder.output(reshaped, None).expect("an output");
             }
             if check {
-                let check = Check {
+                let check = Obligation {
                     node: reshaped,
                     limit: sizes[0] * sizes[1],
                     wrap: false,

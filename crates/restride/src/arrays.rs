@@ -68,14 +68,14 @@ pub trait ArrayExt<A: Element, D: Dimension> {
 }
 
 /// Where the elements of an array lie.
-struct Place {
+struct ArrayPlace {
     /// Elements from the lowest address to the first element.
     offset: usize,
     /// Elements from the lowest address to the end of the highest.
     span: usize,
 }
 
-impl Place {
+impl ArrayPlace {
     /// Whether there is something between the elements.
     fn has_gaps(&self, elements: usize) -> bool {
         self.span > elements
@@ -106,7 +106,7 @@ fn write_dense<A: Element, D: Dimension>(
     source: &ArrayRef<A, D>,
     to: &mut [MaybeUninit<A>],
 ) -> Result<(), ArrayError> {
-    let place = Place::of(source);
+    let place = ArrayPlace::of(source);
     debug_assert!(
         !place.has_gaps(source.len()),
         "another's memory would be read"
@@ -119,7 +119,7 @@ fn write_dense<A: Element, D: Dimension>(
 /// The memory that an array without gaps lies in.
 fn bytes_of<'a, A: Element, D: Dimension>(
     array: &'a ArrayRef<A, D>,
-    place: &Place,
+    place: &ArrayPlace,
 ) -> TensorRef<'a> {
     let first = array.as_ptr().wrapping_sub(place.offset);
     // SAFETY: it is the array's elements, all of them in that many places (or several in one), and nobody
@@ -132,7 +132,7 @@ impl<A: Element, D: Dimension> ArrayExt<A, D> for ArrayRef<A, D> {
         if self.is_standard_layout() {
             return Ok(CowArray::from(self.view()));
         }
-        if Place::of(self).has_gaps(self.len()) {
+        if ArrayPlace::of(self).has_gaps(self.len()) {
             let mut made = Array::<A, D>::uninit(self.raw_dim());
             self.assign_to(&mut made);
             // SAFETY: all of its elements have been written.
@@ -154,7 +154,7 @@ impl<A: Element, D: Dimension> ArrayExt<A, D> for ArrayRef<A, D> {
                 source_shape: source.shape().to_vec(),
             });
         }
-        let (from, to) = (Place::of(source), Place::of(self));
+        let (from, to) = (ArrayPlace::of(source), ArrayPlace::of(self));
         if from.has_gaps(source.len()) {
             self.assign(source);
             return Ok(());

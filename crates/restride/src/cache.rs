@@ -20,10 +20,10 @@ const SHARDS: usize = 16;
 pub(crate) type Key = [i64];
 
 /// Two parts of a key, or two numbers that hide them.
-type Pair = [u64; 2];
+type KeyPart = [u64; 2];
 
 /// How keys are hashed, which nobody else can tell.
-pub(crate) struct Secret(pub(crate) [Pair; 8]);
+pub(crate) struct Secret(pub(crate) [KeyPart; 8]);
 
 impl Secret {
     pub(crate) fn random() -> Self {
@@ -36,7 +36,7 @@ impl Secret {
     /// A sum of products of parts and secret numbers, two by two, so that none waits for another.
     /// The standard library's hash takes as long as all the rest of a hit.
     pub(crate) fn hash(&self, key: &Key) -> u64 {
-        let product = |[a, b]: Pair, hidden: &Pair| {
+        let product = |[a, b]: KeyPart, hidden: &KeyPart| {
             u128::from(a.wrapping_add(hidden[0])) * u128::from(b.wrapping_add(hidden[1]))
         };
         let parts = 2 * self.0.len();
@@ -64,7 +64,7 @@ struct Cell<V> {
     making: Mutex<()>,
 }
 
-struct Slot<V> {
+struct CacheSlot<V> {
     hash: u64,
     cell: Arc<Cell<V>>,
     bytes: usize,
@@ -74,7 +74,7 @@ struct Slot<V> {
 struct Shard<V> {
     /// Slots by the hash of their keys. Where two keys have one hash, the later has the place.
     at: FxHashMap<u64, usize>,
-    slots: Vec<Slot<V>>,
+    slots: Vec<CacheSlot<V>>,
     hand: usize,
     bytes: usize,
 }
@@ -193,7 +193,7 @@ impl<V: Clone> Cache<V> {
         });
         let at = shard.slots.len();
         shard.at.insert(hash, at);
-        let slot = Slot {
+        let slot = CacheSlot {
             hash,
             cell: cell.clone(),
             bytes: 0,
@@ -234,7 +234,7 @@ impl<V: Clone> Cache<V> {
         drop(forgotten);
     }
 
-    fn evict(&self, shard: &mut Shard<V>) -> Slot<V> {
+    fn evict(&self, shard: &mut Shard<V>) -> CacheSlot<V> {
         self.counts.evictions.fetch_add(1, Ordering::Relaxed);
         // Two rounds at most: the first clears every bit.
         for _ in 0..2 * shard.slots.len() {
@@ -281,7 +281,7 @@ impl<V> Shard<V> {
         Arc::ptr_eq(&slot.cell, cell).then_some(at)
     }
 
-    fn remove(&mut self, at: usize) -> Slot<V> {
+    fn remove(&mut self, at: usize) -> CacheSlot<V> {
         let slot = self.slots.swap_remove(at);
         self.at.remove(&slot.hash);
         self.bytes -= slot.bytes;

@@ -1,6 +1,6 @@
 //! One call: arguments checked once, then run any number of times.
 
-use crate::overlap::{Span, disjoint};
+use crate::overlap::{ByteSpan, disjoint};
 use crate::program::{Inner, Meta};
 use crate::scratch::Region;
 use crate::tensor::Claim;
@@ -23,13 +23,13 @@ pub(crate) enum Parameter {
 impl Parameter {
     /// What it occupies of the caller's memory.
     #[inline]
-    fn span(&self, start: *mut u8) -> Option<Span> {
+    fn span(&self, start: *mut u8) -> Option<ByteSpan> {
         let (argument, bytes) = match *self {
             Self::Input { input, bytes } => (Argument::Input(input), bytes),
             Self::Output { output, bytes } => (Argument::Output(output), bytes),
             Self::Scratch { .. } | Self::Constant => return None,
         };
-        Some(Span {
+        Some(ByteSpan {
             argument,
             start: start as usize,
             bytes,

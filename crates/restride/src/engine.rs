@@ -28,10 +28,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// thread that only its parent has. Programs that it inherits run on.
 #[derive(Clone)]
 pub struct Engine {
-    inner: Arc<Inner>,
+    inner: Arc<EngineInner>,
 }
 
-struct Inner {
+struct EngineInner {
     config: Config,
     options: Options,
     scratch: Arc<Scratch>,
@@ -129,7 +129,7 @@ impl Engine {
             form: config.form,
         };
         watch_forks();
-        let inner = Inner {
+        let inner = EngineInner {
             scratch: Arc::new(Scratch::new(config.scratch_bytes, config.scratch_limit)),
             shares: PerProcess::new(),
             options,

@@ -149,7 +149,7 @@ impl Jit {
     /// Whether machine code is not known to be wrong. Only x86-64 and A64 code can be followed.
     #[cfg(feature = "verify")]
     fn may_run(&self, kernel: &Verified, native: &NativeKernel) -> bool {
-        use restride_check::{Form, Limits, Processor, Subject, Unproved, check};
+        use restride_check::{CallForm, CodeSubject, Limits, Processor, Unproved, check};
         let Some(steps) = self.verify else {
             return true;
         };
@@ -158,10 +158,10 @@ impl Jit {
             return true;
         };
         let phases: Vec<usize> = native.phase_offsets().collect();
-        let subject = Subject {
+        let subject = CodeSubject {
             processor,
             code: native.code(),
-            form: Form::Phases(&phases),
+            form: CallForm::Phases(&phases),
             kernel,
             callees: native.callees(),
         };

@@ -4,7 +4,7 @@ use crate::guard::guarded;
 use crate::pipeline::{Options, Stages};
 use crate::program::Checked;
 use crate::{Budget, CompileError, Features, Target, ViewPolicy};
-use restride_ahead::{BadName, Buffer, FileError, Function, check_name};
+use restride_ahead::{BadName, FileError, Function, FunctionBuffer, check_name};
 use restride_graph::{Graph, TensorType};
 use restride_jit::{Compiler, JitError, Triple, processor};
 use restride_loops::Stmt;
@@ -153,8 +153,8 @@ impl Object {
     }
 }
 
-fn buffer(label: impl std::fmt::Display, ty: &TensorType) -> Buffer {
-    Buffer {
+fn buffer(label: impl std::fmt::Display, ty: &TensorType) -> FunctionBuffer {
+    FunctionBuffer {
         label: format!("{label}: {ty}"),
         element: ty.element(),
         length: ty.required_elements(),

@@ -10,13 +10,13 @@ const FEW: usize = 16;
 
 /// The bytes of one argument.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct ByteSpan {
     pub(crate) argument: Argument,
     pub(crate) start: usize,
     pub(crate) bytes: usize,
 }
 
-impl Span {
+impl ByteSpan {
     fn is_output(&self) -> bool {
         matches!(self.argument, Argument::Output(_))
     }
@@ -28,19 +28,22 @@ impl Span {
 
     /// Whether there is a byte that both have.
     #[inline]
-    fn meets(&self, other: &Span) -> bool {
+    fn meets(&self, other: &ByteSpan) -> bool {
         self.start.max(other.start) < self.end().min(other.end())
     }
 }
 
 /// Refuses outputs that share bytes with another of the spans `0..count`, some of which are none.
 #[inline]
-pub(crate) fn disjoint(count: usize, span: impl Fn(usize) -> Option<Span>) -> Result<(), RunError> {
+pub(crate) fn disjoint(
+    count: usize,
+    span: impl Fn(usize) -> Option<ByteSpan>,
+) -> Result<(), RunError> {
     if count > FEW {
         return swept(count, (0..count).filter_map(span));
     }
     for at in 0..count {
-        let Some(output) = span(at).filter(Span::is_output) else {
+        let Some(output) = span(at).filter(ByteSpan::is_output) else {
             continue;
         };
         let others = (0..count).filter(|other| *other != at);
@@ -53,9 +56,9 @@ pub(crate) fn disjoint(count: usize, span: impl Fn(usize) -> Option<Span>) -> Re
 
 /// The same for many, in one sweep.
 #[cold]
-fn swept(count: usize, spans: impl Iterator<Item = Span>) -> Result<(), RunError> {
-    let bytes = count * size_of::<Span>();
-    let mut sorted: Vec<Span> = Vec::new();
+fn swept(count: usize, spans: impl Iterator<Item = ByteSpan>) -> Result<(), RunError> {
+    let bytes = count * size_of::<ByteSpan>();
+    let mut sorted: Vec<ByteSpan> = Vec::new();
     sorted
         .try_reserve_exact(count)
         .map_err(|_| RunError::OutOfMemory { bytes })?;
@@ -67,7 +70,7 @@ fn swept(count: usize, spans: impl Iterator<Item = Span>) -> Result<(), RunError
     });
     // Of all before, and of all outputs before, the one that reaches furthest: what meets any of
     // them meets that one.
-    let mut furthest: [Option<Span>; 2] = [None; 2];
+    let mut furthest: [Option<ByteSpan>; 2] = [None; 2];
     for span in sorted {
         looks::count();
         let [any, output] = &mut furthest;
@@ -86,7 +89,7 @@ fn swept(count: usize, spans: impl Iterator<Item = Span>) -> Result<(), RunError
 }
 
 /// The error names an output first; of two, the one with the lower number.
-fn overlap(a: &Span, b: &Span) -> RunError {
+fn overlap(a: &ByteSpan, b: &ByteSpan) -> RunError {
     let (first, second) = match (a.argument, b.argument) {
         (Argument::Input(_), Argument::Output(_)) => (b, a),
         (Argument::Output(n), Argument::Output(m)) if m < n => (b, a),
@@ -117,8 +120,8 @@ mod tests {
     use super::*;
     use restride_loops::Random;
 
-    fn span(argument: Argument, start: usize, bytes: usize) -> Span {
-        Span {
+    fn span(argument: Argument, start: usize, bytes: usize) -> ByteSpan {
+        ByteSpan {
             argument,
             start,
             bytes,
@@ -126,10 +129,10 @@ mod tests {
     }
 
     /// Byte by byte: whether one that is written belongs to two.
-    fn is_disjoint(spans: &[Span]) -> bool {
+    fn is_disjoint(spans: &[ByteSpan]) -> bool {
         (0..220).all(|byte| {
-            let here = |s: &&Span| (s.start..s.start + s.bytes).contains(&byte);
-            let is_written = spans.iter().filter(here).any(Span::is_output);
+            let here = |s: &&ByteSpan| (s.start..s.start + s.bytes).contains(&byte);
+            let is_written = spans.iter().filter(here).any(ByteSpan::is_output);
             !is_written || spans.iter().filter(here).count() == 1
         })
     }
@@ -139,7 +142,7 @@ mod tests {
         let mut refused = 0;
         for seed in 0..5_000 {
             let mut random = Random::new(seed);
-            let spans: Vec<Span> = (0..1 + random.below(14))
+            let spans: Vec<ByteSpan> = (0..1 + random.below(14))
                 .map(|n| {
                     let of = [Argument::Input, Argument::Output][random.below(2)];
                     span(of(n), random.below(200), random.below(20))

@@ -18,7 +18,7 @@ const SMALL: usize = 64 << 10;
 
 /// Blocks up to a bound, at no more than so many places.
 pub(crate) struct Pool<const PLACES: usize> {
-    places: [Place; PLACES],
+    places: [PoolPlace; PLACES],
     /// How much may be kept, and is: the blocks that have a place.
     most_kept: usize,
     kept: AtomicUsize,
@@ -29,7 +29,7 @@ pub(crate) struct Pool<const PLACES: usize> {
     hand: AtomicUsize,
 }
 
-struct Place {
+struct PoolPlace {
     /// The block; none while it is lent.
     block: AtomicPtr<u8>,
     /// Its size; 0 if the place has no block. Changed by nobody but who has taken the block.
@@ -106,7 +106,7 @@ fn rounded(bytes: usize) -> usize {
     bytes.checked_next_multiple_of(step).unwrap_or(bytes)
 }
 
-impl Place {
+impl PoolPlace {
     /// Its block, if it has one that nobody else has taken; then also its size.
     #[inline]
     fn take(&self) -> Option<(NonNull<u8>, usize)> {
@@ -136,7 +136,7 @@ impl Place {
 impl<const PLACES: usize> Pool<PLACES> {
     pub(crate) fn new(most_kept: usize, most: usize) -> Self {
         Self {
-            places: std::array::from_fn(|_| Place {
+            places: std::array::from_fn(|_| PoolPlace {
                 block: AtomicPtr::new(ptr::null_mut()),
                 bytes: AtomicUsize::new(0),
                 is_used: AtomicBool::new(false),
@@ -186,7 +186,7 @@ impl<const PLACES: usize> Pool<PLACES> {
 
     /// The smallest block within these sizes.
     fn smallest(&self, least: usize, most: usize) -> Option<Lent<'_, PLACES>> {
-        let sizes = self.places.iter().map(Place::free_bytes).enumerate();
+        let sizes = self.places.iter().map(PoolPlace::free_bytes).enumerate();
         let fitting = sizes.filter(|(_, bytes)| (least..=most).contains(bytes));
         let (at, _) = fitting.min_by_key(|(_, bytes)| *bytes)?;
         self.take_from(at, least, most)
@@ -222,7 +222,7 @@ impl<const PLACES: usize> Pool<PLACES> {
         if !add(&self.kept, bytes, self.most_kept) {
             return None;
         }
-        let claim = |place: &Place| {
+        let claim = |place: &PoolPlace| {
             place.bytes.load(Ordering::Relaxed) == 0
                 && place
                     .bytes

@@ -14,10 +14,10 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Template {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<TemplateInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct TemplateInner {
     pub(crate) graph: Graph,
     /// Tells templates and families apart in the cache; never reused within a process.
     pub(crate) id: u64,
@@ -216,7 +216,7 @@ impl Template {
     pub fn new(graph: Graph) -> Self {
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self {
-            inner: Arc::new(Inner { graph, id }),
+            inner: Arc::new(TemplateInner { graph, id }),
         }
     }
 

@@ -9,7 +9,10 @@ pub mod fuzz;
 pub mod generate;
 #[cfg(feature = "stages")]
 pub mod ladder;
+mod mutate;
 #[cfg(feature = "stages")]
 pub mod rungs;
 #[cfg(feature = "stages")]
 pub mod workloads;
+
+pub use mutate::mutate;

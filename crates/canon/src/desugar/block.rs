@@ -7,7 +7,7 @@ use restride_graph::resolve;
 pub(super) fn desugar(
     engine: &mut Engine<'_>,
     x: &Value,
-    blocks: &resolve::Blocks,
+    blocks: &resolve::BlockAxes,
 ) -> Result<Value> {
     let cut = engine.reshape(x, &blocks.split)?;
     let permuted = engine.permute(&cut, &blocks.perm)?;

@@ -9,14 +9,14 @@ use smallvec::SmallVec;
 pub(super) fn desugar(
     engine: &mut Engine<'_>,
     x: &Value,
-    spans: &[resolve::Span],
+    spans: &[resolve::AxisSpan],
 ) -> Result<Value> {
     let spans: SmallVec<[Span; 6]> = spans.iter().map(|&span| own(span)).collect();
     engine.slice(x, &spans)
 }
 
 /// A resolved span.
-pub(super) fn own(span: resolve::Span) -> Span {
+pub(super) fn own(span: resolve::AxisSpan) -> Span {
     Span {
         start: span.start,
         len: span.len,

@@ -8,7 +8,7 @@ pub(super) fn desugar(
     engine: &mut Engine<'_>,
     x: &Value,
     axis: usize,
-    span: resolve::Span,
+    span: resolve::AxisSpan,
 ) -> Result<Value> {
     engine.slice_axis(x, axis, own(span))
 }

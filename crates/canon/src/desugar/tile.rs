@@ -3,7 +3,7 @@
 use crate::engine::{Engine, Result, Value};
 use restride_graph::{Shape, resolve};
 
-pub(super) fn desugar(engine: &mut Engine<'_>, x: &Value, tile: &resolve::Tile) -> Result<Value> {
+pub(super) fn desugar(engine: &mut Engine<'_>, x: &Value, tile: &resolve::Tiling) -> Result<Value> {
     let (mut units, mut repeated) = (Shape::new(), Shape::new());
     for (&size, &times) in tile.sizes.iter().zip(&tile.repeats) {
         // Only axes that repeat are cut in two, so that the rank grows no more than it must.

@@ -1,9 +1,9 @@
 //! The end: values become nodes.
 
 use super::base::{Base, Held};
-use super::{Demand, Engine, PendingCoordinate, PendingGather, Result, Source, Value};
+use super::{Demand, Engine, PendingCoordinate, PendingGather, Result, Value, ValueSource};
 use crate::CanonError;
-use crate::ir::{Builder, Canonical, Check, Coordinate, Index, IrError, Node, NodeId, Places};
+use crate::ir::{Builder, Canonical, Coordinate, Index, IrError, Node, NodeId, Obligation, Places};
 use crate::rules::{dead_nodes, view_chain};
 use crate::trace::few;
 use restride_graph::ValueId;
@@ -56,7 +56,7 @@ impl Engine<'_> {
                 columns,
             } = demand;
             let node = finish.node(&bases, value, ValueId::from_u32(op))?;
-            finish.builder.check(Check {
+            finish.builder.check(Obligation {
                 node,
                 limit,
                 wrap,
@@ -115,7 +115,7 @@ impl Engine<'_> {
 fn needed<'v>(bases: &[Held], inputs: usize, roots: impl Iterator<Item = &'v Value>) -> Flags {
     let mut needed = Flags::from_elem(false, bases.len());
     let need = |needed: &mut Flags, value: &Value| {
-        if let Source::View { base, .. } = &value.source {
+        if let ValueSource::View { base, .. } = &value.source {
             needed[base.index()] = true;
         }
     };
@@ -190,11 +190,11 @@ impl Finish<'_, '_> {
         meter.things(1, 300, 200);
         meter.check()?;
         let (base, layout) = match &value.source {
-            Source::Fill(fill) => {
+            ValueSource::Fill(fill) => {
                 let node = self.builder.fill(value.element, &fill.shape, fill.bits)?;
                 return Ok(node);
             }
-            Source::View { base, layout } => (*base, layout),
+            ValueSource::View { base, layout } => (*base, layout),
         };
         let below = self.nodes[base.index()].ok_or(IrError::NoParts)?;
         let Held { base, ty, .. } = &bases[base.index()];

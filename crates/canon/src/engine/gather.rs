@@ -1,7 +1,7 @@
 //! Making a gather: its rules until none fires, then its node.
 
 use super::{After, Base, Engine, PendingGather, Result, Value};
-use crate::rules::{self, Outcome};
+use crate::rules::{self, RuleOutcome};
 
 impl Engine<'_> {
     /// The value of a gather.
@@ -11,9 +11,9 @@ impl Engine<'_> {
             self.meter.check()?;
             self.rewrite_operands(&mut pending)?;
             match self.first_rule(&mut pending)? {
-                Outcome::Unchanged => break self.make_gather(pending)?,
-                Outcome::Changed => {}
-                Outcome::Done(value) => break (value, pending.after),
+                RuleOutcome::Unchanged => break self.make_gather(pending)?,
+                RuleOutcome::Changed => {}
+                RuleOutcome::Done(value) => break (value, pending.after),
             }
         };
         while let Some(step) = after.pop() {
@@ -34,18 +34,18 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn first_rule(&mut self, pending: &mut PendingGather) -> Result<Outcome> {
+    fn first_rule(&mut self, pending: &mut PendingGather) -> Result<RuleOutcome> {
         let rules = match self.rules {
             true => rules::GATHER.as_slice(),
             false => &rules::NEEDED,
         };
         for rule in rules {
             match rule(self, pending)? {
-                Outcome::Unchanged => {}
-                outcome @ (Outcome::Changed | Outcome::Done(_)) => return Ok(outcome),
+                RuleOutcome::Unchanged => {}
+                outcome @ (RuleOutcome::Changed | RuleOutcome::Done(_)) => return Ok(outcome),
             }
         }
-        Ok(Outcome::Unchanged)
+        Ok(RuleOutcome::Unchanged)
     }
 
     fn make_gather(&mut self, mut pending: PendingGather) -> Result<(Value, After)> {

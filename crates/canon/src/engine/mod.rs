@@ -23,7 +23,7 @@ pub(crate) use base::{Base, BaseId};
 pub(crate) use concat::Parts;
 pub(crate) use digits::{AxisDigits, Digits, flat};
 pub(crate) use value::{
-    After, PendingCoordinate, PendingGather, PendingIndex, Source, Value, count,
+    After, PendingCoordinate, PendingGather, PendingIndex, Value, ValueSource, count,
 };
 
 use crate::CanonError;
@@ -203,7 +203,7 @@ impl<'t> Engine<'t> {
     }
 }
 
-/// What an obligation asks of an index tensor; see [`Check`](crate::ir::Check).
+/// What an obligation asks of an index tensor; see [`Obligation`](crate::ir::Obligation).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
     pub(crate) limit: i64,

@@ -1,6 +1,6 @@
 //! Values in normal form: the rules that see their base, and the one chain of their layout.
 
-use super::{Base, BaseId, Engine, Result, Source, Value};
+use super::{Base, BaseId, Engine, Result, Value, ValueSource};
 use crate::ir::chain_of;
 use crate::rules;
 use restride_layout::{Break, Chain, Layout};
@@ -11,7 +11,7 @@ impl Engine<'_> {
         let mut rewritten: Option<Value> = None;
         while self.may_rewrite() {
             let now = rewritten.as_ref().unwrap_or(value);
-            let Source::View { base, .. } = &now.source else {
+            let ValueSource::View { base, .. } = &now.source else {
                 break;
             };
             if !self.has_rules(*base) {
@@ -46,8 +46,8 @@ impl Engine<'_> {
     /// The chain of views that a value is, over its base.
     pub(crate) fn chain(&self, value: &Value) -> Result<Chain> {
         match &value.source {
-            Source::Fill(_) => Ok(Chain::new()),
-            Source::View { base, layout } => Ok(self.chain_of(layout, &self.ty(*base).shape)?),
+            ValueSource::Fill(_) => Ok(Chain::new()),
+            ValueSource::View { base, layout } => Ok(self.chain_of(layout, &self.ty(*base).shape)?),
         }
     }
 
@@ -68,7 +68,7 @@ impl Engine<'_> {
 
     /// A base whose elements are those of this value, to which no rule applies.
     pub(crate) fn settled(&mut self, value: &Value) -> Result<Value> {
-        if let Source::View { base, layout } = &value.source
+        if let ValueSource::View { base, layout } = &value.source
             && !layout.is_dense_over(&self.ty(*base).shape)
         {
             let shape = restride_graph::Shape::from_slice(value.shape());

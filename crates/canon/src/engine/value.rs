@@ -16,11 +16,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Value {
     pub(crate) element: ElementType,
-    pub(crate) source: Source,
+    pub(crate) source: ValueSource,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Source {
+pub(crate) enum ValueSource {
     /// The same bits everywhere. Every empty value is a fill of 0.
     Fill(Rc<Fill>),
     /// Elements of a base, at addresses of its dense row-major order.
@@ -40,7 +40,7 @@ impl Value {
         let shape = Shape::from_slice(shape);
         Self {
             element,
-            source: Source::Fill(Rc::new(Fill { shape, bits })),
+            source: ValueSource::Fill(Rc::new(Fill { shape, bits })),
         }
     }
 
@@ -50,7 +50,7 @@ impl Value {
         }
         Self {
             element,
-            source: Source::View {
+            source: ValueSource::View {
                 base,
                 layout: Arc::new(layout),
             },
@@ -59,8 +59,8 @@ impl Value {
 
     pub(crate) fn shape(&self) -> &[i64] {
         match &self.source {
-            Source::Fill(fill) => &fill.shape,
-            Source::View { layout, .. } => layout.shape(),
+            ValueSource::Fill(fill) => &fill.shape,
+            ValueSource::View { layout, .. } => layout.shape(),
         }
     }
 
@@ -71,8 +71,8 @@ impl Value {
     /// Whether all elements along an axis are the same by construction.
     pub(crate) fn repeats_along(&self, axis: usize) -> bool {
         match &self.source {
-            Source::Fill(_) => true,
-            Source::View { layout, .. } => layout.piece().is_none_or(|piece| {
+            ValueSource::Fill(_) => true,
+            ValueSource::View { layout, .. } => layout.piece().is_none_or(|piece| {
                 let view = piece.axis(axis);
                 (view.first..view.first + view.digits.len()).all(|d| piece.strides(d)[0] == 0)
             }),

@@ -1,6 +1,6 @@
 //! View operations on values: they compose into the layout, or cut the chain where it breaks.
 
-use super::{BaseId, Engine, Result, Source, Value};
+use super::{BaseId, Engine, Result, Value, ValueSource};
 use crate::ir::chain::composed;
 use crate::rules;
 use restride_layout::{Axes, Break, Layout, Sizes, Span, View};
@@ -13,11 +13,11 @@ impl Engine<'_> {
         let rank = x.shape().len() as u64;
         self.meter.things(1, 250 + 40 * rank, 250 + 40 * rank);
         match &x.source {
-            Source::Fill(fill) => {
+            ValueSource::Fill(fill) => {
                 let shape = step.shape(&fill.shape)?;
                 Ok(Value::fill(x.element, &shape, fill.bits))
             }
-            Source::View { base, layout } => match self.compose(*base, layout, step) {
+            ValueSource::View { base, layout } => match self.compose(*base, layout, step) {
                 Ok(layout) if self.rules => Ok(Value::view(x.element, *base, layout)),
                 Ok(layout) => self.between(&Value::view(x.element, *base, layout)),
                 Err(why) => rules::cut::cut(self, x, step, why),
@@ -39,14 +39,14 @@ impl Engine<'_> {
     pub(crate) fn through(&mut self, x: &Value, layout: &Arc<Layout>) -> Result<Value> {
         let mut value = x.clone();
         match &mut value.source {
-            Source::Fill(fill) => {
+            ValueSource::Fill(fill) => {
                 let (shape, bits) = (layout.shape(), fill.bits);
                 return Ok(Value::fill(x.element, shape, bits));
             }
-            Source::View { base, layout: of } if of.is_dense_over(&self.ty(*base).shape) => {
+            ValueSource::View { base, layout: of } if of.is_dense_over(&self.ty(*base).shape) => {
                 *of = Arc::clone(layout);
             }
-            Source::View { .. } => {
+            ValueSource::View { .. } => {
                 for step in self.chain_of(layout, x.shape())? {
                     value = self.view(&value, &step)?;
                 }

@@ -2,8 +2,8 @@
 
 use super::chain::composed;
 use super::{
-    Canonical, Check, Coordinate, Gather, Index, Input, IrError, MAX_AXES, Node, NodeId, Output,
-    Places, Type,
+    Canonical, CanonicalOutput, Coordinate, Gather, Index, Input, IrError, MAX_AXES, Node, NodeId,
+    Obligation, Places, Type,
 };
 use restride_budget::Meter;
 use restride_graph::{ElementType, MAX_RANK, Shape, Strided, ViewPolicy};
@@ -277,7 +277,7 @@ impl Builder {
     }
 
     /// One more obligation.
-    pub fn check(&mut self, check: Check) -> Result<(), IrError> {
+    pub fn check(&mut self, check: Obligation) -> Result<(), IrError> {
         let ty = self.operand(check.node)?;
         check_index_type("check", ty.element)?;
         if check.limit < 0 {
@@ -285,7 +285,7 @@ impl Builder {
             return Err(IrError::CheckLimit { limit });
         }
         if check.column >= check.columns {
-            let Check {
+            let Obligation {
                 column, columns, ..
             } = check;
             return Err(IrError::CheckColumn { column, columns });
@@ -307,7 +307,7 @@ impl Builder {
         views: ViewPolicy,
     ) -> Result<(), IrError> {
         check_end("output", layout.as_ref(), self.operand(node)?.rank())?;
-        self.graph.outputs.push(Output {
+        self.graph.outputs.push(CanonicalOutput {
             node,
             layout,
             views,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// A line of the text, named by its place.
 #[derive(Clone, Debug)]
-pub struct Line<'c> {
+pub struct TextLine<'c> {
     /// What it says of its operands.
     pub said: Said<'c>,
     /// The lines of its operands, in order.
@@ -32,7 +32,7 @@ pub enum Said<'c> {
 /// The lines of a graph.
 struct Listing<'c> {
     graph: &'c Canonical,
-    lines: Vec<Line<'c>>,
+    lines: Vec<TextLine<'c>>,
     /// The last line of each node so far.
     last: Vec<usize>,
     /// Views of which chains begin alike begin with the same lines. Nothing for all of a view.
@@ -42,7 +42,7 @@ struct Listing<'c> {
 impl Canonical {
     /// The lines of all nodes, and the last line of each node, which holds its value.
     #[must_use]
-    pub fn lines(&self) -> (Vec<Line<'_>>, Vec<usize>) {
+    pub fn lines(&self) -> (Vec<TextLine<'_>>, Vec<usize>) {
         let mut listing = Listing {
             graph: self,
             lines: Vec::new(),
@@ -111,7 +111,7 @@ impl<'c> Listing<'c> {
     }
 
     fn push(&mut self, said: Said<'c>, operands: SmallVec<[usize; 4]>, ty: Type) -> usize {
-        self.lines.push(Line { said, operands, ty });
+        self.lines.push(TextLine { said, operands, ty });
         self.lines.len() - 1
     }
 }

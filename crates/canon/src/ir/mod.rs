@@ -16,7 +16,7 @@
 //! is the chain of them that the layout stands for: [`Canonical::lines`] takes it apart for whoever
 //! prints or draws, and nobody else does.
 //!
-//! Besides nodes there are obligations ([`Check`]): index tensors that must be wholly in range
+//! Besides nodes there are obligations ([`Obligation`]): index tensors that must be wholly in range
 //! before anything is written.
 //!
 //! Nodes are made by the checking constructors of [`Builder`] only, so a `Canonical` that is ill
@@ -38,7 +38,7 @@ pub const MAX_AXES: usize = 4 * restride_graph::MAX_RANK;
 pub use build::Builder;
 pub use chain::chain_of;
 pub use error::IrError;
-pub use lines::{Line, Said};
+pub use lines::{Said, TextLine};
 pub(crate) use order::Places;
 
 pub use restride_layout::{Span, View};
@@ -222,7 +222,7 @@ pub struct Input {
 
 /// An output of the call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Output {
+pub struct CanonicalOutput {
     /// What it holds.
     pub node: NodeId,
     /// Where its elements go in the caller's buffer; absent means dense row-major.
@@ -237,7 +237,7 @@ pub struct Output {
 /// comes first in row-major order of its original index tensor is the one to report: element `i`
 /// of `node` stood at flat position `i * columns + column` there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Check {
+pub struct Obligation {
     /// The index values, in the order of the original index tensor.
     pub node: NodeId,
     /// Size of the axis they choose from; 0 fails unless the node is empty.
@@ -257,8 +257,8 @@ pub struct Check {
 pub struct Canonical {
     nodes: Vec<(Node, Type)>,
     inputs: Vec<Input>,
-    outputs: Vec<Output>,
-    checks: Vec<Check>,
+    outputs: Vec<CanonicalOutput>,
+    checks: Vec<Obligation>,
 }
 
 impl Canonical {
@@ -302,13 +302,13 @@ impl Canonical {
 
     /// The outputs in order.
     #[must_use]
-    pub fn outputs(&self) -> &[Output] {
+    pub fn outputs(&self) -> &[CanonicalOutput] {
         &self.outputs
     }
 
     /// The obligations in order.
     #[must_use]
-    pub fn checks(&self) -> &[Check] {
+    pub fn checks(&self) -> &[Obligation] {
         &self.checks
     }
 }

@@ -1,6 +1,6 @@
 //! A concat among the parts of a concat along the same axis gives its parts to it.
 
-use crate::engine::{Base, BaseId, Engine, MAX_PARTS, Result, Source, Value};
+use crate::engine::{Base, BaseId, Engine, MAX_PARTS, Result, Value, ValueSource};
 use crate::trace::{Rule, few};
 use smallvec::SmallVec;
 
@@ -51,7 +51,7 @@ pub(crate) fn flatten(
 }
 
 fn whole_concat(engine: &Engine<'_>, part: &Value, axis: usize) -> Option<(BaseId, usize)> {
-    let Source::View { base, layout } = &part.source else {
+    let ValueSource::View { base, layout } = &part.source else {
         return None;
     };
     match engine.base(*base) {

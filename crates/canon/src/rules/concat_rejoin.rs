@@ -1,6 +1,6 @@
 //! Neighbouring parts that continue each other are one part.
 
-use crate::engine::{Engine, Result, Source, Value};
+use crate::engine::{Engine, Result, Value, ValueSource};
 use crate::trace::Rule;
 use smallvec::SmallVec;
 
@@ -42,7 +42,7 @@ pub(crate) fn rejoin(
 
 fn join(engine: &Engine<'_>, a: &Value, b: &Value, axis: usize) -> Result<Option<Value>> {
     match (&a.source, &b.source) {
-        (Source::Fill(fill), Source::Fill(other)) if fill.bits == other.bits => {
+        (ValueSource::Fill(fill), ValueSource::Fill(other)) if fill.bits == other.bits => {
             let mut shape = fill.shape.clone();
             if let (Some(size), Some(more)) = (shape.get_mut(axis), b.shape().get(axis)) {
                 *size += more;
@@ -50,8 +50,8 @@ fn join(engine: &Engine<'_>, a: &Value, b: &Value, axis: usize) -> Result<Option
             Ok(Some(Value::fill(a.element, &shape, fill.bits)))
         }
         (
-            Source::View { base, layout },
-            Source::View {
+            ValueSource::View { base, layout },
+            ValueSource::View {
                 base: other,
                 layout: next,
             },
@@ -63,6 +63,9 @@ fn join(engine: &Engine<'_>, a: &Value, b: &Value, axis: usize) -> Result<Option
             let is_chain = engine.chain_of(&layout, &engine.ty(*base).shape).is_ok();
             Ok(is_chain.then(|| Value::view(a.element, *base, layout)))
         }
-        (Source::Fill(_) | Source::View { .. }, Source::Fill(_) | Source::View { .. }) => Ok(None),
+        (
+            ValueSource::Fill(_) | ValueSource::View { .. },
+            ValueSource::Fill(_) | ValueSource::View { .. },
+        ) => Ok(None),
     }
 }

@@ -1,6 +1,6 @@
 //! A chain that is no single layout is cut in two.
 
-use crate::engine::{Engine, Result, Source, Value, flat};
+use crate::engine::{Engine, Result, Value, ValueSource, flat};
 use crate::trace::Rule;
 use restride_layout::{Break, Layout, View};
 
@@ -20,12 +20,12 @@ pub(crate) fn cut(engine: &mut Engine<'_>, x: &Value, step: &View, why: Break) -
     }
     // A rule may give it another base, over which the step does not break.
     if let Some(other) = engine.rewrite(x)? {
-        if let Source::View { base, layout } = &other.source
+        if let ValueSource::View { base, layout } = &other.source
             && let Ok(layout) = engine.compose(*base, layout, step)
         {
             return Ok(Value::view(x.element, *base, layout));
         }
-        if let Source::Fill(fill) = other.source {
+        if let ValueSource::Fill(fill) = other.source {
             return Ok(Value::fill(x.element, &shape, fill.bits));
         }
         return materialise(engine, &other, step, why);
@@ -34,13 +34,13 @@ pub(crate) fn cut(engine: &mut Engine<'_>, x: &Value, step: &View, why: Break) -
 }
 
 fn materialise(engine: &mut Engine<'_>, x: &Value, step: &View, why: Break) -> Result<Value> {
-    let Source::View { base, layout } = &x.source else {
+    let ValueSource::View { base, layout } = &x.source else {
         return engine.view(x, step);
     };
     let Some(between) = flattened(engine, x)? else {
         return Err(why.into());
     };
-    if let Source::Fill(fill) = between.source {
+    if let ValueSource::Fill(fill) = between.source {
         return Ok(Value::fill(x.element, &step.shape(x.shape())?, fill.bits));
     }
     engine.has_cut();
@@ -51,7 +51,7 @@ fn materialise(engine: &mut Engine<'_>, x: &Value, step: &View, why: Break) -> R
         });
     }
     let dense = Layout::dense(between.shape())?;
-    let Source::View { base, .. } = engine.settled(&between)?.source else {
+    let ValueSource::View { base, .. } = engine.settled(&between)?.source else {
         return Err(why.into());
     };
     let layout = engine.compose(base, &dense.reshape(x.shape())?, step)?;
@@ -62,7 +62,7 @@ fn materialise(engine: &mut Engine<'_>, x: &Value, step: &View, why: Break) -> R
 pub(super) fn flattened(engine: &mut Engine<'_>, x: &Value) -> Result<Option<Value>> {
     let mut value = x.clone();
     loop {
-        let Source::View { base, layout } = &value.source else {
+        let ValueSource::View { base, layout } = &value.source else {
             return Ok(Some(value));
         };
         let Some(layout) = flat(layout)? else {

@@ -1,7 +1,7 @@
 //! Views above a cut move below it as far as they compose there.
 
 use super::cut::flattened;
-use crate::engine::{Base, BaseId, Engine, Result, Source, Value, count};
+use crate::engine::{Base, BaseId, Engine, Result, Value, ValueSource, count};
 use crate::trace::{Rule, few};
 use restride_layout::Layout;
 
@@ -23,7 +23,7 @@ pub(crate) fn lower(
         return Ok(None);
     };
     let below = below.clone();
-    let Source::View { base, layout } = &below.source else {
+    let ValueSource::View { base, layout } = &below.source else {
         return Ok(None);
     };
     let chain = engine.chain(value)?;
@@ -47,7 +47,7 @@ pub(crate) fn lower(
     let Some(flat) = flattened(engine, &composed)? else {
         return Ok(None);
     };
-    let Source::View { base: node, .. } = engine.settled(&flat)?.source else {
+    let ValueSource::View { base: node, .. } = engine.settled(&flat)?.source else {
         return Ok(None);
     };
     let mut layout = Layout::dense(flat.shape())?.reshape(shape)?;

@@ -1,7 +1,7 @@
 //! A clamped index into an axis of size 1 is 0.
 
-use super::Outcome;
-use crate::engine::{Engine, PendingCoordinate, PendingGather, Result, Source, Value};
+use super::RuleOutcome;
+use crate::engine::{Engine, PendingCoordinate, PendingGather, Result, Value, ValueSource};
 use crate::ir::Policy;
 use crate::trace::{Rule, few};
 
@@ -12,23 +12,23 @@ pub(crate) const RULE: Rule = Rule {
     measure: "indices that are no fills",
 };
 
-pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<RuleOutcome> {
     let mut changed = 0;
     for (coordinate, &size) in pending.coordinates.iter_mut().zip(pending.data.shape()) {
         if let PendingCoordinate::Index(index) = coordinate
             && size == 1
             && index.policy == Policy::Clamp
-            && matches!(index.value.source, Source::View { .. })
+            && matches!(index.value.source, ValueSource::View { .. })
         {
             index.value = Value::fill(index.value.element, index.value.shape(), 0);
             changed += 1;
         }
     }
     if changed == 0 {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     }
     engine.fired(&RULE, [changed, 0, 0], [0, 0, 0], || {
         format!("{} size 1", few(changed, "axis has", "axes have"))
     })?;
-    Ok(Outcome::Changed)
+    Ok(RuleOutcome::Changed)
 }

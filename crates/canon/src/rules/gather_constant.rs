@@ -1,9 +1,9 @@
 //! Constant indices are resolved; a sequence of them in a mixed radix is a view.
 
-use super::{Outcome, table};
+use super::{RuleOutcome, table};
 use crate::engine::{
-    AxisDigits, Digits, Engine, PendingCoordinate, PendingGather, PendingIndex, Result, Source,
-    Value, count,
+    AxisDigits, Digits, Engine, PendingCoordinate, PendingGather, PendingIndex, Result, Value,
+    ValueSource, count,
 };
 use crate::ir::Policy;
 use crate::sequence::{Sequence, linear};
@@ -21,7 +21,7 @@ pub(crate) const RULE: Rule = Rule {
     measure: "indices, then those not yet carried out, then elements of them",
 };
 
-pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<RuleOutcome> {
     for axis in 0..pending.coordinates.len() {
         let (Some(PendingCoordinate::Index(index)), Some(&limit)) = (
             pending.coordinates.get(axis),
@@ -34,11 +34,11 @@ pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Res
         };
         let index = index.clone();
         match resolve(engine, pending, axis, &index, &rows)? {
-            Outcome::Unchanged => {}
-            outcome @ (Outcome::Changed | Outcome::Done(_)) => return Ok(outcome),
+            RuleOutcome::Unchanged => {}
+            outcome @ (RuleOutcome::Changed | RuleOutcome::Done(_)) => return Ok(outcome),
         }
     }
-    Ok(Outcome::Unchanged)
+    Ok(RuleOutcome::Unchanged)
 }
 
 fn resolve(
@@ -47,7 +47,7 @@ fn resolve(
     axis: usize,
     index: &PendingIndex,
     rows: &[Option<i64>],
-) -> Result<Outcome> {
+) -> Result<RuleOutcome> {
     let indices = pending.indices().count() as u64;
     let before = [indices, 1, rows.len() as u64];
     if rows.iter().all(Option::is_none) {
@@ -55,7 +55,7 @@ fn resolve(
             format!("every index of axis {axis} is outside it")
         })?;
         let (element, shape) = (pending.data.element, &pending.shape);
-        return Ok(Outcome::Done(Value::fill(element, shape, 0)));
+        return Ok(RuleOutcome::Done(Value::fill(element, shape, 0)));
     }
     let shape = index.value.shape();
     if let Some(repeated) = (0..shape.len()).find(|&t| repeats(rows, shape, t)) {
@@ -68,7 +68,7 @@ fn resolve(
         if let Some(PendingCoordinate::Index(index)) = pending.coordinates.get_mut(axis) {
             index.value = value;
         }
-        return Ok(Outcome::Changed);
+        return Ok(RuleOutcome::Changed);
     }
     if alone(pending, axis, &index.outputs)
         && let Some(sequence) = linear(rows, shape)
@@ -81,7 +81,7 @@ fn resolve(
         pending.coordinates.remove(axis);
         let outputs = index.outputs.iter().map(|&o| PendingCoordinate::Output(o));
         pending.coordinates.insert_many(axis, outputs);
-        return Ok(Outcome::Changed);
+        return Ok(RuleOutcome::Changed);
     }
     carry_out(engine, pending, axis, rows, before)
 }
@@ -137,13 +137,13 @@ fn as_view(
             false => Ok(Some(slice)),
         };
     }
-    let Source::View { base, layout } = &data.source else {
+    let ValueSource::View { base, layout } = &data.source else {
         let mut sizes = restride_graph::Shape::from_slice(data.shape());
         sizes.remove(axis);
         sizes.insert_many(axis, shape.iter().copied());
         let bits = match &data.source {
-            Source::Fill(fill) => fill.bits,
-            Source::View { .. } => 0,
+            ValueSource::Fill(fill) => fill.bits,
+            ValueSource::View { .. } => 0,
         };
         return Ok(Some(Value::fill(data.element, &sizes, bits)));
     };
@@ -205,12 +205,12 @@ fn carry_out(
     axis: usize,
     rows: &[Option<i64>],
     before: [u64; 3],
-) -> Result<Outcome> {
+) -> Result<RuleOutcome> {
     let Some(&limit) = pending.data.shape().get(axis) else {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     };
     let Some(PendingCoordinate::Index(index)) = pending.coordinates.get_mut(axis) else {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     };
     let (element, outside) = narrowest(rows, limit);
     let done = !index.wrap && index.policy == Policy::Zero && index.value.element == element;
@@ -219,7 +219,7 @@ fn carry_out(
         && table::numbers(engine, &index.value)
             .is_some_and(|values| rows.iter().zip(values).all(normal))
     {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     }
     let mut bytes = Vec::with_capacity(rows.len() * element.width());
     for row in rows {
@@ -231,5 +231,5 @@ fn carry_out(
     engine.fired(&RULE, before, [before[0], 0, before[2]], || {
         format!("the indices of axis {axis} are constant: wrap and clamp are carried out")
     })?;
-    Ok(Outcome::Changed)
+    Ok(RuleOutcome::Changed)
 }

@@ -1,7 +1,7 @@
 //! Choosing among equal elements.
 
-use super::Outcome;
-use crate::engine::{Engine, PendingGather, Result, Source, Value};
+use super::RuleOutcome;
+use crate::engine::{Engine, PendingGather, Result, Value, ValueSource};
 use crate::ir::Policy;
 use crate::trace::Rule;
 
@@ -12,18 +12,18 @@ pub(crate) const RULE: Rule = Rule {
     measure: "gathers",
 };
 
-pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
-    let Source::Fill(fill) = &pending.data.source else {
-        return Ok(Outcome::Unchanged);
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<RuleOutcome> {
+    let ValueSource::Fill(fill) = &pending.data.source else {
+        return Ok(RuleOutcome::Unchanged);
     };
     let bits = fill.bits;
     let clamped = pending.indices().all(|i| i.policy == Policy::Clamp);
     if bits != 0 && !clamped {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     }
     engine.fired(&RULE, [1, 0, 0], [0, 0, 0], || {
         format!("every element is {bits:#x}")
     })?;
     let (element, shape) = (pending.data.element, &pending.shape);
-    Ok(Outcome::Done(Value::fill(element, shape, bits)))
+    Ok(RuleOutcome::Done(Value::fill(element, shape, bits)))
 }

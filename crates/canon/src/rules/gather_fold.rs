@@ -1,8 +1,8 @@
 //! A gather of a constant by constants is a constant.
 
 use super::constant_views::FOLD_BYTES;
-use super::{Outcome, table};
-use crate::engine::{Base, Engine, PendingCoordinate, PendingGather, Result, Source, count};
+use super::{RuleOutcome, table};
+use crate::engine::{Base, Engine, PendingCoordinate, PendingGather, Result, ValueSource, count};
 use crate::scalar;
 use crate::trace::Rule;
 use restride_layout::Sizes;
@@ -15,15 +15,15 @@ pub(crate) const RULE: Rule = Rule {
     measure: "gathers",
 };
 
-pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<RuleOutcome> {
     let Some(bytes) = evaluate(engine, pending) else {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     };
     engine.fired(&RULE, [1, 0, 0], [0, 0, 0], || {
         "data and indices are constants".to_owned()
     })?;
     let (element, shape) = (pending.data.element, &pending.shape);
-    Ok(Outcome::Done(engine.constant(
+    Ok(RuleOutcome::Done(engine.constant(
         element,
         shape,
         &bytes.into(),
@@ -31,7 +31,7 @@ pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Res
 }
 
 fn evaluate(engine: &Engine<'_>, pending: &PendingGather) -> Option<Vec<u8>> {
-    let Source::View { base, layout } = &pending.data.source else {
+    let ValueSource::View { base, layout } = &pending.data.source else {
         return None;
     };
     let Base::Constant(bytes) = engine.base(*base) else {

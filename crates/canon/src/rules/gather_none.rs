@@ -1,6 +1,6 @@
 //! A gather without an index is a permute.
 
-use super::Outcome;
+use super::RuleOutcome;
 use crate::engine::{Engine, PendingCoordinate, PendingGather, Result};
 use crate::trace::Rule;
 use restride_layout::Axes;
@@ -12,9 +12,9 @@ pub(crate) const RULE: Rule = Rule {
     measure: "gathers",
 };
 
-pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<RuleOutcome> {
     if pending.indices().next().is_some() {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     }
     let mut perm = Axes::from_elem(0, pending.coordinates.len());
     for (axis, coordinate) in pending.coordinates.iter().enumerate() {
@@ -27,5 +27,5 @@ pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Res
     engine.fired(&RULE, [1, 0, 0], [0, 0, 0], || {
         "no index is left".to_owned()
     })?;
-    Ok(Outcome::Done(engine.permute(&pending.data, &perm)?))
+    Ok(RuleOutcome::Done(engine.permute(&pending.data, &perm)?))
 }

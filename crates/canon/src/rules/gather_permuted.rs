@@ -1,7 +1,7 @@
 //! The data of a gather is not permuted: its coordinates are.
 
-use super::Outcome;
-use crate::engine::{Digits, Engine, PendingGather, Result, Source};
+use super::RuleOutcome;
+use crate::engine::{Digits, Engine, PendingGather, Result, ValueSource};
 use crate::trace::Rule;
 use restride_layout::Axes;
 
@@ -12,12 +12,12 @@ pub(crate) const RULE: Rule = Rule {
     measure: "pairs of axes in the wrong order",
 };
 
-pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
-    let Source::View { layout, .. } = &pending.data.source else {
-        return Ok(Outcome::Unchanged);
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<RuleOutcome> {
+    let ValueSource::View { layout, .. } = &pending.data.source else {
+        return Ok(RuleOutcome::Unchanged);
     };
     let Some(digits) = Digits::of(layout) else {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     };
     let mut strides: Axes = Axes::new();
     for axis in &digits.axes {
@@ -26,7 +26,7 @@ pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Res
     }
     let wrong = inversions(&strides);
     if wrong == 0 {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     }
     let mut order: Axes = (0..strides.len()).collect();
     order.sort_by_key(|&axis| std::cmp::Reverse(strides[axis]));
@@ -41,7 +41,7 @@ pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Res
             order.as_slice()
         )
     })?;
-    Ok(Outcome::Changed)
+    Ok(RuleOutcome::Changed)
 }
 
 fn inversions(strides: &[usize]) -> u64 {

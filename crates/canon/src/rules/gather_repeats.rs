@@ -1,6 +1,6 @@
 //! What does not vary along an output axis does not follow it.
 
-use super::Outcome;
+use super::RuleOutcome;
 use super::gather_units::drop_output;
 use crate::engine::{Engine, PendingCoordinate, PendingGather, Result};
 use crate::trace::Rule;
@@ -15,10 +15,10 @@ pub(crate) const RULE: Rule = Rule {
     measure: "axes of operands",
 };
 
-pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<RuleOutcome> {
     let before = operand_axes(pending);
     let Some((output, of_index)) = find(pending) else {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     };
     match of_index {
         Some((coordinate, axis)) if users(pending, output) > 1 => {
@@ -37,7 +37,7 @@ pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Res
     engine.fired(&RULE, [before, 0, 0], [after, 0, 0], || {
         format!("an operand repeats along output axis {output}")
     })?;
-    Ok(Outcome::Changed)
+    Ok(RuleOutcome::Changed)
 }
 
 /// An output axis along which an operand repeats, and which index axis that is. A repeating axis

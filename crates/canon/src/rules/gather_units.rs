@@ -1,6 +1,6 @@
 //! Axes of size 1 are put in after the gather.
 
-use super::Outcome;
+use super::RuleOutcome;
 use crate::engine::{Engine, PendingGather, Result};
 use crate::trace::{Rule, few};
 use restride_layout::{Axes, Sizes, View};
@@ -12,10 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     measure: "output axes of size 1",
 };
 
-pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<Outcome> {
+pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Result<RuleOutcome> {
     let units = pending.shape.iter().filter(|&&n| n == 1).count() as u64;
     if units == 0 {
-        return Ok(Outcome::Unchanged);
+        return Ok(RuleOutcome::Unchanged);
     }
     let insert = insertion(&pending.shape);
     for output in (0..pending.shape.len()).rev() {
@@ -30,7 +30,7 @@ pub(crate) fn apply(engine: &mut Engine<'_>, pending: &mut PendingGather) -> Res
             few(units, "output axis has", "output axes have")
         )
     })?;
-    Ok(Outcome::Changed)
+    Ok(RuleOutcome::Changed)
 }
 
 /// The expand that puts the axes of size 1 of this shape in.

@@ -27,7 +27,7 @@ mod gather_views;
 mod table;
 pub(crate) mod view_chain;
 
-use crate::engine::{Base, Engine, PendingGather, Result, Source, Value};
+use crate::engine::{Base, Engine, PendingGather, Result, Value, ValueSource};
 use crate::trace::Rule;
 
 /// Every rule, for documentation and for tests.
@@ -58,7 +58,7 @@ pub const ALL: &[&Rule] = &[
 
 /// What a rule did to a gather that is being made.
 #[allow(clippy::large_enum_variant, reason = "it lives for one match")]
-pub(crate) enum Outcome {
+pub(crate) enum RuleOutcome {
     /// It does not apply.
     Unchanged,
     /// The gather is another one now.
@@ -68,7 +68,7 @@ pub(crate) enum Outcome {
 }
 
 /// A rule about gathers that are being made.
-pub(crate) type GatherRule = fn(&mut Engine<'_>, &mut PendingGather) -> Result<Outcome>;
+pub(crate) type GatherRule = fn(&mut Engine<'_>, &mut PendingGather) -> Result<RuleOutcome>;
 
 /// Those without which there is no node.
 pub(crate) const NEEDED: [GatherRule; 1] = [gather_empty::apply];
@@ -88,7 +88,7 @@ pub(crate) const GATHER: [GatherRule; 9] = [
 
 /// Rules that look below the views of a value.
 pub(crate) fn below(engine: &mut Engine<'_>, value: &Value) -> Result<Option<Value>> {
-    let Source::View { base, layout } = &value.source else {
+    let ValueSource::View { base, layout } = &value.source else {
         return Ok(None);
     };
     match engine.base(*base) {

@@ -1,6 +1,6 @@
 //! Constant index tensors as numbers.
 
-use crate::engine::{Base, Engine, PendingIndex, Source, Value};
+use crate::engine::{Base, Engine, PendingIndex, Value, ValueSource};
 
 /// The longest index table that rules look into.
 const MAX_TABLE: u64 = 1 << 20;
@@ -14,12 +14,12 @@ pub(crate) fn numbers(engine: &Engine<'_>, value: &Value) -> Option<Vec<i64>> {
     }
     engine.meter.table(count, 16).ok()?;
     match &value.source {
-        Source::Fill(fill) => {
+        ValueSource::Fill(fill) => {
             let number = value.element.number(fill.bits);
             let nearest = number.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
             Some(vec![nearest; count as usize])
         }
-        Source::View { base, layout } => {
+        ValueSource::View { base, layout } => {
             let Base::Constant(bytes) = engine.base(*base) else {
                 return None;
             };

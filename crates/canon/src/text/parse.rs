@@ -1,6 +1,8 @@
 //! Parsing, see [`crate::text`] for the grammar.
 
-use crate::ir::{Builder, Canonical, Check, Coordinate, Index, MAX_AXES, NodeId, Policy, Type};
+use crate::ir::{
+    Builder, Canonical, Coordinate, Index, MAX_AXES, NodeId, Obligation, Policy, Type,
+};
 use crate::scalar;
 use restride_graph::{ElementType, Shape, Strided, ViewPolicy};
 use restride_layout::{Axes, Sizes, Span, View};
@@ -8,20 +10,8 @@ use restride_text::{Cursor, Diagnostic, closest};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-const OPS: [&str; 12] = [
-    "input",
-    "constant",
-    "slice",
-    "permute",
-    "collapse",
-    "expand",
-    "broadcast",
-    "windows",
-    "whole",
-    "gather",
-    "concat",
-    "fill",
-];
+const OPS: &str =
+    "input constant slice permute collapse expand broadcast windows whole gather concat fill";
 
 /// The longest list of parts or constant elements.
 const MAX_LIST: usize = 1 << 24;
@@ -44,7 +34,7 @@ struct Parser<'a> {
 }
 
 /// An operation whose type has not been read yet.
-enum Spelled {
+enum Untyped {
     Input(Option<Strided>),
     Constant(Vec<i128>),
     /// The sizes of an expand and of a broadcast are those of the type.
@@ -98,46 +88,46 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn build(&mut self, spelled: Spelled, ty: &Type) -> Result<NodeId, String> {
+    fn build(&mut self, spelled: Untyped, ty: &Type) -> Result<NodeId, String> {
         let builder = &mut self.builder;
         match spelled {
-            Spelled::Input(layout) => builder.input(ty.element, &ty.shape, layout),
-            Spelled::Constant(values) => {
+            Untyped::Input(layout) => builder.input(ty.element, &ty.shape, layout),
+            Untyped::Constant(values) => {
                 let bytes = constant_bytes(ty.element, &values)?;
                 builder.constant(ty.element, &ty.shape, bytes.into())
             }
-            Spelled::View(x, mut view) => {
+            Untyped::View(x, mut view) => {
                 if let View::Expand { sizes, .. } | View::Broadcast { sizes } = &mut view {
                     *sizes = Sizes::from_slice(&ty.shape);
                 }
                 builder.view(x, &view)
             }
-            Spelled::Whole(x) => builder.whole(x),
-            Spelled::Gather(x, coordinates) => builder.gather(x, &coordinates),
-            Spelled::Concat(parts, axis) => builder.concat(&parts, axis),
-            Spelled::Fill(bits) => builder.fill(ty.element, &ty.shape, bits),
+            Untyped::Whole(x) => builder.whole(x),
+            Untyped::Gather(x, coordinates) => builder.gather(x, &coordinates),
+            Untyped::Concat(parts, axis) => builder.concat(&parts, axis),
+            Untyped::Fill(bits) => builder.fill(ty.element, &ty.shape, bits),
         }
         .map_err(|error| error.to_string())
     }
 
-    fn op(&mut self) -> Result<Spelled, Diagnostic> {
+    fn op(&mut self) -> Result<Untyped, Diagnostic> {
         let op = self.cursor.name()?;
         Ok(match op.text {
-            "input" => Spelled::Input(self.layout()?),
-            "constant" => Spelled::Constant(self.numbers()?),
-            "slice" => Spelled::View(self.operand()?, View::Slice(self.spans()?)),
-            "permute" => Spelled::View(self.operand()?, View::Permute(self.axes()?)),
+            "input" => Untyped::Input(self.layout()?),
+            "constant" => Untyped::Constant(self.numbers()?),
+            "slice" => Untyped::View(self.operand()?, View::Slice(self.spans()?)),
+            "permute" => Untyped::View(self.operand()?, View::Permute(self.axes()?)),
             "collapse" => {
                 let (x, groups) = (self.operand()?, self.groups()?);
-                Spelled::View(x, View::Collapse { groups })
+                Untyped::View(x, View::Collapse { groups })
             }
             "expand" => {
                 let (x, groups, sizes) = (self.operand()?, self.groups()?, Sizes::new());
-                Spelled::View(x, View::Expand { groups, sizes })
+                Untyped::View(x, View::Expand { groups, sizes })
             }
             "broadcast" => {
                 let (x, sizes) = (self.operand()?, Sizes::new());
-                Spelled::View(x, View::Broadcast { sizes })
+                Untyped::View(x, View::Broadcast { sizes })
             }
             "windows" => {
                 let x = self.operand()?;
@@ -145,19 +135,19 @@ impl<'a> Parser<'a> {
                 let axis = usize::from(self.axis()?);
                 self.cursor.expect_name("size")?;
                 let size = self.cursor.int()?.text;
-                Spelled::View(x, View::Windows { axis, size })
+                Untyped::View(x, View::Windows { axis, size })
             }
-            "whole" => Spelled::Whole(self.operand()?),
-            "gather" => Spelled::Gather(self.operand()?, self.coordinates()?),
+            "whole" => Untyped::Whole(self.operand()?),
+            "gather" => Untyped::Gather(self.operand()?, self.coordinates()?),
             "concat" => {
                 let parts = self.parts()?;
                 self.cursor.expect_name("axis")?;
-                Spelled::Concat(parts, self.axis()?)
+                Untyped::Concat(parts, self.axis()?)
             }
-            "fill" => Spelled::Fill(self.cursor.bits()?.text),
+            "fill" => Untyped::Fill(self.cursor.bits()?.text),
             other => {
                 let error = Diagnostic::new(op.span, format!("no canonical node is `{other}`"));
-                return Err(match closest(other, OPS) {
+                return Err(match closest(other, OPS.split(' ')) {
                     Some(name) => error.help(format!("did you mean `{name}`?")),
                     None => error,
                 });
@@ -334,7 +324,7 @@ impl<'a> Parser<'a> {
             columns = number(&mut self.cursor)?.text as u32;
         }
         let span = self.cursor.span_since(start);
-        let check = Check {
+        let check = Obligation {
             node,
             limit,
             wrap,

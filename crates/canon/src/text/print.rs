@@ -1,6 +1,6 @@
 //! Printing, see [`crate::text`] for the grammar.
 
-use crate::ir::{Canonical, Check, Coordinate, Index, Line, Node, Policy, Said, Type};
+use crate::ir::{Canonical, Coordinate, Index, Node, Obligation, Policy, Said, TextLine, Type};
 use crate::scalar;
 use restride_graph::Strided;
 use restride_layout::View;
@@ -35,7 +35,7 @@ impl Display for Canonical {
 }
 
 impl Canonical {
-    fn write_node(&self, f: &mut Formatter<'_>, node: &Node, line: &Line<'_>) -> Result {
+    fn write_node(&self, f: &mut Formatter<'_>, node: &Node, line: &TextLine<'_>) -> Result {
         let mut operands = line.operands.iter();
         match node {
             Node::Input { ordinal } => {
@@ -89,7 +89,7 @@ fn write_view(f: &mut Formatter<'_>, view: &View, x: usize) -> Result {
     }
 }
 
-fn write_check(f: &mut Formatter<'_>, check: &Check, line: usize) -> Result {
+fn write_check(f: &mut Formatter<'_>, check: &Obligation, line: usize) -> Result {
     write!(f, "  check %{line} limit {}", check.limit)?;
     if check.wrap {
         write!(f, " wrap")?;

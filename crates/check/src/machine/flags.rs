@@ -1,6 +1,6 @@
 //! Compares and what is learned from them.
 
-use super::Machine;
+use super::CodeRun;
 use crate::symbol::{Relation, Symbol, Test};
 use crate::value::Number;
 use crate::violation::{Kind, Stop};
@@ -93,7 +93,7 @@ fn relation(condition: Condition, bound: i64) -> Option<(Relation, i64)> {
     })
 }
 
-impl Machine<'_> {
+impl CodeRun<'_> {
     /// Whether a condition holds in this run, and why.
     pub(super) fn condition(&self, condition: Condition) -> Result<(bool, Cause), Stop> {
         let not_understood = || Stop::not_understood("flags that are not those of a compare");

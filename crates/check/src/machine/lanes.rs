@@ -1,7 +1,7 @@
 //! Bytes of vectors: they change places, never their values.
 
 use crate::label::Label;
-use crate::memory::Lanes;
+use crate::memory::CarriedLabels;
 use crate::violation::Stop;
 
 /// What is done bit by bit.
@@ -19,14 +19,23 @@ pub(super) fn on_data() -> Stop {
 }
 
 /// Lanes of two vectors, those of the second numbered from 16.
-pub(super) fn picked(a: &Lanes, b: &Lanes, pick: impl Fn(usize) -> usize) -> Lanes {
+pub(super) fn picked(
+    a: &CarriedLabels,
+    b: &CarriedLabels,
+    pick: impl Fn(usize) -> usize,
+) -> CarriedLabels {
     std::array::from_fn(|at| match pick(at) {
         from @ 0..16 => a[from],
         from => b[(from - 16) & 15],
     })
 }
 
-pub(super) fn interleaved(a: &Lanes, b: &Lanes, size: usize, high: bool) -> Lanes {
+pub(super) fn interleaved(
+    a: &CarriedLabels,
+    b: &CarriedLabels,
+    size: usize,
+    high: bool,
+) -> CarriedLabels {
     let half = if high { 8 } else { 0 };
     picked(a, b, |at| {
         let lane = at / size;

@@ -12,8 +12,8 @@ use std::ops::Range;
 use restride_leaves::Callee;
 
 use crate::label::Label;
-use crate::memory::{Lanes, Memory};
-use crate::value::{Pointer, Region, Value};
+use crate::memory::{CarriedLabels, CheckedMemory};
+use crate::value::{Area, Pointer, Value};
 use crate::violation::{Kind, Limit, Site, Stop, Unproved};
 use flags::Flags;
 
@@ -55,16 +55,16 @@ struct Convention {
 }
 
 /// A piece of code, decoded as it is met.
-pub(crate) enum Program<'a> {
-    X86(x86::Program<'a>),
-    A64(a64::Program<'a>),
+pub(crate) enum Instructions<'a> {
+    X86(x86::X86Code<'a>),
+    A64(a64::A64Code<'a>),
 }
 
-impl<'a> Program<'a> {
+impl<'a> Instructions<'a> {
     pub(crate) fn new(processor: Processor, code: &'a [u8], entries: &[usize]) -> Self {
         match processor {
-            Processor::X86 => Self::X86(x86::Program::new(code, entries)),
-            Processor::A64 => Self::A64(a64::Program::new(code)),
+            Processor::X86 => Self::X86(x86::X86Code::new(code, entries)),
+            Processor::A64 => Self::A64(a64::A64Code::new(code)),
         }
     }
 
@@ -94,7 +94,7 @@ impl<'a> Program<'a> {
     }
 
     /// Executes what is at a place.
-    fn step(&mut self, machine: &mut Machine<'_>, at: i64) -> Result<Next, Unproved> {
+    fn step(&mut self, machine: &mut CodeRun<'_>, at: i64) -> Result<Next, Unproved> {
         let blame = |stop: Stop, instruction: String| {
             let offset = at as usize;
             let site = Site {
@@ -125,17 +125,17 @@ impl<'a> Program<'a> {
 }
 
 /// One call of generated code.
-pub(crate) struct Machine<'a> {
-    pub(crate) memory: Memory<'a>,
+pub(crate) struct CodeRun<'a> {
+    pub(crate) memory: CheckedMemory<'a>,
     pub(crate) callees: &'a [Callee],
     /// Where the kernel's constants are.
-    pub(crate) constants: &'a [(u64, Region)],
+    pub(crate) constants: &'a [(u64, Area)],
     pub(crate) steps: u64,
     pub(crate) limit: u64,
     pub(crate) calls: u64,
     convention: &'static Convention,
     general: [Value; 32],
-    vectors: [Lanes; 32],
+    vectors: [CarriedLabels; 32],
     flags: Flags,
 }
 
@@ -146,12 +146,12 @@ pub(crate) enum Next {
     Done,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> CodeRun<'a> {
     pub(crate) fn new(
         processor: Processor,
-        memory: Memory<'a>,
+        memory: CheckedMemory<'a>,
         callees: &'a [Callee],
-        constants: &'a [(u64, Region)],
+        constants: &'a [(u64, Area)],
         limit: u64,
     ) -> Self {
         let convention = match processor {
@@ -175,7 +175,7 @@ impl<'a> Machine<'a> {
     /// Calls the function at `entry`; its result.
     pub(crate) fn call(
         &mut self,
-        program: &mut Program<'_>,
+        program: &mut Instructions<'_>,
         entry: usize,
         arguments: [Value; 3],
     ) -> Result<u64, Unproved> {
@@ -293,7 +293,7 @@ impl<'a> Machine<'a> {
     fn set_general(&mut self, register: usize, value: Value) -> Result<(), Stop> {
         if register == self.convention.stack {
             match value {
-                Value::Pointer(pointer) if pointer.region == Region::Stack => {
+                Value::Pointer(pointer) if pointer.region == Area::Stack => {
                     self.memory.set_floor(pointer.offset)?;
                 }
                 _ => {

@@ -1,11 +1,11 @@
 //! What values become, whichever processor computes with them.
 
-use super::Machine;
+use super::CodeRun;
 use super::flags::{Cause, Condition};
 use super::lanes::Bitwise;
 use crate::label::Label;
 use crate::symbol::Symbol;
-use crate::value::{Data, Number, Pointer, Region, Value};
+use crate::value::{Area, IndexedBytes, Number, Pointer, Value};
 use crate::violation::Stop;
 
 /// The low bytes of a number.
@@ -22,7 +22,7 @@ pub(super) const fn signed(bits: u64, size: usize) -> u64 {
     ((bits << unused) as i64 >> unused) as u64
 }
 
-impl Machine<'_> {
+impl CodeRun<'_> {
     /// The low bytes of a value, extended by zeros.
     pub(super) fn shortened(&mut self, value: Value, size: usize) -> Result<Value, Stop> {
         if size >= 8 {
@@ -82,7 +82,7 @@ impl Machine<'_> {
     pub(super) fn number(&self, value: Value) -> Result<Number, Stop> {
         match value {
             Value::Number(number) => Ok(number),
-            Value::Data(Data {
+            Value::Data(IndexedBytes {
                 number: Some(number),
                 ..
             }) => Ok(number),
@@ -263,7 +263,7 @@ impl Machine<'_> {
         value: Value,
         size: usize,
     ) -> Result<(), Stop> {
-        if at.region == Region::Stack && size == 8 {
+        if at.region == Area::Stack && size == 8 {
             self.memory.bounds(at, 0, 8)?;
             return self.memory.store_slot(at.offset, value);
         }

@@ -14,7 +14,7 @@ use crate::data::recipe::{RECIPES, Recipe};
 use crate::failure::Failure;
 use crate::signature::{Signature, Slot};
 use crate::source::INPUT_HELP;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// The arguments of `restride bisect`.
 #[derive(clap::Args)]
@@ -39,8 +39,8 @@ fn help() -> String {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let rungs = named(&all_rungs(), &args.rung).map_err(Failure::Usage)?;
-    let program = Program::open(&args.file)?;
-    let Program::Graph(graph) = &program else {
+    let program = AnyProgram::open(&args.file)?;
+    let AnyProgram::Graph(graph) = &program else {
         let message = format!(
             "the rungs climb from a graph; this is a {}",
             program.stage()

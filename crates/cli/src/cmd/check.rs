@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Spot};
 use crate::source::{INPUT_HELP, Input, printable};
-use crate::stages::{Program, lower};
+use crate::stages::AnyProgram;
 
 /// The arguments of `restride check`.
 #[derive(clap::Args)]
@@ -88,14 +88,8 @@ fn errors(failure: &Failure) -> Vec<Value> {
 }
 
 fn check(input: &Input) -> Result<String, Failure> {
-    let program = Program::parse(input)?;
-    let kernel = match &program {
-        Program::Kernel(kernel) => kernel.verified()?,
-        Program::Graph(_) | Program::Canonical(_) => match program.canonical()? {
-            Some((canonical, _)) => lower(&canonical, ViewPolicy::Any)?.kernel,
-            None => return Err(Failure::Internal("a graph has no canonical form".into())),
-        },
-    };
+    let program = AnyProgram::parse(input)?;
+    let (kernel, _) = program.kernel(ViewPolicy::Any)?;
     let mut statements = 0;
     kernel.visit(|_| statements += 1);
     let plural = if statements == 1 { "" } else { "s" };

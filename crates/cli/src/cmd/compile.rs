@@ -9,7 +9,7 @@ use super::object;
 use crate::failure::Failure;
 use crate::listing::commented;
 use crate::source::INPUT_HELP;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 use crate::views::{Views, notes};
 
 /// The arguments of `restride compile`.
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let message = "one program is wanted; only `--emit obj` takes several";
         return Err(Failure::Usage(message.into()));
     };
-    let program = Program::open(file)?;
+    let program = AnyProgram::open(file)?;
     let (kernel, plan) = program.kernel(args.views.policy())?;
     let mut out = io::stdout().lock();
     // A comment in the language of what follows it.

@@ -8,7 +8,7 @@ use restride_graph::{Graph, Op};
 
 use crate::failure::Failure;
 use crate::source::INPUT_HELP;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// The arguments of `restride dot`.
 #[derive(clap::Args)]
@@ -19,10 +19,10 @@ pub(crate) struct Args {
 
 /// Prints it.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let picture = match Program::open(&args.file)? {
-        Program::Graph(graph) => spelled(&graph),
-        Program::Canonical(graph) => canonical(&graph),
-        Program::Kernel(_) => {
+    let picture = match AnyProgram::open(&args.file)? {
+        AnyProgram::Graph(graph) => spelled(&graph),
+        AnyProgram::Canonical(graph) => canonical(&graph),
+        AnyProgram::Kernel(_) => {
             let message = "a kernel is no graph; `restride report` draws it";
             return Err(Failure::Usage(message.into()));
         }

@@ -14,9 +14,9 @@ use crate::budget;
 use crate::explanation::Explanation;
 use crate::failure::Failure;
 use crate::listing::calls;
-use crate::machine::Machine;
+use crate::machine::MachineArgs;
 use crate::source::INPUT_HELP;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 use crate::style::Style;
 use crate::views::Views;
 
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long)]
     ways: bool,
     #[command(flatten)]
-    machine: Machine,
+    machine: MachineArgs,
     /// One JSON object.
     #[arg(long)]
     json: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 /// Explains.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let program = Program::open(&args.file)?;
+    let program = AnyProgram::open(&args.file)?;
     let object = args.machine.object()?;
     let target = args.machine.planned_for()?;
     // An object has every output written.
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let style = Style::of_stdout();
     let mut sections = sections(&explanation, calls.as_deref());
-    if let (Some(object), Program::Graph(graph)) = (object, &program) {
+    if let (Some(object), AnyProgram::Graph(graph)) = (object, &program) {
         sections.push(("machine", about(&target, object, graph)?));
     }
     if args.ways || !target.precompiled {

@@ -8,14 +8,14 @@ use restride::{CompileError, ObjectError};
 
 use crate::budget;
 use crate::failure::Failure;
-use crate::machine::Machine;
-use crate::stages::Program;
+use crate::machine::MachineArgs;
+use crate::stages::AnyProgram;
 
 /// What `--emit obj` needs beside programs.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    machine: Machine,
+    machine: MachineArgs,
     /// Of `--emit obj`: where the object file goes
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -40,8 +40,8 @@ pub(crate) fn run(arguments: &[String], args: &Args) -> Result<ExitCode, Failure
     let output = output.ok_or_else(|| wanted("`-o FILE`, for the object file"))?;
     let mut object = object.within(budget::chosen());
     for argument in arguments {
-        for (input, program) in Program::all(argument)? {
-            let Program::Graph(graph) = program else {
+        for (input, program) in AnyProgram::all(argument)? {
+            let AnyProgram::Graph(graph) = program else {
                 let stage = program.stage();
                 let title = input.title();
                 return Err(Failure::Input(format!(

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use crate::failure::Failure;
 use crate::say::progress;
 use crate::source::{INPUT_HELP, Input};
-use crate::stages::{Program, lower, planned};
+use crate::stages::{AnyProgram, lower, planned};
 use crate::views::{Views, notes};
 
 /// The arguments of `restride opt`.
@@ -53,7 +53,7 @@ struct After {
 /// Prints the stage that was asked for.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut out = io::stdout().lock();
-    for (at, (input, program)) in Program::all(&args.file)?.iter().enumerate() {
+    for (at, (input, program)) in AnyProgram::all(&args.file)?.iter().enumerate() {
         if at > 0 {
             writeln!(out)?;
         }
@@ -87,7 +87,7 @@ impl After {
 /// Every stage from the program's own to `last`.
 fn stages(
     input: &Input,
-    program: &Program,
+    program: &AnyProgram,
     last: Pass,
     views: ViewPolicy,
 ) -> Result<Vec<After>, Failure> {
@@ -98,12 +98,14 @@ fn stages(
     let mut stages = vec![After {
         pass: Pass::Parse,
         text: match program {
-            Program::Graph(graph) => graph.with_comments_of(input.text()).to_string(),
-            Program::Canonical(_) | Program::Kernel(_) => format!("{remarks}{}", program.text()),
+            AnyProgram::Graph(graph) => graph.with_comments_of(input.text()).to_string(),
+            AnyProgram::Canonical(_) | AnyProgram::Kernel(_) => {
+                format!("{remarks}{}", program.text())
+            }
         },
         notes: Vec::new(),
     }];
-    if let Program::Kernel(kernel) = program {
+    if let AnyProgram::Kernel(kernel) = program {
         return match last {
             Pass::Parse => Ok(stages),
             Pass::Lower => {

@@ -13,7 +13,7 @@ use crate::execute::{Rung, execute};
 use crate::failure::Failure;
 use crate::signature::Signature;
 use crate::source::{INPUT_HELP, printable};
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// The arguments of `restride run`.
 #[derive(clap::Args)]
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 
 /// Runs, then prints or writes every output.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let mut program = Program::open(&args.file)?;
+    let mut program = AnyProgram::open(&args.file)?;
     let mut signature = Signature::of(&program)?;
     if args.template {
         program = specialised(&program, &shapes(&signature, &args.input)?)?;
@@ -73,8 +73,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// A graph at other shapes of its inputs.
-fn specialised(program: &Program, shapes: &[Vec<i64>]) -> Result<Program, Failure> {
-    let Program::Graph(graph) = program else {
+fn specialised(program: &AnyProgram, shapes: &[Vec<i64>]) -> Result<AnyProgram, Failure> {
+    let AnyProgram::Graph(graph) = program else {
         let message = format!("only graphs are templates, this is a {}", program.stage());
         return Err(Failure::Usage(message));
     };
@@ -89,7 +89,7 @@ fn specialised(program: &Program, shapes: &[Vec<i64>]) -> Result<Program, Failur
             let _ = new.set_name(value, name);
         }
     }
-    Ok(Program::Graph(new))
+    Ok(AnyProgram::Graph(new))
 }
 
 /// The file of each output, if it has one.

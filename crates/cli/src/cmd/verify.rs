@@ -4,17 +4,18 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use restride::Object;
-use restride_check::{Callee, Form, Limits, Processor, Report, Subject, Unproved, check};
+use restride_check::{CallForm, Callee, CodeSubject, Limits, Processor, Report, Unproved, check};
 use restride_graph::ViewPolicy;
-use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
-use restride_loops::{Kernel, Verified};
+use restride_jit::Features;
+use restride_loops::Kernel;
 use serde_json::json;
 
+use crate::execute::{compiler, no_code};
 use crate::failure::Failure;
 use crate::listing::contract;
-use crate::machine::Machine;
+use crate::machine::MachineArgs;
 use crate::source::INPUT_HELP;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 use crate::views::{Views, notes};
 
 /// The arguments of `restride verify`.
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     views: Views,
     #[command(flatten)]
-    machine: Machine,
+    machine: MachineArgs,
     /// One JSON object a level.
     #[arg(long)]
     json: bool,
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             "the machine code of this processor cannot be followed".into(),
         ));
     };
-    let program = Program::open(&args.file)?;
+    let program = AnyProgram::open(&args.file)?;
     let (kernel, plan) = program.kernel(args.views.policy())?;
     let mut out = io::stdout().lock();
     let views = plan.map_or_else(Vec::new, |plan| notes(&plan, &program, "proves"));
@@ -69,16 +70,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let mut proved = true;
     for level in levels {
-        let native = compiled(&kernel, level, args.self_contained)?;
+        let mut compiler = compiler(level, args.self_contained)?;
+        let native = compiler.compile(&kernel).map_err(no_code)?;
         let phases: Vec<usize> = native.phase_offsets().collect();
-        let subject = Subject {
+        let subject = CodeSubject {
             processor,
             code: native.code(),
-            form: Form::Phases(&phases),
+            form: CallForm::Phases(&phases),
             kernel: &kernel,
             callees: native.callees(),
         };
-        let code = Code {
+        let code = CodeFacts {
             machine: format!("{level:?}"),
             bytes: native.code_bytes(),
             callees: native.callees(),
@@ -107,13 +109,13 @@ fn ahead(args: &Args, name: &str, mut object: Object) -> Result<ExitCode, Failur
             return Err(Failure::Usage(message));
         }
     };
-    let program = Program::open(&args.file)?;
+    let program = AnyProgram::open(&args.file)?;
     let (kernel, _) = program.kernel_for(ViewPolicy::Copy, object.target())?;
     let function = object.code(&kernel);
     let function =
         function.map_err(|error| Failure::Internal(format!("generating code: {error}")))?;
-    let subject = Subject::ahead(processor, &kernel, &function);
-    let code = Code {
+    let subject = CodeSubject::ahead(processor, &kernel, &function);
+    let code = CodeFacts {
         machine: name.into(),
         bytes: function.code,
         callees: &[],
@@ -133,7 +135,7 @@ fn ahead(args: &Args, name: &str, mut object: Object) -> Result<ExitCode, Failur
 }
 
 /// Code that was looked at.
-struct Code<'a> {
+struct CodeFacts<'a> {
     /// What it is for.
     machine: String,
     bytes: usize,
@@ -142,7 +144,7 @@ struct Code<'a> {
 
 /// What was shown of code, or why nothing was; code that is wrong is a failure of this program.
 fn followed(
-    subject: &Subject<'_>,
+    subject: &CodeSubject<'_>,
     steps: u64,
     machine: &str,
 ) -> Result<Result<Report, String>, Failure> {
@@ -159,20 +161,6 @@ fn followed(
     }
 }
 
-fn compiled(
-    kernel: &Verified,
-    level: Features,
-    self_contained: bool,
-) -> Result<NativeKernel, Failure> {
-    let mut options = CompileOptions::default();
-    options.features = level;
-    options.contracts = true;
-    options.self_contained = self_contained;
-    Compiler::new(options)
-        .and_then(|mut compiler| compiler.compile(kernel))
-        .map_err(|error| Failure::Internal(format!("generating code: {error}")))
-}
-
 /// What was proved of the loops, in one line.
 fn facts(kernel: &Kernel) -> String {
     let mut statements = 0;
@@ -187,7 +175,11 @@ fn facts(kernel: &Kernel) -> String {
     )
 }
 
-fn print(out: &mut impl Write, code: &Code<'_>, report: &Result<Report, String>) -> io::Result<()> {
+fn print(
+    out: &mut impl Write,
+    code: &CodeFacts<'_>,
+    report: &Result<Report, String>,
+) -> io::Result<()> {
     writeln!(out, "machine code: {}, {} bytes", code.machine, code.bytes)?;
     let report = match report {
         Ok(report) => report,
@@ -214,7 +206,7 @@ fn print(out: &mut impl Write, code: &Code<'_>, report: &Result<Report, String>)
 }
 
 fn as_json(
-    code: &Code<'_>,
+    code: &CodeFacts<'_>,
     report: &Result<Report, String>,
     views: &[String],
 ) -> serde_json::Value {

@@ -4,7 +4,7 @@ use restride_graph::ElementType;
 
 /// What the bits of an element stand for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number {
+pub(crate) enum ElementValue {
     /// True or false.
     Bool(bool),
     /// A signed integer.
@@ -118,31 +118,31 @@ impl Small {
 }
 
 /// What the low bits of an element stand for.
-pub(crate) fn decode(element: ElementType, bits: u128) -> Number {
+pub(crate) fn decode(element: ElementType, bits: u128) -> ElementValue {
     if let Some(small) = small(element) {
-        return Number::Single(small.decode(bits as u32));
+        return ElementValue::Single(small.decode(bits as u32));
     }
     match element {
-        ElementType::Bool => Number::Bool(bits & 0xff != 0),
-        ElementType::F32 => Number::Single(f32::from_bits(bits as u32)),
-        ElementType::F64 => Number::Double(f64::from_bits(bits as u64)),
-        ElementType::C64 => Number::Complex(
+        ElementType::Bool => ElementValue::Bool(bits & 0xff != 0),
+        ElementType::F32 => ElementValue::Single(f32::from_bits(bits as u32)),
+        ElementType::F64 => ElementValue::Double(f64::from_bits(bits as u64)),
+        ElementType::C64 => ElementValue::Complex(
             f32::from_bits(bits as u32).into(),
             f32::from_bits((bits >> 32) as u32).into(),
         ),
-        ElementType::C128 => Number::Complex(
+        ElementType::C128 => ElementValue::Complex(
             f64::from_bits(bits as u64),
             f64::from_bits((bits >> 64) as u64),
         ),
         ElementType::F8E8M0 => match bits as u8 {
-            0xff => Number::Single(f32::NAN),
-            power => Number::Double((f64::from(power) - 127.0).exp2()),
+            0xff => ElementValue::Single(f32::NAN),
+            power => ElementValue::Double((f64::from(power) - 127.0).exp2()),
         },
         _ if element.is_signed_integer() => {
             let unused = 128 - 8 * element.width() as u32;
-            Number::Int((bits << unused) as i128 >> unused)
+            ElementValue::Int((bits << unused) as i128 >> unused)
         }
-        _ => Number::Unsigned(bits & element.bit_mask()),
+        _ => ElementValue::Unsigned(bits & element.bit_mask()),
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn small_formats_are_what_their_papers_say() {
         let single = |element, bits| match decode(element, bits) {
-            Number::Single(value) => value,
+            ElementValue::Single(value) => value,
             other => panic!("{other:?}"),
         };
         assert_eq!(single(ElementType::F16, 0x3c00), 1.0);
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(single(ElementType::F8E4M3Fnuz, 0x7f), 240.0);
         assert_eq!(single(ElementType::F8E5M2Fnuz, 0x7f), 57344.0);
         assert!(single(ElementType::F8E5M2Fnuz, 0x80).is_nan());
-        assert_eq!(decode(ElementType::F8E8M0, 128), Number::Double(2.0));
+        assert_eq!(decode(ElementType::F8E8M0, 128), ElementValue::Double(2.0));
     }
 
     #[test]
@@ -198,11 +198,13 @@ mod tests {
         for element in ElementType::ALL {
             for value in 0..8 {
                 let same = match decode(element, encode(element, value)) {
-                    Number::Bool(got) => got == (value % 2 == 1),
-                    Number::Int(got) => got == i128::from(value),
-                    Number::Unsigned(got) => got == u128::from(value),
-                    Number::Single(got) => got == value as f32,
-                    Number::Double(got) | Number::Complex(got, _) => got == value as f64,
+                    ElementValue::Bool(got) => got == (value % 2 == 1),
+                    ElementValue::Int(got) => got == i128::from(value),
+                    ElementValue::Unsigned(got) => got == u128::from(value),
+                    ElementValue::Single(got) => got == value as f32,
+                    ElementValue::Double(got) | ElementValue::Complex(got, _) => {
+                        got == value as f64
+                    }
                 };
                 // Two mantissa bits hold no 7 rounded up, and powers of two hold no natural number.
                 let coarse = matches!(element, ElementType::F8E8M0);
@@ -211,8 +213,8 @@ mod tests {
         }
         assert_eq!(
             decode(ElementType::F16, encode(ElementType::F16, 1 << 40)),
-            Number::Single(65504.0)
+            ElementValue::Single(65504.0)
         );
-        assert_eq!(decode(ElementType::I8, 0xff), Number::Int(-1));
+        assert_eq!(decode(ElementType::I8, 0xff), ElementValue::Int(-1));
     }
 }

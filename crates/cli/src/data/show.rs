@@ -2,7 +2,7 @@
 
 use restride_graph::oracle::Tensor;
 
-use super::element::{Number, bits_at, decode};
+use super::element::{ElementValue, bits_at, decode};
 
 /// Past this many elements only the edges are shown.
 const THRESHOLD: usize = 1000;
@@ -81,20 +81,20 @@ impl Cells<'_> {
                 bits_at(self.tensor.bytes(), element.width(), *position),
             )
         });
-        let numbers: Vec<Number> = numbers.collect();
+        let numbers: Vec<ElementValue> = numbers.collect();
         let scientific = numbers.iter().any(|number| match number {
-            Number::Single(value) => needs_exponent(f64::from(*value)),
-            Number::Double(value) => needs_exponent(*value),
-            Number::Complex(re, im) => needs_exponent(*re) || needs_exponent(*im),
-            Number::Bool(_) | Number::Int(_) | Number::Unsigned(_) => false,
+            ElementValue::Single(value) => needs_exponent(f64::from(*value)),
+            ElementValue::Double(value) => needs_exponent(*value),
+            ElementValue::Complex(re, im) => needs_exponent(*re) || needs_exponent(*im),
+            ElementValue::Bool(_) | ElementValue::Int(_) | ElementValue::Unsigned(_) => false,
         });
         let words = numbers.iter().map(|number| match number {
-            Number::Bool(value) => (if *value { "True" } else { "False" }).to_owned(),
-            Number::Int(value) => value.to_string(),
-            Number::Unsigned(value) => value.to_string(),
-            Number::Single(value) => float(value, value.is_finite(), scientific),
-            Number::Double(value) => float(value, value.is_finite(), scientific),
-            Number::Complex(re, im) => {
+            ElementValue::Bool(value) => (if *value { "True" } else { "False" }).to_owned(),
+            ElementValue::Int(value) => value.to_string(),
+            ElementValue::Unsigned(value) => value.to_string(),
+            ElementValue::Single(value) => float(value, value.is_finite(), scientific),
+            ElementValue::Double(value) => float(value, value.is_finite(), scientific),
+            ElementValue::Complex(re, im) => {
                 let re = float(re, re.is_finite(), scientific);
                 let sign = if im.is_sign_negative() { "" } else { "+" };
                 format!("{re}{sign}{}j", float(im, im.is_finite(), scientific))
@@ -103,7 +103,7 @@ impl Cells<'_> {
         let words: Vec<String> = words.collect();
         let floats = numbers
             .iter()
-            .any(|number| matches!(number, Number::Single(_) | Number::Double(_)));
+            .any(|number| matches!(number, ElementValue::Single(_) | ElementValue::Double(_)));
         align(words, floats && !scientific)
     }
 }

@@ -4,15 +4,16 @@ use restride_graph::ValueId;
 use restride_text::{Diagnostic, Span};
 
 use super::arguments::{Argument, Arguments, wanted};
-use super::methods::Call;
+use super::methods::MethodCall;
 use super::parser::{Parsed, meaning};
 
-impl Call<'_, '_> {
+impl MethodCall<'_, '_> {
     /// One part of several: which is said in brackets behind the call.
     pub(super) fn split(self, arguments: &mut Arguments<'_>) -> Parsed<ValueId> {
         let sections = arguments.take("indices_or_sections");
         let axis = arguments.optional_int("axis")?.unwrap_or(0);
-        let (span, size) = (self.span, self.size_of(axis)?);
+        let at = self.axis("axis", axis)?;
+        let (span, size) = (self.span, self.parser.graph.ty(self.x).shape()[at]);
         let split = self.parser.graph.split(self.x, axis);
         let parts = match sections {
             Some((Argument::Int(count), at)) => match usize::try_from(count) {
@@ -53,21 +54,6 @@ impl Call<'_, '_> {
         found.copied().ok_or_else(|| {
             let message = format!("part {} of {count}", part.text);
             Diagnostic::new(open.to(close), message)
-        })
-    }
-
-    fn size_of(&self, axis: i64) -> Parsed<i64> {
-        let shape = self.parser.graph.ty(self.x).shape();
-        let rank = shape.len();
-        let at = if axis < 0 {
-            axis.saturating_add(rank as i64)
-        } else {
-            axis
-        };
-        let size = usize::try_from(at).ok().and_then(|at| shape.get(at));
-        size.copied().ok_or_else(|| {
-            let message = format!("axis: {axis} is no axis of rank {rank}");
-            Diagnostic::new(self.span, message)
         })
     }
 

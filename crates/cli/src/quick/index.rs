@@ -4,10 +4,10 @@ use restride_graph::{Graph, GraphError, IndexRule, Place, ValueId};
 use restride_text::{Diagnostic, Span};
 
 use super::arguments::Integers;
-use super::parser::{Parsed, Parser, meaning};
+use super::parser::{ExpressionParser, Parsed, meaning};
 
 /// One entry of a pair of brackets.
-enum Entry {
+enum Subscript {
     At(i64),
     Range {
         start: Option<i64>,
@@ -22,7 +22,7 @@ enum Entry {
 /// The most entries: masks have a bit for each.
 const MAX_ENTRIES: usize = 62;
 
-impl Parser<'_> {
+impl ExpressionParser<'_> {
     /// Reads the brackets and applies them.
     pub(super) fn subscript(&mut self, x: ValueId, start: Span) -> Parsed<ValueId> {
         let open = self.cursor.expect("[")?;
@@ -45,7 +45,7 @@ impl Parser<'_> {
             return Err(Diagnostic::new(open.to(close), message));
         }
         let rank = self.graph.ty(x).rank();
-        let tables = Tables::of(&entries, rank)?;
+        let tables = IndexTensors::of(&entries, rank)?;
         let span = open.to(close);
         let sliced = match tables.only(&entries) {
             true => x,
@@ -53,7 +53,9 @@ impl Parser<'_> {
                 let problem = &error.problem;
                 match (error.at, &entries[..]) {
                     (Place::Entry(_, k), all) if k < all.len() => match &all[k] {
-                        (Entry::At(_), span) => Diagnostic::new(*span, format!("index {problem}")),
+                        (Subscript::At(_), span) => {
+                            Diagnostic::new(*span, format!("index {problem}"))
+                        }
                         (_, span) => Diagnostic::new(*span, problem.to_string()),
                     },
                     _ => Diagnostic::new(span, problem.to_string()),
@@ -63,32 +65,32 @@ impl Parser<'_> {
         tables.gather(&mut self.graph, sliced, start.to(span))
     }
 
-    fn entry(&mut self) -> Parsed<Entry> {
+    fn entry(&mut self) -> Parsed<Subscript> {
         if self.cursor.eat("...") {
-            return Ok(Entry::Ellipsis);
+            return Ok(Subscript::Ellipsis);
         }
         if self.cursor.eat_name("newaxis") || self.cursor.eat_name("None") {
-            return Ok(Entry::NewAxis);
+            return Ok(Subscript::NewAxis);
         }
         let mut ahead = self.cursor.clone();
         let numpy = ahead.eat_name("np") || ahead.eat_name("numpy");
         if numpy && ahead.eat(".") && ahead.eat_name("newaxis") {
             self.cursor = ahead;
-            return Ok(Entry::NewAxis);
+            return Ok(Subscript::NewAxis);
         }
         if self.cursor.at_punct("[") {
             let start = self.cursor.span();
             let list = Integers::read(&mut self.cursor)?;
             let span = self.cursor.span_since(start);
-            return Ok(Entry::Tensor(self.table(&list, span)?));
+            return Ok(Subscript::Tensor(self.table(&list, span)?));
         }
         if !self.cursor.at_int() && !self.cursor.at_punct(":") {
-            return Ok(Entry::Tensor(self.expression()?));
+            return Ok(Subscript::Tensor(self.expression()?));
         }
         let start = self.optional()?;
         if !self.cursor.eat(":") {
             return match start {
-                Some(at) => Ok(Entry::At(at)),
+                Some(at) => Ok(Subscript::At(at)),
                 None => Err(self.cursor.unexpected("an index")),
             };
         }
@@ -97,7 +99,7 @@ impl Parser<'_> {
             true => self.optional()?,
             false => None,
         };
-        Ok(Entry::Range { start, stop, step })
+        Ok(Subscript::Range { start, stop, step })
     }
 
     fn optional(&mut self) -> Parsed<Option<i64>> {
@@ -111,17 +113,17 @@ impl Parser<'_> {
 /// The index tensors among the entries, as numpy reads them: they are broadcast together, and the
 /// axes of the result stand where the first of them stood, or in front if something else stands
 /// between them. An integer beside a tensor counts as one.
-struct Tables {
+struct IndexTensors {
     /// Each with the axis of the sliced tensor that it chooses from.
     tensors: Vec<(usize, ValueId, Span)>,
     apart: bool,
 }
 
-impl Tables {
-    fn of(entries: &[(Entry, Span)], rank: usize) -> Parsed<Self> {
+impl IndexTensors {
+    fn of(entries: &[(Subscript, Span)], rank: usize) -> Parsed<Self> {
         let used = entries.iter().filter(|(entry, _)| match entry {
-            Entry::At(_) | Entry::Range { .. } | Entry::Tensor(_) => true,
-            Entry::Ellipsis | Entry::NewAxis => false,
+            Subscript::At(_) | Subscript::Range { .. } | Subscript::Tensor(_) => true,
+            Subscript::Ellipsis | Subscript::NewAxis => false,
         });
         let used = used.count();
         let mut axis = 0;
@@ -129,37 +131,38 @@ impl Tables {
         let mut ellipsis = false;
         for (entry, span) in entries {
             match entry {
-                Entry::At(_) => {}
-                Entry::NewAxis | Entry::Range { .. } => axis += 1,
-                Entry::Ellipsis if ellipsis => {
+                Subscript::At(_) => {}
+                Subscript::NewAxis | Subscript::Range { .. } => axis += 1,
+                Subscript::Ellipsis if ellipsis => {
                     return Err(Diagnostic::new(*span, "a second `...`"));
                 }
-                Entry::Ellipsis => {
+                Subscript::Ellipsis => {
                     ellipsis = true;
                     axis += rank.saturating_sub(used);
                 }
-                Entry::Tensor(indices) => {
+                Subscript::Tensor(indices) => {
                     tensors.push((axis, *indices, *span));
                     axis += 1;
                 }
             }
         }
-        let is_index =
-            |(entry, _): &(Entry, Span)| matches!(entry, Entry::At(_) | Entry::Tensor(_));
+        let is_index = |(entry, _): &(Subscript, Span)| {
+            matches!(entry, Subscript::At(_) | Subscript::Tensor(_))
+        };
         let runs = entries.chunk_by(|a, b| is_index(a) == is_index(b));
         let apart = runs.filter(|run| run.first().is_some_and(is_index)).count() > 1;
         Ok(Self { tensors, apart })
     }
 
     /// Whether there is nothing to slice.
-    fn only(&self, entries: &[(Entry, Span)]) -> bool {
+    fn only(&self, entries: &[(Subscript, Span)]) -> bool {
         !self.tensors.is_empty()
             && entries.iter().all(|(entry, _)| match entry {
-                Entry::Tensor(_) | Entry::Ellipsis => true,
-                Entry::Range { start, stop, step } => {
+                Subscript::Tensor(_) | Subscript::Ellipsis => true,
+                Subscript::Range { start, stop, step } => {
                     start.is_none() && stop.is_none() && step.is_none()
                 }
-                Entry::At(_) | Entry::NewAxis => false,
+                Subscript::At(_) | Subscript::NewAxis => false,
             })
     }
 
@@ -250,16 +253,20 @@ fn broadcast(a: &[i64], b: &[i64]) -> Option<Vec<i64>> {
     Some(out)
 }
 
-fn slice(graph: &mut Graph, x: ValueId, entries: &[(Entry, Span)]) -> Result<ValueId, GraphError> {
+fn slice(
+    graph: &mut Graph,
+    x: ValueId,
+    entries: &[(Subscript, Span)],
+) -> Result<ValueId, GraphError> {
     let (mut begin, mut end, mut strides) = (Vec::new(), Vec::new(), Vec::new());
     for (entry, _) in entries {
         let (from, to, step) = match entry {
             // A shrunk entry reads one element; its end plays no part.
-            Entry::At(at) => (*at, at.saturating_add(1), 1),
-            Entry::Range { start, stop, step } => {
+            Subscript::At(at) => (*at, at.saturating_add(1), 1),
+            Subscript::Range { start, stop, step } => {
                 (start.unwrap_or(0), stop.unwrap_or(0), step.unwrap_or(1))
             }
-            Entry::Ellipsis | Entry::NewAxis | Entry::Tensor(_) => (0, 0, 1),
+            Subscript::Ellipsis | Subscript::NewAxis | Subscript::Tensor(_) => (0, 0, 1),
         };
         begin.push(from);
         end.push(to);
@@ -272,11 +279,11 @@ fn slice(graph: &mut Graph, x: ValueId, entries: &[(Entry, Span)]) -> Result<Val
         .strides(strides);
     for (position, (entry, _)) in entries.iter().enumerate() {
         builder = match entry {
-            Entry::At(_) => builder.shrink_axis(position),
-            Entry::Ellipsis => builder.ellipsis(position),
-            Entry::NewAxis => builder.new_axis(position),
-            Entry::Tensor(_) => builder.whole_begin(position).whole_end(position),
-            Entry::Range { start, stop, .. } => {
+            Subscript::At(_) => builder.shrink_axis(position),
+            Subscript::Ellipsis => builder.ellipsis(position),
+            Subscript::NewAxis => builder.new_axis(position),
+            Subscript::Tensor(_) => builder.whole_begin(position).whole_end(position),
+            Subscript::Range { start, stop, .. } => {
                 let builder = match start {
                     None => builder.whole_begin(position),
                     Some(_) => builder,

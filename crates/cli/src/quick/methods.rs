@@ -4,37 +4,22 @@ use restride_graph::{GraphError, IndexRule, PadMode, ReshapeDialect, ValueId};
 use restride_text::{Diagnostic, Span, Spanned, closest};
 
 use super::arguments::{Argument, Arguments, wanted};
-use super::parser::{Parsed, Parser, meaning};
+use super::parser::{ExpressionParser, Parsed, meaning};
 
 /// Methods, which are functions of their tensor too.
-const METHODS: [&str; 19] = [
-    "reshape",
-    "transpose",
-    "swapaxes",
-    "take",
-    "take_along_axis",
-    "flip",
-    "roll",
-    "pad",
-    "tile",
-    "broadcast_to",
-    "squeeze",
-    "expand_dims",
-    "flatten",
-    "ravel",
-    "repeat",
-    "split",
-    "space_to_depth",
-    "depth_to_space",
-    "T",
-];
+const METHODS: &str = "reshape transpose swapaxes take take_along_axis flip roll pad tile broadcast_to squeeze \
+    expand_dims flatten ravel repeat split space_to_depth depth_to_space T";
 
 /// Functions of several tensors.
+fn is_method(name: &str) -> bool {
+    METHODS.split(' ').any(|method| method == name)
+}
+
 const FUNCTIONS: [&str; 3] = ["concat", "concatenate", "stack"];
 
 /// `name(arguments)`.
 pub(super) fn function(
-    parser: &mut Parser<'_>,
+    parser: &mut ExpressionParser<'_>,
     name: Spanned<&str>,
     mut arguments: Arguments<'_>,
     span: Span,
@@ -42,7 +27,7 @@ pub(super) fn function(
     if FUNCTIONS.contains(&name.text) {
         return join(parser, name.text == "stack", arguments, span);
     }
-    if !METHODS.contains(&name.text) || name.text == "T" {
+    if !is_method(name.text) || name.text == "T" {
         return Err(no_function(name));
     }
     match arguments.take("x") {
@@ -54,7 +39,7 @@ pub(super) fn function(
 
 /// There is no function of that name.
 pub(super) fn no_function(name: Spanned<&str>) -> Diagnostic {
-    let known = METHODS.iter().chain(&FUNCTIONS).copied();
+    let known = METHODS.split(' ').chain(FUNCTIONS);
     unknown("function", name, known.filter(|known| *known != "T"))
 }
 
@@ -100,7 +85,7 @@ fn unknown<'n>(
 }
 
 fn join(
-    parser: &mut Parser<'_>,
+    parser: &mut ExpressionParser<'_>,
     stack: bool,
     mut arguments: Arguments<'_>,
     span: Span,
@@ -136,7 +121,7 @@ fn join(
 
 /// `x.name(arguments)`, or `x.name`.
 pub(super) fn method(
-    parser: &mut Parser<'_>,
+    parser: &mut ExpressionParser<'_>,
     x: ValueId,
     name: Spanned<&str>,
     arguments: Option<Arguments<'_>>,
@@ -147,12 +132,12 @@ pub(super) fn method(
             return parser.graph.transpose(x, []).map_err(|e| meaning(span, &e));
         }
         let wrong = unknown("property", name, ["T"].into_iter());
-        return Err(match METHODS.contains(&name.text) {
+        return Err(match is_method(name.text) {
             true => wrong.help(format!("it is a method: `.{}(...)`", name.text)),
             false => wrong,
         });
     };
-    let call = Call { parser, x, span };
+    let call = MethodCall { parser, x, span };
     let value = match name.text {
         "reshape" => call.reshape(&mut arguments),
         "transpose" => call.transpose(&mut arguments),
@@ -176,22 +161,33 @@ pub(super) fn method(
             let help = format!("write `{function}(x, y)`");
             return Err(Diagnostic::new(name.span, message).help(help));
         }
-        _ => return Err(unknown("method", name, METHODS.iter().copied())),
+        _ => return Err(unknown("method", name, METHODS.split(' '))),
     }?;
     arguments.finish()?;
     Ok(value)
 }
 
 /// A call of a method: on what, and where it stands.
-pub(super) struct Call<'p, 'a> {
-    pub(super) parser: &'p mut Parser<'a>,
+pub(super) struct MethodCall<'p, 'a> {
+    pub(super) parser: &'p mut ExpressionParser<'a>,
     pub(super) x: ValueId,
     pub(super) span: Span,
 }
 
-impl Call<'_, '_> {
+impl MethodCall<'_, '_> {
     pub(super) fn done(&self, value: Result<ValueId, GraphError>) -> Parsed<ValueId> {
         value.map_err(|error| meaning(self.span, &error))
+    }
+
+    /// An axis counted from the start.
+    pub(super) fn axis(&self, name: &str, got: i64) -> Parsed<usize> {
+        let rank = self.rank();
+        let from_start = if got < 0 { got + rank as i64 } else { got };
+        let axis = usize::try_from(from_start).ok().filter(|at| *at < rank);
+        axis.ok_or_else(|| {
+            let message = format!("{name}: {got} is no axis of rank {rank}");
+            Diagnostic::new(self.span, message)
+        })
     }
 
     fn rank(&self) -> usize {
@@ -227,17 +223,7 @@ impl Call<'_, '_> {
 
     fn swapaxes(self, arguments: &mut Arguments<'_>) -> Parsed<ValueId> {
         let rank = self.rank();
-        let mut axis = |name| {
-            let got = arguments.int(name)?;
-            let from_start = if got < 0 { got + rank as i64 } else { got };
-            let axis = usize::try_from(from_start).ok().filter(|at| *at < rank);
-            axis.ok_or_else(|| {
-                Diagnostic::new(
-                    self.span,
-                    format!("{name}: {got} is no axis of rank {rank}"),
-                )
-            })
-        };
+        let mut axis = |name| self.axis(name, arguments.int(name)?);
         let (a, b) = (axis("axis1")?, axis("axis2")?);
         let mut perm: Vec<i64> = (0..rank as i64).collect();
         perm.swap(a, b);
@@ -405,12 +391,7 @@ impl Call<'_, '_> {
         let axis = arguments.optional_int("axis")?;
         let axis = self.along(axis)?;
         let mut shape = self.parser.graph.ty(self.x).shape().to_vec();
-        let rank = shape.len();
-        let at = if axis < 0 { axis + rank as i64 } else { axis };
-        let Some(at) = usize::try_from(at).ok().filter(|at| *at < rank) else {
-            let message = format!("axis: {axis} is no axis of rank {rank}");
-            return Err(Diagnostic::new(self.span, message));
-        };
+        let at = self.axis("axis", axis)?;
         let raised = self.parser.graph.unsqueeze(self.x, [at as i64 + 1]);
         let raised = self.done(raised)?;
         let size = shape[at];

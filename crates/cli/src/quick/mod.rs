@@ -32,7 +32,7 @@ pub(crate) const HELP: &str = include_str!("help.txt");
 
 /// Reads a program; everything in it is checked.
 pub(crate) fn parse(text: &str) -> Result<Graph, Diagnostic> {
-    parser::Parser::new(text)?.program()
+    parser::ExpressionParser::new(text)?.program()
 }
 
 #[cfg(test)]

@@ -17,14 +17,14 @@ pub(super) const MAX_LIST: usize = 1 << 16;
 pub(super) type Parsed<T> = Result<T, Diagnostic>;
 
 /// The state of reading a program.
-pub(super) struct Parser<'a> {
+pub(super) struct ExpressionParser<'a> {
     pub(super) cursor: Cursor<'a>,
     pub(super) graph: Graph,
     names: HashMap<&'a str, ValueId>,
     depth: usize,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> ExpressionParser<'a> {
     pub(super) fn new(text: &'a str) -> Parsed<Self> {
         Ok(Self {
             cursor: Cursor::new(text)?,

@@ -6,7 +6,7 @@ use restride_text::Diagnostic;
 
 use super::{Ints, Operands};
 use crate::ValueId;
-use crate::text::{Attributes, Kind, Spelling, Words};
+use crate::text::{AttributeKind, Attributes, Spelling, Words};
 
 /// A row of the table of operators: what a statement of it may say.
 pub struct Operator {
@@ -24,7 +24,7 @@ pub struct Operator {
 
 impl Operator {
     /// Calls `see` with every attribute's name, what stands after it, and whether it must be there.
-    pub(crate) fn words(&self, see: &mut dyn FnMut(&'static str, Kind, bool)) {
+    pub(crate) fn words(&self, see: &mut dyn FnMut(&'static str, AttributeKind, bool)) {
         self.attributes
             .iter()
             .for_each(|attribute| attribute.words(see));
@@ -49,11 +49,11 @@ impl Operator {
         }
         self.words(&mut |name, kind, needed| {
             let word = match kind {
-                Kind::Int => format!("{name} N"),
-                Kind::Ints => format!("{name} [N, ..]"),
-                Kind::Bits => format!("{name} BITS"),
-                Kind::Word(words) => format!("{name} {}", words.join("|")),
-                Kind::Flag => name.to_owned(),
+                AttributeKind::Int => format!("{name} N"),
+                AttributeKind::Ints => format!("{name} [N, ..]"),
+                AttributeKind::Bits => format!("{name} BITS"),
+                AttributeKind::Word(words) => format!("{name} {}", words.join("|")),
+                AttributeKind::Flag => name.to_owned(),
             };
             let word = if needed { word } else { format!("[{word}]") };
             form.push(' ');

@@ -4,7 +4,7 @@ use crate::{IndexRule, OutOfRange};
 
 use super::refusal::{OpError, axes, axis, require};
 use super::tensor::Tensor;
-use super::walk::{Rule, Source, each_index};
+use super::walk::{Rule, Shown, each_index};
 
 /// What an index means on an axis of size `limit`; `None` is "zero bits".
 ///
@@ -302,8 +302,8 @@ pub(super) fn dynamic_update_slice<'a>(
                 .map(|at| -> Vec<i64> { out.iter().zip(at).map(|(i, start)| i - start).collect() });
             let inside = |index: &Vec<i64>| index.iter().zip(us).all(|(i, n)| (0..*n).contains(i));
             match index.filter(inside) {
-                Some(index) => Source::Element(1, index),
-                None => Source::Element(0, out.to_vec()),
+                Some(index) => Shown::Element(1, index),
+                None => Shown::Element(0, out.to_vec()),
             }
         }),
     })

@@ -7,7 +7,7 @@ use super::walk::Rule;
 
 /// What one position of a `strided_slice` does.
 #[derive(Clone, Copy)]
-enum Part {
+enum Position {
     /// Output axis of size 1; no axis of `x` is consumed.
     NewAxis,
     /// One index of an axis of `x`; no output axis.
@@ -51,9 +51,9 @@ pub(super) fn strided_slice<'a>(
     let mut sizes = Vec::new();
     for part in &parts {
         match *part {
-            Part::NewAxis => sizes.push(1),
-            Part::Pick(_) => {}
-            Part::Span { count, .. } => sizes.push(count),
+            Position::NewAxis => sizes.push(1),
+            Position::Pick(_) => {}
+            Position::Span { count, .. } => sizes.push(count),
         }
     }
     Ok(Rule::from_x(sizes, move |out| {
@@ -61,11 +61,11 @@ pub(super) fn strided_slice<'a>(
         let mut index = Vec::new();
         for part in &parts {
             match *part {
-                Part::NewAxis => {
+                Position::NewAxis => {
                     out.next();
                 }
-                Part::Pick(at) => index.push(at),
-                Part::Span { first, step, .. } => {
+                Position::Pick(at) => index.push(at),
+                Position::Span { first, step, .. } => {
                     index.extend(out.next().map(|&i| place(first, step, i)));
                 }
             }
@@ -79,7 +79,7 @@ fn place(first: i64, step: i64, i: i64) -> i64 {
     (i128::from(first) + i128::from(step) * i128::from(i)) as i64
 }
 
-fn parts(shape: &[i64], spec: &StridedSliceSpec<'_>) -> Result<Vec<Part>, OpError> {
+fn parts(shape: &[i64], spec: &StridedSliceSpec<'_>) -> Result<Vec<Position>, OpError> {
     use StridedSliceDialect::{MindSpore, OpenVino, TensorFlow};
     let op = STRIDED_SLICE;
     let (rank, m) = (shape.len(), spec.begin.len());
@@ -122,7 +122,7 @@ fn parts(shape: &[i64], spec: &StridedSliceSpec<'_>) -> Result<Vec<Part>, OpErro
 
     let mut parts = Vec::new();
     let mut rest = shape.iter().copied();
-    let whole = |size| Part::Span {
+    let whole = |size| Position::Span {
         first: 0,
         count: size,
         step: 1,
@@ -131,7 +131,7 @@ fn parts(shape: &[i64], spec: &StridedSliceSpec<'_>) -> Result<Vec<Part>, OpErro
         if ellipsis(i) {
             parts.extend(rest.by_ref().take(rank - used).map(whole));
         } else if new_axis(i) {
-            parts.push(Part::NewAxis);
+            parts.push(Position::NewAxis);
         } else if let Some(size) = rest.next() {
             parts.push(if bit(spec.shrink_axis_mask, i) {
                 pick(spec, i, size)?
@@ -145,7 +145,7 @@ fn parts(shape: &[i64], spec: &StridedSliceSpec<'_>) -> Result<Vec<Part>, OpErro
 }
 
 /// `x = begin < 0 ? begin + d : begin`, which must lie on the axis.
-fn pick(spec: &StridedSliceSpec<'_>, i: usize, size: i64) -> Result<Part, OpError> {
+fn pick(spec: &StridedSliceSpec<'_>, i: usize, size: i64) -> Result<Position, OpError> {
     use StridedSliceDialect::{MindSpore, OpenVino, TensorFlow};
     let op = STRIDED_SLICE;
     let stride = spec.strides[i];
@@ -166,11 +166,11 @@ fn pick(spec: &StridedSliceSpec<'_>, i: usize, size: i64) -> Result<Part, OpErro
         0 <= at && at < i128::from(size),
         "position {i} picks index {begin} of an axis of size {size}"
     );
-    Ok(Part::Pick(at as i64))
+    Ok(Position::Pick(at as i64))
 }
 
 /// `valid = t > 0 ? [0, d] : [-1, d-1]`, begin and end are clamped into it or masked.
-fn range(spec: &StridedSliceSpec<'_>, i: usize, size: i64) -> Result<Part, OpError> {
+fn range(spec: &StridedSliceSpec<'_>, i: usize, size: i64) -> Result<Position, OpError> {
     use StridedSliceDialect::{MindSpore, OpenVino, TensorFlow};
     let (d, t) = (i128::from(size), i128::from(spec.strides[i]));
     require!(STRIDED_SLICE, t != 0, "the stride of position {i} is 0");
@@ -195,7 +195,7 @@ fn range(spec: &StridedSliceSpec<'_>, i: usize, size: i64) -> Result<Part, OpErr
         -1
     };
     let count = if d == 0 { 0 } else { count(begin, end, t) };
-    Ok(Part::Span {
+    Ok(Position::Span {
         first: begin as i64,
         count,
         step: spec.strides[i],

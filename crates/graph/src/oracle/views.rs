@@ -4,7 +4,7 @@ use crate::BroadcastMode;
 
 use super::refusal::{OpError, axes, axis, refused, require};
 use super::tensor::Tensor;
-use super::walk::{Rule, Source};
+use super::walk::{Rule, Shown};
 
 /// `out[i_0, ..] = x[j]` with `j[perm[k]] = i_k`; without a permutation, the axes reversed.
 pub(super) fn transpose<'a>(shape: &[i64], perm: &[i64]) -> Result<Rule<'a>, OpError> {
@@ -181,7 +181,7 @@ pub(super) fn concat<'a>(parts: &[&Tensor], along: i64) -> Result<Rule<'a>, OpEr
                 .unwrap_or(0);
             let mut index = out.to_vec();
             index[along] -= starts[part];
-            Source::Element(part, index)
+            Shown::Element(part, index)
         }),
     })
 }

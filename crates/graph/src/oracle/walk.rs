@@ -9,7 +9,7 @@ use super::tensor::{Tensor, push_bits};
 const LIMIT: usize = 1 << 28;
 
 /// What an output element shows.
-pub(super) enum Source {
+pub(super) enum Shown {
     /// The element of operand `.0` at index `.1`.
     Element(usize, Vec<i64>),
     /// These bits.
@@ -17,7 +17,7 @@ pub(super) enum Source {
 }
 
 /// From an output index to what it shows.
-type Equation<'a> = Box<dyn Fn(&[i64]) -> Source + 'a>;
+type Equation<'a> = Box<dyn Fn(&[i64]) -> Shown + 'a>;
 
 /// The meaning of one operator on given operands: a shape, and an equation per output index.
 pub(super) struct Rule<'a> {
@@ -32,7 +32,7 @@ impl<'a> Rule<'a> {
     pub(super) fn from_x(shape: Vec<i64>, index: impl Fn(&[i64]) -> Vec<i64> + 'a) -> Rule<'a> {
         Rule {
             shape,
-            source: Box::new(move |out| Source::Element(0, index(out))),
+            source: Box::new(move |out| Shown::Element(0, index(out))),
         }
     }
 
@@ -45,8 +45,8 @@ impl<'a> Rule<'a> {
         Rule {
             shape,
             source: Box::new(move |out| match index(out) {
-                Some(index) => Source::Element(0, index),
-                None => Source::Bits(bits),
+                Some(index) => Shown::Element(0, index),
+                None => Shown::Bits(bits),
             }),
         }
     }
@@ -67,8 +67,8 @@ pub(super) fn run(
     let mut bytes = Vec::with_capacity(ty.byte_size());
     for out in each_index(&rule.shape) {
         match (rule.source)(&out) {
-            Source::Element(k, index) => bytes.extend_from_slice(operands[k].element_bytes(&index)),
-            Source::Bits(bits) => push_bits(&mut bytes, element.width(), bits),
+            Shown::Element(k, index) => bytes.extend_from_slice(operands[k].element_bytes(&index)),
+            Shown::Bits(bits) => push_bits(&mut bytes, element.width(), bits),
         }
     }
     Tensor::new(ty, bytes).map_err(|error| refused(op, error.to_string()))

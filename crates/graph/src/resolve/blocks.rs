@@ -1,12 +1,14 @@
 //! Operators that are a reshape, a transpose and a reshape.
 
-use super::{PadAxis, PerAxis, Span, axis, check_length, check_rank, overflow, pad, result_rank};
+use super::{
+    AxisSpan, PadAxis, PerAxis, axis, check_length, check_rank, overflow, pad, result_rank,
+};
 use crate::error::{Place, Problem, Refusal};
 use crate::{ChannelAxis, Count, DepthOrder, PadMode, Shape};
 
 /// A rearrangement in three steps: cut the axes into `split`, permute by `perm`, join into `shape`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocks {
+pub struct BlockAxes {
     /// The sizes after the cut.
     pub split: Shape,
     /// For every axis after the permutation, the axis before it.
@@ -16,12 +18,12 @@ pub struct Blocks {
 }
 
 /// The axes of an image-like tensor: batch, channels, and at least one spatial axis.
-struct Image {
+struct ImageAxes {
     channel: usize,
     spatial: PerAxis<usize>,
 }
 
-fn image(rank: usize, channels: ChannelAxis) -> Result<Image, Refusal> {
+fn image(rank: usize, channels: ChannelAxis) -> Result<ImageAxes, Refusal> {
     check_rank(0, rank, Count::AtLeast(3))?;
     // The cut form has one more axis per spatial axis.
     result_rank(rank + rank - 2)?;
@@ -29,7 +31,7 @@ fn image(rank: usize, channels: ChannelAxis) -> Result<Image, Refusal> {
         ChannelAxis::First => 1,
         ChannelAxis::Last => rank - 1,
     };
-    Ok(Image {
+    Ok(ImageAxes {
         channel,
         spatial: (1..rank).filter(|&axis| axis != channel).collect(),
     })
@@ -64,8 +66,8 @@ pub fn depth_to_space(
     block: i64,
     order: DepthOrder,
     channels: ChannelAxis,
-) -> Result<Blocks, Refusal> {
-    let Image { channel, spatial } = image(shape.len(), channels)?;
+) -> Result<BlockAxes, Refusal> {
+    let ImageAxes { channel, spatial } = image(shape.len(), channels)?;
     let count = spatial.len();
     let depth = divide(shape[channel], channel, volume(block, count)?)?;
     // The channel axis becomes blocks and depth, in the given order; all others stay.
@@ -91,7 +93,7 @@ pub fn depth_to_space(
             out.push(size);
         }
     }
-    Ok(Blocks {
+    Ok(BlockAxes {
         split,
         perm,
         shape: out,
@@ -104,8 +106,8 @@ pub fn space_to_depth(
     block: i64,
     order: DepthOrder,
     channels: ChannelAxis,
-) -> Result<Blocks, Refusal> {
-    let Image { channel, spatial } = image(shape.len(), channels)?;
+) -> Result<BlockAxes, Refusal> {
+    let ImageAxes { channel, spatial } = image(shape.len(), channels)?;
     let volume = volume(block, spatial.len())?;
     // Every spatial axis becomes (size / block, block).
     let mut split = Shape::new();
@@ -135,7 +137,7 @@ pub fn space_to_depth(
             DepthOrder::DepthFirst => perm.extend([at].into_iter().chain(blocks)),
         }
     }
-    Ok(Blocks {
+    Ok(BlockAxes {
         split,
         perm,
         shape: out,
@@ -143,7 +145,7 @@ pub fn space_to_depth(
 }
 
 /// `shuffle_channels`: cuts an axis into groups, swaps groups and members, joins them again.
-pub fn shuffle_channels(shape: &[i64], axis: i64, groups: i64) -> Result<Blocks, Refusal> {
+pub fn shuffle_channels(shape: &[i64], axis: i64, groups: i64) -> Result<BlockAxes, Refusal> {
     check_rank(0, shape.len(), Count::AtLeast(1))?;
     let axis = self::axis(Place::Attribute("axis"), axis, shape.len())?;
     at_least_one("groups", groups)?;
@@ -153,7 +155,7 @@ pub fn shuffle_channels(shape: &[i64], axis: i64, groups: i64) -> Result<Blocks,
     split.insert(axis + 1, members);
     let mut perm: PerAxis<usize> = (0..split.len()).collect();
     perm.swap(axis, axis + 1);
-    Ok(Blocks {
+    Ok(BlockAxes {
         split,
         perm,
         shape: Shape::from_slice(shape),
@@ -192,7 +194,7 @@ pub fn space_to_batch(
     block: &[i64],
     pads_begin: &[i64],
     pads_end: &[i64],
-) -> Result<(PerAxis<PadAxis>, Blocks), Refusal> {
+) -> Result<(PerAxis<PadAxis>, BlockAxes), Refusal> {
     let rims = [("pads_begin", pads_begin), ("pads_end", pads_end)];
     let volume = batches(shape.len(), block, rims)?;
     let padded = pad(shape, pads_begin, pads_end, PadMode::Constant(0))?;
@@ -211,7 +213,7 @@ pub fn space_to_batch(
     out[0] = out[0].checked_mul(volume).ok_or_else(overflow)?;
     let perm = inner.into_iter().chain(outer).collect();
     let shape = out;
-    Ok((padded, Blocks { split, perm, shape }))
+    Ok((padded, BlockAxes { split, perm, shape }))
 }
 
 /// `batch_to_space`: how it is rearranged, then what is kept of every axis of that.
@@ -220,7 +222,7 @@ pub fn batch_to_space(
     block: &[i64],
     crops_begin: &[i64],
     crops_end: &[i64],
-) -> Result<(Blocks, PerAxis<Span>), Refusal> {
+) -> Result<(BlockAxes, PerAxis<AxisSpan>), Refusal> {
     let crops = [("crops_begin", crops_begin), ("crops_end", crops_end)];
     let volume = batches(shape.len(), block, crops)?;
     let mut split: Shape = block.iter().copied().filter(|&by| by > 1).collect();
@@ -242,10 +244,14 @@ pub fn batch_to_space(
             let problem = Problem::CroppedAway { got, axis, size };
             return Err(Place::Entry("crops_end", axis).refuse(problem));
         }
-        kept.push(Span::between(crops_begin[axis], size - crops_end[axis], 1));
+        kept.push(AxisSpan::between(
+            crops_begin[axis],
+            size - crops_end[axis],
+            1,
+        ));
     }
     let shape = joined;
-    Ok((Blocks { split, perm, shape }, kept))
+    Ok((BlockAxes { split, perm, shape }, kept))
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ fn none_negative(name: &'static str, values: &[i64]) -> Result<(), Refusal> {
 
 /// A tiling: sizes and counts padded with 1 on the left to one rank, and what comes out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tile {
+pub struct Tiling {
     /// The operand's shape, padded.
     pub sizes: Shape,
     /// How often each axis repeats.
@@ -96,7 +96,7 @@ pub struct Tile {
 }
 
 /// `tile`.
-pub fn tile(shape: &[i64], repeats: &[i64]) -> Result<Tile, Refusal> {
+pub fn tile(shape: &[i64], repeats: &[i64]) -> Result<Tiling, Refusal> {
     let rank = shape.len().max(repeats.len());
     result_rank(rank)?;
     none_negative("repeats", repeats)?;
@@ -109,7 +109,7 @@ pub fn tile(shape: &[i64], repeats: &[i64]) -> Result<Tile, Refusal> {
     let out: Option<Shape> = products
         .map(|(&size, &count)| size.checked_mul(count))
         .collect();
-    Ok(Tile {
+    Ok(Tiling {
         shape: out.ok_or_else(super::overflow)?,
         sizes,
         repeats,

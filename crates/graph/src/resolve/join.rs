@@ -1,6 +1,6 @@
 //! `concat` and `split`.
 
-use super::{Span, check_length, check_rank};
+use super::{AxisSpan, check_length, check_rank};
 use crate::error::{Place, Problem, Refusal};
 use crate::{Count, Ints, MAX_VALUES, Shape};
 
@@ -42,7 +42,7 @@ pub fn split(
     axis: i64,
     lengths: &[i64],
     part: usize,
-) -> Result<(usize, Span), Refusal> {
+) -> Result<(usize, AxisSpan), Refusal> {
     check_rank(0, shape.len(), Count::AtLeast(1))?;
     let axis = super::axis(Place::Attribute("axis"), axis, shape.len())?;
     let size = shape[axis];
@@ -79,8 +79,8 @@ pub fn split(
     };
     let start: i64 = (0..part).map(length).sum();
     let span = match length(part) {
-        0 => Span::full(0),
-        len => Span {
+        0 => AxisSpan::full(0),
+        len => AxisSpan {
             start,
             len,
             step: 1,

@@ -41,7 +41,7 @@ use crate::{Count, MAX_RANK, Shape};
 ///
 /// `step` is never 0; it is 1 when `len <= 1`, and `start` is 0 when `len` is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Span {
+pub struct AxisSpan {
     /// The first index.
     pub start: i64,
     /// How many.
@@ -50,10 +50,10 @@ pub struct Span {
     pub step: i64,
 }
 
-impl Span {
+impl AxisSpan {
     /// All of an axis.
-    pub const fn full(size: i64) -> Span {
-        Span {
+    pub const fn full(size: i64) -> AxisSpan {
+        AxisSpan {
             start: 0,
             len: size,
             step: 1,
@@ -62,14 +62,14 @@ impl Span {
 
     /// The indices from `first` towards `end` (not included) by `step`, in normal form. The bounds
     /// lie in `-1..=size`, so nothing here overflows.
-    fn between(first: i64, end: i64, step: i64) -> Span {
+    fn between(first: i64, end: i64, step: i64) -> AxisSpan {
         let distance = if step > 0 { end - first } else { first - end };
         if distance <= 0 {
-            return Span::full(0);
+            return AxisSpan::full(0);
         }
         // Truncating division of a magnitude: neither `distance + step - 1` nor `-step` would do.
         let steps = (distance as u64 - 1) / step.unsigned_abs();
-        Span {
+        AxisSpan {
             start: first,
             len: steps as i64 + 1,
             step: if steps == 0 { 1 } else { step },
@@ -157,6 +157,6 @@ impl Count {
 }
 
 /// The shape whose axes have the lengths of these spans.
-pub fn lengths(spans: &[Span]) -> Shape {
+pub fn lengths(spans: &[AxisSpan]) -> Shape {
     spans.iter().map(|span| span.len).collect()
 }

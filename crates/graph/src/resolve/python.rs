@@ -1,6 +1,6 @@
 //! Python's own slicing over lists, for tests: by walking, with no formula for the length.
 
-use super::Span;
+use super::AxisSpan;
 
 /// `list(range(size))[start:stop:step]`.
 pub(super) fn slice(size: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Vec<i64> {
@@ -29,12 +29,12 @@ pub(super) fn slice(size: i64, start: Option<i64>, stop: Option<i64>, step: i64)
 }
 
 /// The indices of a span.
-pub(super) fn indices(span: Span) -> Vec<i64> {
+pub(super) fn indices(span: AxisSpan) -> Vec<i64> {
     (0..span.len).map(|k| span.start + k * span.step).collect()
 }
 
 /// The normal form that spans promise.
-pub(super) fn assert_normal(span: Span, size: i64) {
+pub(super) fn assert_normal(span: AxisSpan, size: i64) {
     assert!(span.step != 0 && span.len >= 0 && span.len <= size);
     assert!(span.len > 1 || span.step == 1);
     assert!(span.len > 0 || span.start == 0);

@@ -1,6 +1,6 @@
 //! `slice` as OpenVINO Slice-8 and ONNX Slice-13 have it.
 
-use super::{PerAxis, Span, check_length, check_rank, distinct_axes};
+use super::{AxisSpan, PerAxis, check_length, check_rank, distinct_axes};
 use crate::error::{Place, Problem, Refusal};
 use crate::{Count, SliceDialect};
 
@@ -11,8 +11,8 @@ use crate::{Count, SliceDialect};
 ///
 /// let (start, stop, step) = ([-2], [i64::MIN], [-3]);
 /// let spans = resolve::slice(SliceDialect::OpenVino, &[8, 9], &start, &stop, &step, Some(&[1]))?;
-/// assert_eq!(spans[0], resolve::Span::full(8));
-/// assert_eq!(spans[1], resolve::Span { start: 7, len: 3, step: -3 });
+/// assert_eq!(spans[0], resolve::AxisSpan::full(8));
+/// assert_eq!(spans[1], resolve::AxisSpan { start: 7, len: 3, step: -3 });
 /// # Ok::<(), restride_graph::Refusal>(())
 /// ```
 pub fn slice(
@@ -22,7 +22,7 @@ pub fn slice(
     stop: &[i64],
     step: &[i64],
     axes: Option<&[i64]>,
-) -> Result<PerAxis<Span>, Refusal> {
+) -> Result<PerAxis<AxisSpan>, Refusal> {
     let [starts, stops, steps] = dialect.words();
     check_rank(0, shape.len(), Count::AtLeast(1))?;
     check_length(starts, start.len(), Count::AtMost(shape.len()))?;
@@ -35,7 +35,7 @@ pub fn slice(
         }
         None => (0..start.len()).collect(),
     };
-    let mut spans: PerAxis<Span> = shape.iter().map(|&size| Span::full(size)).collect();
+    let mut spans: PerAxis<AxisSpan> = shape.iter().map(|&size| AxisSpan::full(size)).collect();
     for (position, axis) in axes.into_iter().enumerate() {
         if step[position] == 0 {
             return Err(Place::Entry(steps, position).refuse(Problem::ZeroStep));
@@ -47,17 +47,17 @@ pub fn slice(
 
 /// A range with both ends clamped into the axis. A backward start clamps at 0, not before it: it
 /// reads index 0 even if it was far below.
-pub(super) fn clamped(start: i64, stop: i64, step: i64, size: i64) -> Span {
+pub(super) fn clamped(start: i64, stop: i64, step: i64, size: i64) -> AxisSpan {
     if size == 0 {
-        return Span::full(0);
+        return AxisSpan::full(0);
     }
     let from_end = |index: i64| if index < 0 { index + size } else { index };
     if step > 0 {
         let first = from_end(start).clamp(0, size);
-        Span::between(first, from_end(stop).clamp(0, size), step)
+        AxisSpan::between(first, from_end(stop).clamp(0, size), step)
     } else {
         let first = from_end(start).clamp(0, size - 1);
-        Span::between(first, from_end(stop).clamp(-1, size - 1), step)
+        AxisSpan::between(first, from_end(stop).clamp(-1, size - 1), step)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `strided_slice` with its five masks, in three dialects.
 
-use super::{PerAxis, Span, check_length, result_rank};
+use super::{AxisSpan, PerAxis, check_length, result_rank};
 use crate::error::{Place, Problem, Refusal};
 use crate::{Count, StridedSliceDialect, StridedSliceSpec};
 
@@ -13,7 +13,7 @@ const POSITIONS: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AxisAction {
     /// Reads a range of the next axis.
-    Range(Span),
+    Range(AxisSpan),
     /// Reads one index of the next axis and drops the axis.
     Shrink(i64),
     /// Inserts an axis of size 1.
@@ -73,7 +73,7 @@ pub fn strided_slice(
                 actions.extend(
                     sizes
                         .iter()
-                        .map(|&size| AxisAction::Range(Span::full(size))),
+                        .map(|&size| AxisAction::Range(AxisSpan::full(size))),
                 );
                 axis += spanned;
             }
@@ -201,7 +201,7 @@ impl StridedSliceSpec<'_> {
         }))
     }
 
-    fn range(&self, position: usize, size: i64) -> Result<Span, Refusal> {
+    fn range(&self, position: usize, size: i64) -> Result<AxisSpan, Refusal> {
         let stride = self.strides[position];
         if stride == 0 {
             return Err(Place::Entry("strides", position).refuse(Problem::ZeroStep));
@@ -228,7 +228,7 @@ impl StridedSliceSpec<'_> {
         } else {
             from_end(self.end[position]).clamp(low, high)
         };
-        Ok(Span::between(begin, end, stride))
+        Ok(AxisSpan::between(begin, end, stride))
     }
 }
 
@@ -248,7 +248,7 @@ mod tests {
         StridedSliceDialect::MindSpore,
     ];
 
-    fn one(dialect: StridedSliceDialect, range: &[[i64; 1]; 3], masks: i64, size: i64) -> Span {
+    fn one(dialect: StridedSliceDialect, range: &[[i64; 1]; 3], masks: i64, size: i64) -> AxisSpan {
         let spec = StridedSliceSpec {
             dialect,
             begin: &range[0],

@@ -9,7 +9,7 @@ use crate::{GraphError, Ints, MAX_VALUES};
 
 /// What stands after an attribute's name.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum AttributeKind {
     /// An integer.
     Int,
     /// A list of integers.
@@ -34,10 +34,10 @@ pub(crate) struct Attributes<'a> {
 struct Attribute {
     name: &'static str,
     span: Span,
-    value: Value,
+    value: AttributeValue,
 }
 
-enum Value {
+enum AttributeValue {
     Int(i64),
     Ints(Ints, SmallVec<[Span; 6]>),
     Bits(u128),
@@ -79,10 +79,11 @@ impl<'a> Attributes<'a> {
             let start = cursor.span();
             let value = read_value(cursor, kind)?;
             let span = match value {
-                Value::Flag => word.span,
-                Value::Int(_) | Value::Ints(..) | Value::Bits(_) | Value::Word(_) => {
-                    cursor.span_since(start)
-                }
+                AttributeValue::Flag => word.span,
+                AttributeValue::Int(_)
+                | AttributeValue::Ints(..)
+                | AttributeValue::Bits(_)
+                | AttributeValue::Word(_) => cursor.span_since(start),
             };
             self.entries.push(Attribute { name, span, value });
         }
@@ -111,8 +112,11 @@ impl<'a> Attributes<'a> {
     /// An integer, if given.
     pub(crate) fn int_if(&self, name: &str) -> Option<i64> {
         match self.find(name)?.value {
-            Value::Int(value) => Some(value),
-            Value::Ints(..) | Value::Bits(_) | Value::Word(_) | Value::Flag => None,
+            AttributeValue::Int(value) => Some(value),
+            AttributeValue::Ints(..)
+            | AttributeValue::Bits(_)
+            | AttributeValue::Word(_)
+            | AttributeValue::Flag => None,
         }
     }
 
@@ -124,8 +128,11 @@ impl<'a> Attributes<'a> {
     /// A list, if given.
     pub(crate) fn ints_if(&self, name: &str) -> Option<Ints> {
         match &self.find(name)?.value {
-            Value::Ints(items, _) => Some(items.clone()),
-            Value::Int(_) | Value::Bits(_) | Value::Word(_) | Value::Flag => None,
+            AttributeValue::Ints(items, _) => Some(items.clone()),
+            AttributeValue::Int(_)
+            | AttributeValue::Bits(_)
+            | AttributeValue::Word(_)
+            | AttributeValue::Flag => None,
         }
     }
 
@@ -137,16 +144,22 @@ impl<'a> Attributes<'a> {
     /// A bit pattern, if given.
     pub(crate) fn bits_if(&self, name: &str) -> Option<u128> {
         match self.find(name)?.value {
-            Value::Bits(value) => Some(value),
-            Value::Int(_) | Value::Ints(..) | Value::Word(_) | Value::Flag => None,
+            AttributeValue::Bits(value) => Some(value),
+            AttributeValue::Int(_)
+            | AttributeValue::Ints(..)
+            | AttributeValue::Word(_)
+            | AttributeValue::Flag => None,
         }
     }
 
     /// A word, if given.
     pub(crate) fn word_if(&self, name: &str) -> Option<&'static str> {
         match self.find(name)?.value {
-            Value::Word(word) => Some(word),
-            Value::Int(_) | Value::Ints(..) | Value::Bits(_) | Value::Flag => None,
+            AttributeValue::Word(word) => Some(word),
+            AttributeValue::Int(_)
+            | AttributeValue::Ints(..)
+            | AttributeValue::Bits(_)
+            | AttributeValue::Flag => None,
         }
     }
 
@@ -180,8 +193,13 @@ impl<'a> Attributes<'a> {
             Place::Operand(operand) => self.operands.get(operand).copied(),
             Place::Attribute(name) => self.find(name).map(|entry| entry.span),
             Place::Entry(name, position) => self.find(name).map(|entry| match &entry.value {
-                Value::Ints(_, spans) => spans.get(position).copied().unwrap_or(entry.span),
-                Value::Int(_) | Value::Bits(_) | Value::Word(_) | Value::Flag => entry.span,
+                AttributeValue::Ints(_, spans) => {
+                    spans.get(position).copied().unwrap_or(entry.span)
+                }
+                AttributeValue::Int(_)
+                | AttributeValue::Bits(_)
+                | AttributeValue::Word(_)
+                | AttributeValue::Flag => entry.span,
             }),
         };
         let diagnostic = Diagnostic::new(span.unwrap_or(self.op.span), error.to_string());
@@ -192,12 +210,12 @@ impl<'a> Attributes<'a> {
     }
 }
 
-fn read_value(cursor: &mut Cursor<'_>, kind: Kind) -> Result<Value, Diagnostic> {
+fn read_value(cursor: &mut Cursor<'_>, kind: AttributeKind) -> Result<AttributeValue, Diagnostic> {
     Ok(match kind {
-        Kind::Int => Value::Int(cursor.int()?.text),
-        Kind::Bits => Value::Bits(cursor.bits()?.text),
-        Kind::Flag => Value::Flag,
-        Kind::Ints => {
+        AttributeKind::Int => AttributeValue::Int(cursor.int()?.text),
+        AttributeKind::Bits => AttributeValue::Bits(cursor.bits()?.text),
+        AttributeKind::Flag => AttributeValue::Flag,
+        AttributeKind::Ints => {
             let (mut items, mut spans) = (Ints::new(), SmallVec::new());
             cursor.list("[", "]", MAX_VALUES, |cursor| {
                 let item = cursor.int()?;
@@ -205,12 +223,12 @@ fn read_value(cursor: &mut Cursor<'_>, kind: Kind) -> Result<Value, Diagnostic> 
                 spans.push(item.span);
                 Ok(())
             })?;
-            Value::Ints(items, spans)
+            AttributeValue::Ints(items, spans)
         }
-        Kind::Word(words) => {
+        AttributeKind::Word(words) => {
             let word = cursor.name()?;
             match words.iter().find(|known| **known == word.text) {
-                Some(known) => Value::Word(known),
+                Some(known) => AttributeValue::Word(known),
                 None => return Err(unknown("value", word, words.iter().copied())),
             }
         }

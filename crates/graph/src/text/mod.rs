@@ -17,7 +17,7 @@ mod remarks;
 mod scope;
 mod spelling;
 
-pub(crate) use attributes::{Attributes, Kind};
+pub(crate) use attributes::{AttributeKind, Attributes};
 pub(crate) use data::{Said, sample as read_sample};
 pub(crate) use spelling::{
     BY_THE_WORDS, LENGTHS, LINED_UP, PART, RIM, RULE, Spelling, Words, ZEROS, int, int_or_zero,

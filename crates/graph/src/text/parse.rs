@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::attributes::{Attributes, unknown};
 use super::data::{self, Said};
-use super::scope::{Label, Scope, name_of};
+use super::scope::{Label, LabelScope, name_of};
 use super::spelling::PART;
 use crate::{
     ElementType, Graph, GraphError, MAX_VALUES, OPERATORS, Op, Operands, TensorType, ValueId,
@@ -45,7 +45,7 @@ impl Graph {
             text,
             cursor: Cursor::new(text)?,
             graph: Graph::new("main"),
-            scope: Scope::default(),
+            scope: LabelScope::default(),
             errors: Diagnostics::default(),
         };
         if let Err(error) = parser.function() {
@@ -62,21 +62,21 @@ struct Parser<'a> {
     text: &'a str,
     cursor: Cursor<'a>,
     graph: Graph,
-    scope: Scope<'a>,
+    scope: LabelScope<'a>,
     errors: Diagnostics,
 }
 
 /// A statement is either read to its end and wrong in itself, or not readable to its end.
-enum Failure {
+enum StatementError {
     Meaning(Diagnostic),
     Syntax(Diagnostic),
     /// An operand is broken; that has been reported.
     Broken,
 }
 
-impl From<Diagnostic> for Failure {
-    fn from(error: Diagnostic) -> Failure {
-        Failure::Syntax(error)
+impl From<Diagnostic> for StatementError {
+    fn from(error: Diagnostic) -> StatementError {
+        StatementError::Syntax(error)
     }
 }
 
@@ -200,9 +200,9 @@ impl<'a> Parser<'a> {
             Err(failure) => failure,
         };
         match failure {
-            Failure::Broken => {}
-            Failure::Meaning(error) => self.errors.push(error),
-            Failure::Syntax(error) => {
+            StatementError::Broken => {}
+            StatementError::Meaning(error) => self.errors.push(error),
+            StatementError::Syntax(error) => {
                 self.errors.push(error);
                 self.recover(start);
             }
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn labelled(&mut self, labels: &mut Labels<'a>) -> Result<(), Failure> {
+    fn labelled(&mut self, labels: &mut Labels<'a>) -> Result<(), StatementError> {
         let start = self.cursor.span();
         self.values(labels, resolve::MAX_PARTS)?;
         self.cursor.expect("=")?;
@@ -239,16 +239,16 @@ impl<'a> Parser<'a> {
         let mut attributes = Attributes::new(op);
         let made = match op.text {
             "constant" => data::constant(&mut self.cursor)
-                .map_err(Failure::Syntax)
-                .and_then(|said| said.map_err(Failure::Meaning))
+                .map_err(StatementError::Syntax)
+                .and_then(|said| said.map_err(StatementError::Meaning))
                 .map(|constant| SmallVec::from_iter([Op::Constant(constant)])),
             _ => self.operator(&mut attributes, labels.len()),
         };
         // The rest of the statement is read even if the operator is wrong in itself.
         let ops = match made {
             Ok(ops) => Ok(ops),
-            Err(Failure::Syntax(error)) => return Err(Failure::Syntax(error)),
-            Err(failure @ (Failure::Meaning(_) | Failure::Broken)) => Err(failure),
+            Err(StatementError::Syntax(error)) => return Err(StatementError::Syntax(error)),
+            Err(failure @ (StatementError::Meaning(_) | StatementError::Broken)) => Err(failure),
         };
         let annotated = match self.cursor.eat(":") {
             true => {
@@ -264,7 +264,7 @@ impl<'a> Parser<'a> {
             let (values, names) = (ops.len(), labels.len());
             let s = if values == 1 { "" } else { "s" };
             let message = format!("{} makes {values} value{s}, not {names}", op.text);
-            return Err(Failure::Meaning(Diagnostic::new(op.span, message)));
+            return Err(StatementError::Meaning(Diagnostic::new(op.span, message)));
         }
         let span = self.cursor.span_since(start);
         for (label, op) in labels.iter().zip(ops) {
@@ -272,7 +272,9 @@ impl<'a> Parser<'a> {
         }
         match annotated {
             None => Ok(()),
-            Some((ty, span)) => self.check_type(labels, ty, span).map_err(Failure::Meaning),
+            Some((ty, span)) => self
+                .check_type(labels, ty, span)
+                .map_err(StatementError::Meaning),
         }
     }
 
@@ -302,7 +304,7 @@ impl<'a> Parser<'a> {
         &mut self,
         attributes: &mut Attributes<'a>,
         results: usize,
-    ) -> Result<SmallVec<[Op; 1]>, Failure> {
+    ) -> Result<SmallVec<[Op; 1]>, StatementError> {
         let op = attributes.op;
         let Some(row) = OPERATORS.iter().find(|row| row.name == op.text) else {
             let names = OPERATORS.iter().map(|row| row.name).chain(["constant"]);
@@ -320,23 +322,23 @@ impl<'a> Parser<'a> {
                 op.text,
                 values.len()
             );
-            return Err(Failure::Meaning(Diagnostic::new(op.span, message)));
+            return Err(StatementError::Meaning(Diagnostic::new(op.span, message)));
         }
         let mut operands = Operands::new();
         for value in values {
             match self
                 .scope
                 .lookup(value, &self.graph)
-                .map_err(Failure::Meaning)?
+                .map_err(StatementError::Meaning)?
             {
                 Some(id) => operands.push(id),
-                None => return Err(Failure::Broken),
+                None => return Err(StatementError::Broken),
             }
         }
         if let ("split", [x]) = (op.text, &operands[..]) {
             return self.split(attributes, *x, results);
         }
-        let op = (row.read)(attributes, &operands).map_err(Failure::Meaning)?;
+        let op = (row.read)(attributes, &operands).map_err(StatementError::Meaning)?;
         Ok(SmallVec::from_iter([op]))
     }
 
@@ -346,18 +348,18 @@ impl<'a> Parser<'a> {
         attributes: &Attributes<'_>,
         x: ValueId,
         results: usize,
-    ) -> Result<SmallVec<[Op; 1]>, Failure> {
-        let axis = attributes.int("axis").map_err(Failure::Meaning)?;
+    ) -> Result<SmallVec<[Op; 1]>, StatementError> {
+        let axis = attributes.int("axis").map_err(StatementError::Meaning)?;
         let lengths: Arc<[i64]> = match attributes.ints_if("lengths") {
             Some(lengths) => lengths.as_slice().into(),
             None => resolve::equal_parts(self.graph.ty(x).shape(), axis, results, false)
-                .map_err(|error| Failure::Meaning(attributes.locate(&error.of("split"))))?
+                .map_err(|error| StatementError::Meaning(attributes.locate(&error.of("split"))))?
                 .as_slice()
                 .into(),
         };
         let parts = match attributes.has("part") {
             true => {
-                let part = PART.read(attributes).map_err(Failure::Meaning)?;
+                let part = PART.read(attributes).map_err(StatementError::Meaning)?;
                 part..part + 1
             }
             false => 0..u32::try_from(lengths.len().min(resolve::MAX_PARTS)).unwrap_or(0),
@@ -377,10 +379,10 @@ impl<'a> Parser<'a> {
         op: Op,
         attributes: &Attributes<'_>,
         span: Span,
-    ) -> Result<(), Failure> {
-        let name = name_of(label).map_err(Failure::Meaning)?;
-        self.scope.free(label).map_err(Failure::Meaning)?;
-        let located = |error: GraphError| Failure::Meaning(attributes.locate(&error));
+    ) -> Result<(), StatementError> {
+        let name = name_of(label).map_err(StatementError::Meaning)?;
+        self.scope.free(label).map_err(StatementError::Meaning)?;
+        let located = |error: GraphError| StatementError::Meaning(attributes.locate(&error));
         let id = self.graph.push(op).map_err(located)?;
         if !name.is_empty() {
             self.graph.set_name(id, name).map_err(located)?;

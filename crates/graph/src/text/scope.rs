@@ -15,11 +15,11 @@ pub(super) type Label<'a> = Spanned<&'a str>;
 
 /// The labels so far; one without a value is that of a statement that was wrong.
 #[derive(Default)]
-pub(super) struct Scope<'a> {
+pub(super) struct LabelScope<'a> {
     labels: HashMap<&'a str, Option<ValueId>>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> LabelScope<'a> {
     /// Says what a label stands for, unless it stands for something already.
     pub(super) fn define(&mut self, label: Label<'a>, value: Option<ValueId>) {
         self.labels.entry(label.text).or_insert(value);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use restride_text::Diagnostic;
 
-use super::attributes::{Attributes, Kind};
+use super::attributes::{AttributeKind, Attributes};
 use crate::error::{Place, Problem};
 use crate::op::{Number, Spelled};
 use crate::types::write_list;
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Is told each name, what stands after it, and whether it must be there.
-type SeeWord<'a> = &'a mut dyn FnMut(&'static str, Kind, bool);
+type SeeWord<'a> = &'a mut dyn FnMut(&'static str, AttributeKind, bool);
 type SeeNumber<'a> = &'a mut dyn FnMut(Number<'_>);
 type Name = &'static str;
 
@@ -73,7 +73,7 @@ fn none<T>(_: &mut T, _: SeeNumber<'_>) {}
 pub(crate) const fn int(name: Name) -> Spelling<i64> {
     Spelling {
         name,
-        words: |name, see| see(name, Kind::Int, true),
+        words: |name, see| see(name, AttributeKind::Int, true),
         read: |name, from| from.int(name),
         write: |name, value, _, f| write!(f, " {name} {value}"),
         change: one,
@@ -84,7 +84,7 @@ pub(crate) const fn int(name: Name) -> Spelling<i64> {
 pub(crate) const fn int_or_zero(name: Name) -> Spelling<i64> {
     Spelling {
         name,
-        words: |name, see| see(name, Kind::Int, false),
+        words: |name, see| see(name, AttributeKind::Int, false),
         read: |name, from| Ok(from.int_if(name).unwrap_or(0)),
         write: |name, value, _, f| match value {
             0 => Ok(()),
@@ -110,7 +110,7 @@ pub(crate) const fn mask(name: Name) -> Spelling<i64> {
 pub(crate) const fn ints(name: Name) -> Spelling<Ints> {
     Spelling {
         name,
-        words: |name, see| see(name, Kind::Ints, true),
+        words: |name, see| see(name, AttributeKind::Ints, true),
         read: |name, from| from.ints(name),
         write: |name, value, _, f| list(f, name, value),
         change: many,
@@ -121,7 +121,7 @@ pub(crate) const fn ints(name: Name) -> Spelling<Ints> {
 pub(crate) const fn ints_if(name: Name) -> Spelling<Option<Ints>> {
     Spelling {
         name,
-        words: |name, see| see(name, Kind::Ints, false),
+        words: |name, see| see(name, AttributeKind::Ints, false),
         read: |name, from| Ok(from.ints_if(name)),
         write: |name, value, _, f| value.iter().try_for_each(|items| list(f, name, items)),
         change: |value, see| match value {
@@ -139,7 +139,7 @@ pub(crate) const fn ints_if(name: Name) -> Spelling<Option<Ints>> {
 pub(crate) const fn word<T: Spelled>(name: Name) -> Spelling<T> {
     Spelling {
         name,
-        words: |name, see| see(name, Kind::Word(T::WORDS), true),
+        words: |name, see| see(name, AttributeKind::Word(T::WORDS), true),
         read: |name, from| {
             let word = from.word(name, T::WORDS)?;
             of_word(word).ok_or_else(|| from.without(name))
@@ -153,7 +153,7 @@ pub(crate) const fn word<T: Spelled>(name: Name) -> Spelling<T> {
 pub(crate) const fn word_or_first<T: Spelled>(name: Name) -> Spelling<T> {
     Spelling {
         name,
-        words: |name, see| see(name, Kind::Word(T::WORDS), false),
+        words: |name, see| see(name, AttributeKind::Word(T::WORDS), false),
         read: |name, from| {
             let word = from.word_if(name).and_then(of_word);
             Ok(word.unwrap_or(T::ALL[0].1))
@@ -184,7 +184,7 @@ pub(crate) const RULE: Spelling<IndexRule> = Spelling {
     name: "wrap",
     words: |name, see| {
         POLICY.words(see);
-        see(name, Kind::Flag, false);
+        see(name, AttributeKind::Flag, false);
     },
     read: |name, from| {
         Ok(IndexRule {
@@ -222,8 +222,12 @@ pub(crate) const fn slice_ints(name: Name) -> Spelling<Ints> {
     Spelling {
         name,
         words: |name, see| {
-            see(name, Kind::Ints, false);
-            see(slice_word(SliceDialect::Onnx, name), Kind::Ints, false);
+            see(name, AttributeKind::Ints, false);
+            see(
+                slice_word(SliceDialect::Onnx, name),
+                AttributeKind::Ints,
+                false,
+            );
         },
         read: |name, from| {
             let dialect = BY_THE_WORDS.read(from)?;
@@ -263,9 +267,9 @@ pub(crate) const ZEROS: Spelling<ReshapeDialect> = Spelling {
     name: "dialect",
     words: |name, see| {
         const WORDS: &[&str] = &["plain", "openvino", "onnx", "tensorflow", "mindspore"];
-        see(name, Kind::Word(WORDS), false);
+        see(name, AttributeKind::Word(WORDS), false);
         for flag in ZERO_FLAGS {
-            see(flag, Kind::Flag, false);
+            see(flag, AttributeKind::Flag, false);
         }
     },
     read: |name, from| {
@@ -292,8 +296,8 @@ pub(crate) const ZEROS: Spelling<ReshapeDialect> = Spelling {
 pub(crate) const LINED_UP: Spelling<BroadcastMode> = Spelling {
     name: "mode",
     words: |name, see| {
-        see(name, Kind::Word(BroadcastMode::WORDS), false);
-        see("axes", Kind::Ints, false);
+        see(name, AttributeKind::Word(BroadcastMode::WORDS), false);
+        see("axes", AttributeKind::Ints, false);
     },
     read: |name, from| {
         let word = from.word_if(name).unwrap_or(BroadcastMode::Numpy.word());
@@ -325,8 +329,8 @@ pub(crate) const LINED_UP: Spelling<BroadcastMode> = Spelling {
 pub(crate) const RIM: Spelling<PadMode> = Spelling {
     name: "mode",
     words: |name, see| {
-        see("constant", Kind::Bits, false);
-        see(name, Kind::Word(PadMode::WORDS), false);
+        see("constant", AttributeKind::Bits, false);
+        see(name, AttributeKind::Word(PadMode::WORDS), false);
     },
     read: |name, from| {
         let Some(word) = from.word_if(name) else {
@@ -351,7 +355,7 @@ pub(crate) const RIM: Spelling<PadMode> = Spelling {
 /// The lengths of the parts of a `split`; left out, they are equal.
 pub(crate) const LENGTHS: Spelling<Arc<[i64]>> = Spelling {
     name: "lengths",
-    words: |name, see| see(name, Kind::Ints, false),
+    words: |name, see| see(name, AttributeKind::Ints, false),
     read: |name, from| Ok(from.ints(name)?.as_slice().into()),
     write: |name, value, _, f| list(f, name, value),
     change: |value, see| {
@@ -364,7 +368,7 @@ pub(crate) const LENGTHS: Spelling<Arc<[i64]>> = Spelling {
 /// Which part of a `split`; all of them where it is left out. It is written by who knows that.
 pub(crate) const PART: Spelling<u32> = Spelling {
     name: "part",
-    words: |name, see| see(name, Kind::Int, false),
+    words: |name, see| see(name, AttributeKind::Int, false),
     read: |name, from| {
         let got = from.int(name)?;
         let part = u32::try_from(got).ok().filter(|&part| part < u32::MAX);

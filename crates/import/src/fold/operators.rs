@@ -161,42 +161,12 @@ fn places(shape: &[i64], operands: &[&Numbers]) -> Option<Vec<Vec<usize>>> {
 }
 
 fn binary(op: &str, x: &Numbers, y: &Numbers) -> Option<Numbers> {
-    let compares = matches!(
-        op,
-        "Equal"
-            | "NotEqual"
-            | "Less"
-            | "LessEqual"
-            | "LessOrEqual"
-            | "Greater"
-            | "GreaterEqual"
-            | "GreaterOrEqual"
-            | "And"
-            | "Or"
-            | "Xor"
-            | "LogicalAnd"
-            | "LogicalOr"
-            | "LogicalXor"
-    );
-    let known = matches!(
-        op,
-        "Add"
-            | "Sum"
-            | "Sub"
-            | "Subtract"
-            | "Mul"
-            | "Multiply"
-            | "Div"
-            | "FloorDiv"
-            | "Rest"
-            | "FloorMod"
-            | "Pow"
-            | "Power"
-            | "Min"
-            | "Minimum"
-            | "Max"
-            | "Maximum"
-    );
+    const COMPARES: &str = "Equal NotEqual Less LessEqual LessOrEqual Greater GreaterEqual \
+        GreaterOrEqual And Or Xor LogicalAnd LogicalOr LogicalXor";
+    const KNOWN: &str = "Add Sum Sub Subtract Mul Multiply Div FloorDiv Rest FloorMod Pow Power Min \
+        Minimum Max Maximum";
+    let is_in = |names: &str| names.split(' ').any(|name| name == op);
+    let (compares, known) = (is_in(COMPARES), is_in(KNOWN));
     if !compares && !known {
         return None;
     }

@@ -1,12 +1,12 @@
 //! Operators with bodies, and functions that a file brings along.
 
-use restride_graph::{Constant, ElementType, TensorType};
+use restride_graph::{ElementType, TensorType};
 
-use super::graph::{Env, Reader};
+use super::graph::{Env, OnnxReader};
 use super::schema::{GraphProto, NodeProto};
-use crate::builder::{Call, Fact, unknown};
+use crate::builder::{Fact, NodeCall, unknown};
 use crate::error::{ImportError, shown};
-use crate::model::{Place, Role, Scope, TensorId};
+use crate::model::{BodyPlace, Role, Scope, TensorId};
 use crate::spell::Attributes;
 
 /// How deep bodies and functions may be in one another.
@@ -38,7 +38,7 @@ fn graph<'a>(node: &'a NodeProto<'a>, name: &str) -> Result<&'a GraphProto<'a>, 
     graph.ok_or_else(|| ImportError::new(format!("it has no {name}")))
 }
 
-impl<'a> Reader<'a> {
+impl<'a> OnnxReader<'a> {
     /// Reads something that is inside of something.
     fn deeper<T>(
         &mut self,
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A call of a function of the file: its nodes, in place of the call.
-    pub(super) fn function(&mut self, at: usize, call: Call) -> Made {
+    pub(super) fn function(&mut self, at: usize, call: NodeCall) -> Made {
         let function = &self.file.functions[at];
         let mut attributes: Attributes = call
             .attributes
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         &mut self,
         env: &Env<'a, '_>,
         node: &'a NodeProto<'a>,
-        call: Call,
+        call: NodeCall,
     ) -> Made {
         let condition = call.inputs.first().copied().flatten();
         let condition = condition.map(|id| self.builder.model.tensor(id));
@@ -184,18 +184,14 @@ impl<'a> Reader<'a> {
                 )),
                 None => Err(unknown(&label, "a branch makes fewer tensors")),
             };
-            Fact {
-                ty,
-                value: None,
-                fixed: false,
-            }
+            Fact::of(ty)
         });
         let facts = facts.collect();
         self.builder.add(call, captured, Role::Compute, facts)
     }
 
     /// The list of nodes that a body is.
-    fn scope(&self, call: &Call, name: &'static str) -> Scope {
+    fn scope(&self, call: &NodeCall, name: &'static str) -> Scope {
         let outer = &self.builder.model.scopes[call.scope].path;
         let dot = if outer.is_empty() { "" } else { "." };
         let node = match call.name.as_str() {
@@ -206,7 +202,7 @@ impl<'a> Reader<'a> {
         Scope {
             path: format!("{outer}{dot}{node}.{name}"),
             outputs: Vec::new(),
-            place: first.map(|(output, _)| Place {
+            place: first.map(|(output, _)| BodyPlace {
                 outer: call.scope,
                 output: output.clone(),
                 attribute: name,
@@ -257,7 +253,7 @@ impl<'a> Reader<'a> {
         &mut self,
         env: &Env<'a, '_>,
         node: &'a NodeProto<'a>,
-        call: Call,
+        call: NodeCall,
     ) -> Made {
         let body = graph(node, "body")?;
         let label = format!("Loop \"{}\"", shown(&call.name));
@@ -266,10 +262,8 @@ impl<'a> Reader<'a> {
             .iter()
             .map(|id| self.at_run_time(*id, &label))
             .collect();
-        let scalar = |element| Fact {
-            ty: TensorType::dense(element, []).map_err(|e| unknown(&label, &e.to_string())),
-            value: None,
-            fixed: false,
+        let scalar = |element| {
+            Fact::of(TensorType::dense(element, []).map_err(|e| unknown(&label, &e.to_string())))
         };
         let leading = [scalar(ElementType::I64), scalar(ElementType::Bool)];
         let turns = Turns {
@@ -296,11 +290,7 @@ impl<'a> Reader<'a> {
                 )),
                 None => Err(unknown(&label, "its body makes fewer tensors")),
             };
-            Fact {
-                ty,
-                value: None,
-                fixed: false,
-            }
+            Fact::of(ty)
         });
         let facts = facts.collect();
         self.builder.add(call, captured, Role::Compute, facts)
@@ -311,7 +301,7 @@ impl<'a> Reader<'a> {
         &mut self,
         env: &Env<'a, '_>,
         node: &'a NodeProto<'a>,
-        call: Call,
+        call: NodeCall,
     ) -> Made {
         let body = graph(node, "body")?;
         let label = format!("Scan \"{}\"", shown(&call.name));
@@ -387,11 +377,7 @@ impl<'a> Reader<'a> {
                 (Some(Ok(_)), None) => Err(unknown(&label, "how long it scans is not known")),
                 (None, _) => Err(unknown(&label, "its body makes fewer tensors")),
             };
-            Fact {
-                ty,
-                value: None,
-                fixed: false,
-            }
+            Fact::of(ty)
         });
         let facts = facts.collect();
         self.builder.add(call, captured, Role::Compute, facts)
@@ -400,10 +386,6 @@ impl<'a> Reader<'a> {
     /// A tensor as a body sees it that runs several times: only its type is known.
     fn at_run_time(&self, id: Option<TensorId>, label: &str) -> Fact {
         let missing = || Err(unknown(label, "an input is left out"));
-        Fact {
-            ty: id.map_or_else(missing, |id| self.builder.model.tensor(id).ty.clone()),
-            value: None::<Constant>,
-            fixed: false,
-        }
+        Fact::of(id.map_or_else(missing, |id| self.builder.model.tensor(id).ty.clone()))
     }
 }

@@ -8,16 +8,16 @@ use super::schema::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OpsetProto, ValueInfoProto,
 };
 use super::{opset, recorded, tensor};
-use crate::builder::{Builder, Call, Fact, unknown};
+use crate::builder::{Builder, Fact, NodeCall, unknown};
 use crate::error::{ImportError, shown};
 use crate::model::TensorId;
-use crate::options::Options;
+use crate::options::ImportOptions;
 use crate::spell::{Attribute, Attributes, blocks};
 
 /// A file that is being read.
-pub(super) struct Reader<'a> {
+pub(super) struct OnnxReader<'a> {
     pub(super) builder: Builder,
-    pub(super) options: &'a Options,
+    pub(super) options: &'a ImportOptions,
     pub(super) file: &'a ModelProto<'a>,
     /// The functions of the file by domain and name.
     pub(super) functions: HashMap<(&'a str, &'a str), usize>,
@@ -92,7 +92,7 @@ impl<'a, 'p> Env<'a, 'p> {
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> OnnxReader<'a> {
     /// Adds the weights of a graph.
     pub(super) fn weights(
         &mut self,
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
             "" => None,
             name => Some((env.full(name), record(name))),
         });
-        let call = Call {
+        let call = NodeCall {
             name: env.full(node.name),
             op: node.op_type.to_owned(),
             domain: node.domain.to_owned(),
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         &mut self,
         env: &Env<'a, '_>,
         node: &'a NodeProto<'a>,
-        call: Call,
+        call: NodeCall,
     ) -> Result<Vec<Option<TensorId>>, ImportError> {
         let own = matches!(node.domain, "" | "ai.onnx");
         if let Some(&at) = self.functions.get(&(node.domain, node.op_type)) {
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A node that is a value, in one of several attributes. It is no node of the model.
-    fn constant(&mut self, call: &Call) -> Result<Vec<Option<TensorId>>, ImportError> {
+    fn constant(&mut self, call: &NodeCall) -> Result<Vec<Option<TensorId>>, ImportError> {
         let Some(Some((name, recorded))) = call.outputs.first() else {
             return Ok(Vec::new());
         };

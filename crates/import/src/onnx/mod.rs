@@ -14,18 +14,18 @@ use restride_graph::{Constant, ElementType, TensorType};
 use crate::builder::{Builder, Fact, unknown};
 use crate::error::{ImportError, shown};
 use crate::model::{Model, OpenSize};
-use crate::options::Options;
+use crate::options::ImportOptions;
 use crate::spell::Framework;
-use graph::{Env, Reader};
+use graph::{Env, OnnxReader};
 use schema::{ModelProto, OpsetProto, TensorProto, TypeProto, ValueInfoProto};
-use wire::Budget;
+use wire::ReadBudget;
 
 pub(crate) use rewrite::rewrite;
 pub(crate) use tensor::element;
 
 /// Reads an ONNX model.
-pub fn import(bytes: &[u8], options: &Options) -> Result<Model, ImportError> {
-    let file = ModelProto::read(bytes, &mut Budget::new())?;
+pub fn import(bytes: &[u8], options: &ImportOptions) -> Result<Model, ImportError> {
+    let file = ModelProto::read(bytes, &mut ReadBudget::new())?;
     let Some(graph) = &file.graph else {
         return Err(ImportError::new("it has no graph: no ONNX model"));
     };
@@ -38,7 +38,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Model, ImportError> {
     let mut builder = Builder::new(Framework::Onnx, format);
     builder.model.name = shown(graph.name);
     let functions = file.functions.iter();
-    let mut reader = Reader {
+    let mut reader = OnnxReader {
         builder,
         options,
         functions: functions
@@ -58,7 +58,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Model, ImportError> {
 
 /// Reads a tensor that stands in a file by itself.
 pub fn read_tensor(bytes: &[u8]) -> Result<Constant, ImportError> {
-    let tensor = TensorProto::read(bytes, &mut Budget::new())?;
+    let tensor = TensorProto::read(bytes, &mut ReadBudget::new())?;
     tensor::constant(&tensor)
 }
 
@@ -71,7 +71,7 @@ fn opset(opsets: &[OpsetProto<'_>], domain: &str) -> i64 {
 
 /// The main graph: its weights, its inputs at the sizes at hand, its nodes, its outputs.
 fn main<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut OnnxReader<'a>,
     env: &mut Env<'a, '_>,
     graph: &'a schema::GraphProto<'a>,
 ) -> Result<(), ImportError> {
@@ -124,15 +124,16 @@ fn dims<'p>(info: &'p ValueInfoProto<'p>) -> Option<&'p [schema::DimProto<'p>]> 
 
 /// An input at the sizes at hand.
 fn input<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut OnnxReader<'a>,
     info: &'a ValueInfoProto<'a>,
     sizes: &mut HashMap<&'a str, i64>,
 ) -> Result<Fact, ImportError> {
     let options = reader.options;
-    let hidden = |why: &str| Fact {
-        ty: Err(unknown(&format!("input \"{}\"", shown(info.name)), why)),
-        value: None,
-        fixed: false,
+    let hidden = |why: &str| {
+        Fact::of(Err(unknown(
+            &format!("input \"{}\"", shown(info.name)),
+            why,
+        )))
     };
     if let Some(value) = options.values.get(info.name) {
         return Ok(Fact {
@@ -205,7 +206,11 @@ fn input<'a>(
 }
 
 /// A type that the file records, if all of its sizes are known.
-fn recorded(info: &ValueInfoProto<'_>, env: &Env<'_, '_>, options: &Options) -> Option<TensorType> {
+fn recorded(
+    info: &ValueInfoProto<'_>,
+    env: &Env<'_, '_>,
+    options: &ImportOptions,
+) -> Option<TensorType> {
     let ty = tensor_type(info.ty.as_deref())?;
     let element: ElementType = element(ty.element).ok()?;
     if let Some(given) = options.shapes.get(info.name) {

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::schema::{AttributeProto, GraphProto, ModelProto, NodeProto};
 use super::tensor::number;
-use super::wire::{Budget, Fields, put_bytes, put_int};
+use super::wire::{Fields, ReadBudget, put_bytes, put_int};
 use crate::error::ImportError;
-use crate::group::{Group, Program};
+use crate::group::{GroupProgram, NodeGroup};
 use crate::model::{Model, TensorId};
-use crate::rewrite::{DOMAIN, Item, Move, OPERATOR, PROGRAM, Plan, Rewritten, Step};
+use crate::rewrite::{DOMAIN, Item, Move, OPERATOR, PROGRAM, RewritePlan, RewriteStep, Rewritten};
 
 /// The attribute, 1, of a node whose open sizes are to have no names: those that the file left to arithmetic. ONNX Runtime
 /// does more where it knows sizes to be equal, and not all of that is faster.
@@ -20,9 +20,9 @@ const UNSURE: &str = "unsure";
 pub(crate) fn rewrite(
     file: &[u8],
     model: &Model,
-    groups: &[(&Group, &Program)],
+    groups: &[(&NodeGroup, &GroupProgram)],
 ) -> Result<Rewritten, ImportError> {
-    let read = ModelProto::read(file, &mut Budget::new())?;
+    let read = ModelProto::read(file, &mut ReadBudget::new())?;
     let Some(graph) = &read.graph else {
         return Err(ImportError::new("it has no graph: no ONNX model"));
     };
@@ -77,7 +77,7 @@ pub(crate) fn rewrite(
 /// What is to be rewritten, and what became of it so far.
 struct Task<'t> {
     model: &'t Model,
-    groups: &'t [(&'t Group, &'t Program)],
+    groups: &'t [(&'t NodeGroup, &'t GroupProgram)],
     /// The numbers of the groups of each scope.
     of_scope: Vec<Vec<usize>>,
     /// The scope of each body: by that of its node, the node's first output and the attribute.
@@ -89,7 +89,7 @@ struct Task<'t> {
 /// What becomes of a graph, or of a body.
 struct NewGraph<'a> {
     proto: &'a GraphProto<'a>,
-    plan: Plan<&'a str>,
+    plan: RewritePlan<&'a str>,
     /// The new nodes, in the order of the plan's moves.
     nodes: Vec<Vec<u8>>,
     /// Types of their outputs, as the file notes them: ONNX Runtime asks for those of other operators.
@@ -139,7 +139,7 @@ impl Task<'_> {
         let mut bodies = HashMap::new();
         let mut steps = Vec::new();
         for (at, node) in proto.node.iter().enumerate() {
-            let mut step = Step {
+            let mut step = RewriteStep {
                 reads: node.input.clone(),
                 makes: node.output.clone(),
                 formerly: Vec::new(),
@@ -169,7 +169,7 @@ impl Task<'_> {
             }
         }
         let handed_out: Vec<&str> = proto.output.iter().map(|info| info.name).collect();
-        let plan = Plan::new(steps, &handed_out, candidates);
+        let plan = RewritePlan::new(steps, &handed_out, candidates);
         self.dropped += plan.dropped;
         for &(at, why) in &plan.stays {
             self.stays[at] = Some(why);
@@ -265,7 +265,7 @@ fn unsure(it: &Move<&str>, proto: &GraphProto<'_>, names: &Names<'_>) -> bool {
 }
 
 /// The node that stands for a group.
-fn node(it: &Move<&str>, program: &Program, name: &str, unsure: bool) -> Vec<u8> {
+fn node(it: &Move<&str>, program: &GroupProgram, name: &str, unsure: bool) -> Vec<u8> {
     let (mut attribute, mut node) = (Vec::new(), Vec::new());
     put_bytes(1, PROGRAM, &mut attribute);
     put_bytes(4, program.graph.to_string(), &mut attribute);

@@ -1,7 +1,7 @@
 //! The messages of an ONNX file, as far as they say what a model computes: texts and weights are
 //! borrowed from the file.
 
-use super::wire::{Budget, Fields, Value};
+use super::wire::{Fields, ReadBudget, WireValue};
 use crate::error::{ImportError, shown};
 
 /// Declares a message: its fields, their numbers and how each is read.
@@ -16,7 +16,7 @@ macro_rules! messages {
         }
 
         impl<'a> $name<'a> {
-            pub(super) fn read(bytes: &'a [u8], budget: &mut Budget) -> Result<Self, ImportError> {
+            pub(super) fn read(bytes: &'a [u8], budget: &mut ReadBudget) -> Result<Self, ImportError> {
                 let mut message = Self::default();
                 let mut fields = Fields::new(bytes);
                 while let Some((number, value)) = fields.next()? {
@@ -30,7 +30,7 @@ macro_rules! messages {
         }
 
         impl<'a> Message<'a> for $name<'a> {
-            fn read(bytes: &'a [u8], budget: &mut Budget) -> Result<Self, ImportError> {
+            fn read(bytes: &'a [u8], budget: &mut ReadBudget) -> Result<Self, ImportError> {
                 Self::read(bytes, budget)
             }
         }
@@ -38,7 +38,7 @@ macro_rules! messages {
 }
 
 trait Message<'a>: Sized {
-    fn read(bytes: &'a [u8], budget: &mut Budget) -> Result<Self, ImportError>;
+    fn read(bytes: &'a [u8], budget: &mut ReadBudget) -> Result<Self, ImportError>;
 }
 
 type Done = Result<(), ImportError>;
@@ -47,74 +47,94 @@ fn at<T>(done: Result<T, ImportError>, field: &str) -> Result<T, ImportError> {
     done.map_err(|error| error.inside(field))
 }
 
-fn text<'a>(slot: &mut &'a str, value: Value<'a>, _: &mut Budget, field: &str) -> Done {
+fn text<'a>(slot: &mut &'a str, value: WireValue<'a>, _: &mut ReadBudget, field: &str) -> Done {
     *slot = at(value.text(), field)?;
     Ok(())
 }
 
-fn texts<'a>(slot: &mut Vec<&'a str>, value: Value<'a>, _: &mut Budget, field: &str) -> Done {
+fn texts<'a>(
+    slot: &mut Vec<&'a str>,
+    value: WireValue<'a>,
+    _: &mut ReadBudget,
+    field: &str,
+) -> Done {
     let part = || format!("{field}[{}]", slot.len());
     let text = value.text().map_err(|error| error.inside(part()))?;
     slot.push(text);
     Ok(())
 }
 
-fn bytes<'a>(slot: &mut Option<&'a [u8]>, value: Value<'a>, _: &mut Budget, field: &str) -> Done {
+fn bytes<'a>(
+    slot: &mut Option<&'a [u8]>,
+    value: WireValue<'a>,
+    _: &mut ReadBudget,
+    field: &str,
+) -> Done {
     *slot = Some(at(value.bytes(), field)?);
     Ok(())
 }
 
-fn byte_lists<'a>(slot: &mut Vec<&'a [u8]>, value: Value<'a>, _: &mut Budget, field: &str) -> Done {
+fn byte_lists<'a>(
+    slot: &mut Vec<&'a [u8]>,
+    value: WireValue<'a>,
+    _: &mut ReadBudget,
+    field: &str,
+) -> Done {
     slot.push(at(value.bytes(), field)?);
     Ok(())
 }
 
-fn int(slot: &mut i64, value: Value<'_>, _: &mut Budget, field: &str) -> Done {
+fn int(slot: &mut i64, value: WireValue<'_>, _: &mut ReadBudget, field: &str) -> Done {
     *slot = at(value.int(), field)?;
     Ok(())
 }
 
-fn maybe_int(slot: &mut Option<i64>, value: Value<'_>, _: &mut Budget, field: &str) -> Done {
+fn maybe_int(
+    slot: &mut Option<i64>,
+    value: WireValue<'_>,
+    _: &mut ReadBudget,
+    field: &str,
+) -> Done {
     *slot = Some(at(value.int(), field)?);
     Ok(())
 }
 
-fn float(slot: &mut f32, value: Value<'_>, _: &mut Budget, field: &str) -> Done {
+fn float(slot: &mut f32, value: WireValue<'_>, _: &mut ReadBudget, field: &str) -> Done {
     *slot = at(value.float(), field)?;
     Ok(())
 }
 
-fn ints(slot: &mut Vec<i64>, value: Value<'_>, _: &mut Budget, field: &str) -> Done {
+fn ints(slot: &mut Vec<i64>, value: WireValue<'_>, _: &mut ReadBudget, field: &str) -> Done {
     at(value.ints_into(slot), field)
 }
 
-fn floats(slot: &mut Vec<f32>, value: Value<'_>, _: &mut Budget, field: &str) -> Done {
+fn floats(slot: &mut Vec<f32>, value: WireValue<'_>, _: &mut ReadBudget, field: &str) -> Done {
     at(value.floats_into(slot), field)
 }
 
-fn doubles(slot: &mut Vec<f64>, value: Value<'_>, _: &mut Budget, field: &str) -> Done {
+fn doubles(slot: &mut Vec<f64>, value: WireValue<'_>, _: &mut ReadBudget, field: &str) -> Done {
     at(value.doubles_into(slot), field)
 }
 
 fn message<'a, T: Message<'a>>(
     slot: &mut Option<Box<T>>,
-    value: Value<'a>,
-    budget: &mut Budget,
+    value: WireValue<'a>,
+    budget: &mut ReadBudget,
     field: &str,
 ) -> Done {
-    let read = |budget: &mut Budget| T::read(value.bytes()?, budget);
+    let read = |budget: &mut ReadBudget| T::read(value.bytes()?, budget);
     *slot = Some(Box::new(at(budget.nested(read), field)?));
     Ok(())
 }
 
 fn messages<'a, T: Message<'a>>(
     slot: &mut Vec<T>,
-    value: Value<'a>,
-    budget: &mut Budget,
+    value: WireValue<'a>,
+    budget: &mut ReadBudget,
     field: &str,
 ) -> Done {
     let part = || format!("{field}[{}]", slot.len());
-    let read = |budget: &mut Budget| T::read(value.bytes()?, budget);
+    let read = |budget: &mut ReadBudget| T::read(value.bytes()?, budget);
     let read = budget.nested(read).map_err(|error| error.inside(part()))?;
     slot.push(read);
     Ok(())

@@ -10,14 +10,14 @@ pub(super) const MAX_DEPTH: u32 = 64;
 
 /// What a file may still cost.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct ReadBudget {
     messages: u32,
     depth: u32,
 }
 
-impl Budget {
-    pub(super) fn new() -> Budget {
-        Budget {
+impl ReadBudget {
+    pub(super) fn new() -> ReadBudget {
+        ReadBudget {
             messages: MAX_MESSAGES,
             depth: 0,
         }
@@ -26,7 +26,7 @@ impl Budget {
     /// Reads a message inside of another.
     pub(super) fn nested<T>(
         &mut self,
-        read: impl FnOnce(&mut Budget) -> Result<T, ImportError>,
+        read: impl FnOnce(&mut ReadBudget) -> Result<T, ImportError>,
     ) -> Result<T, ImportError> {
         self.messages = match self.messages.checked_sub(1) {
             Some(left) => left,
@@ -48,7 +48,7 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, ImportError> {
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Value<'a> {
+pub(super) enum WireValue<'a> {
     /// A number of any length.
     Varint(u64),
     /// Four bytes.
@@ -60,7 +60,7 @@ pub(super) enum Value<'a> {
 }
 
 /// The number of a field, its value, and all of it as it stands in the file.
-pub(super) type RawField<'a> = (u64, Value<'a>, &'a [u8]);
+pub(super) type RawField<'a> = (u64, WireValue<'a>, &'a [u8]);
 
 /// The fields of a message.
 #[derive(Clone, Debug)]
@@ -82,15 +82,15 @@ impl<'a> Fields<'a> {
     }
 
     /// The number of the next field, and its value.
-    pub(super) fn next(&mut self) -> Result<Option<(u64, Value<'a>)>, ImportError> {
+    pub(super) fn next(&mut self) -> Result<Option<(u64, WireValue<'a>)>, ImportError> {
         if self.rest.is_empty() {
             return Ok(None);
         }
         let left = self.rest.len();
         let tag = varint(&mut self.rest)?;
         let value = match tag & 7 {
-            0 => Value::Varint(varint(&mut self.rest)?),
-            1 => Value::Fixed64(self.array()?),
+            0 => WireValue::Varint(varint(&mut self.rest)?),
+            1 => WireValue::Fixed64(self.array()?),
             2 => {
                 let length = varint(&mut self.rest)?;
                 let split = usize::try_from(length)
@@ -104,9 +104,9 @@ impl<'a> Fields<'a> {
                     ));
                 };
                 self.rest = rest;
-                Value::Bytes(bytes)
+                WireValue::Bytes(bytes)
             }
-            5 => Value::Fixed32(self.array()?),
+            5 => WireValue::Fixed32(self.array()?),
             kind => {
                 return wrong(format!(
                     "wire type {kind}, {left} bytes before the end: not a protocol buffer"
@@ -165,7 +165,7 @@ pub(super) fn put_int(number: u64, value: i64, out: &mut Vec<u8>) {
     put_varint(value.cast_unsigned(), out);
 }
 
-impl<'a> Value<'a> {
+impl<'a> WireValue<'a> {
     /// A text.
     pub(super) fn text(self) -> Result<&'a str, ImportError> {
         let bytes = self.bytes()?;
@@ -176,8 +176,8 @@ impl<'a> Value<'a> {
     /// Bytes.
     pub(super) fn bytes(self) -> Result<&'a [u8], ImportError> {
         match self {
-            Value::Bytes(bytes) => Ok(bytes),
-            Value::Varint(_) | Value::Fixed32(_) | Value::Fixed64(_) => {
+            WireValue::Bytes(bytes) => Ok(bytes),
+            WireValue::Varint(_) | WireValue::Fixed32(_) | WireValue::Fixed64(_) => {
                 wrong("a number where bytes are expected")
             }
         }
@@ -186,8 +186,8 @@ impl<'a> Value<'a> {
     /// A whole number.
     pub(super) fn int(self) -> Result<i64, ImportError> {
         match self {
-            Value::Varint(value) => Ok(value.cast_signed()),
-            Value::Bytes(_) | Value::Fixed32(_) | Value::Fixed64(_) => {
+            WireValue::Varint(value) => Ok(value.cast_signed()),
+            WireValue::Bytes(_) | WireValue::Fixed32(_) | WireValue::Fixed64(_) => {
                 wrong("a whole number is expected")
             }
         }
@@ -196,14 +196,16 @@ impl<'a> Value<'a> {
     /// A float.
     pub(super) fn float(self) -> Result<f32, ImportError> {
         match self {
-            Value::Fixed32(bytes) => Ok(f32::from_le_bytes(bytes)),
-            Value::Bytes(_) | Value::Varint(_) | Value::Fixed64(_) => wrong("a float is expected"),
+            WireValue::Fixed32(bytes) => Ok(f32::from_le_bytes(bytes)),
+            WireValue::Bytes(_) | WireValue::Varint(_) | WireValue::Fixed64(_) => {
+                wrong("a float is expected")
+            }
         }
     }
 
     /// Adds a whole number, or a packed list of them.
     pub(super) fn ints_into(self, list: &mut Vec<i64>) -> Result<(), ImportError> {
-        let Value::Bytes(mut rest) = self else {
+        let WireValue::Bytes(mut rest) = self else {
             list.push(self.int()?);
             return Ok(());
         };
@@ -215,7 +217,7 @@ impl<'a> Value<'a> {
 
     /// Adds a float, or a packed list of them.
     pub(super) fn floats_into(self, list: &mut Vec<f32>) -> Result<(), ImportError> {
-        let Value::Bytes(bytes) = self else {
+        let WireValue::Bytes(bytes) = self else {
             list.push(self.float()?);
             return Ok(());
         };
@@ -230,9 +232,9 @@ impl<'a> Value<'a> {
     /// Adds a double, or a packed list of them.
     pub(super) fn doubles_into(self, list: &mut Vec<f64>) -> Result<(), ImportError> {
         let (whole, rest) = match &self {
-            Value::Fixed64(one) => (std::slice::from_ref(one), &[][..]),
-            Value::Bytes(bytes) => bytes.as_chunks::<8>(),
-            Value::Varint(_) | Value::Fixed32(_) => return wrong("a double is expected"),
+            WireValue::Fixed64(one) => (std::slice::from_ref(one), &[][..]),
+            WireValue::Bytes(bytes) => bytes.as_chunks::<8>(),
+            WireValue::Varint(_) | WireValue::Fixed32(_) => return wrong("a double is expected"),
         };
         if !rest.is_empty() {
             return wrong("packed doubles end inside of one");

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use restride_graph::{Constant, TensorType};
 use roxmltree::{Document, Node as Xml, ParsingOptions};
 
-use crate::builder::{Builder, Call, Fact, MAX_VALUE, unknown};
+use crate::builder::{Builder, Fact, MAX_VALUE, NodeCall, unknown};
 use crate::error::{ImportError, shown};
 use crate::model::{Model, OpenSize, TensorId};
-use crate::options::Options;
+use crate::options::ImportOptions;
 use crate::spell::Framework;
 use layers::{Layer, sorted};
 
@@ -29,7 +29,11 @@ const MAX_ATTRIBUTES: usize = 256;
 const MAX_FLOATS: usize = 1 << 12;
 
 /// Reads an OpenVINO IR: its XML, and the weights if they are at hand.
-pub fn import(text: &str, weights: Option<&[u8]>, options: &Options) -> Result<Model, ImportError> {
+pub fn import(
+    text: &str,
+    weights: Option<&[u8]>,
+    options: &ImportOptions,
+) -> Result<Model, ImportError> {
     let document = parse(text)?;
     let net = document.root_element();
     if net.tag_name().name() != "net" {
@@ -91,7 +95,7 @@ fn parse(text: &str) -> Result<Document<'_>, ImportError> {
 struct Reader<'a> {
     builder: Builder,
     weights: Option<&'a [u8]>,
-    options: &'a Options,
+    options: &'a ImportOptions,
     /// The tensor of each output, by layer and port.
     made: HashMap<(&'a str, &'a str), TensorId>,
 }
@@ -132,7 +136,7 @@ impl<'a> Reader<'a> {
                     let recorded = given.or_else(|| layer.outputs[at].ty.clone());
                     Some((layer.tensor(at), recorded))
                 });
-                let call = Call {
+                let call = NodeCall {
                     name: layer.name.to_owned(),
                     op: layer.kind.to_owned(),
                     domain: layer.domain().to_owned(),
@@ -171,11 +175,8 @@ impl<'a> Reader<'a> {
     fn parameter(&mut self, layer: &Layer<'_>) -> Result<Fact, ImportError> {
         let word = |name: &str| layer.data(name).unwrap_or_default();
         let name = layer.tensor(0);
-        let hidden = |why: &str| Fact {
-            ty: Err(unknown(&format!("input \"{}\"", shown(&name)), why)),
-            value: None,
-            fixed: false,
-        };
+        let hidden =
+            |why: &str| Fact::of(Err(unknown(&format!("input \"{}\"", shown(&name)), why)));
         let names = layer
             .outputs
             .iter()

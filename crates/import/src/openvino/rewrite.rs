@@ -10,18 +10,18 @@ use roxmltree::Node as Xml;
 use super::layers::{self, Layer, sorted};
 use super::{children, parse};
 use crate::error::ImportError;
-use crate::group::{Group, Program};
+use crate::group::{GroupProgram, NodeGroup};
 use crate::model::{Model, TensorId};
-use crate::rewrite::{DOMAIN, Move, OPERATOR, PROGRAM, Plan, Rewritten, Step};
+use crate::rewrite::{DOMAIN, Move, OPERATOR, PROGRAM, RewritePlan, RewriteStep, Rewritten};
 
 /// An output of a layer, both by number.
-type Key = (usize, usize);
+type PortKey = (usize, usize);
 
 /// The XML of a model that was read from this text, with groups of it replaced.
 pub(crate) fn rewrite(
     text: &str,
     model: &Model,
-    groups: &[(&Group, &Program)],
+    groups: &[(&NodeGroup, &GroupProgram)],
 ) -> Result<Rewritten, ImportError> {
     let document = parse(text)?;
     let net = document.root_element();
@@ -32,7 +32,7 @@ pub(crate) fn rewrite(
     let candidates = candidates.map(|(at, &(group, program))| file.candidate(at, group, program));
     let candidates = candidates.collect::<Option<Vec<_>>>();
     let candidates = candidates.ok_or_else(another)?;
-    let plan = Plan::new(steps, &[], candidates);
+    let plan = RewritePlan::new(steps, &[], candidates);
     // Layers stand in any order, but no group may wait for itself.
     plan.order()?;
     let mut stays = vec![None; groups.len()];
@@ -63,7 +63,7 @@ struct File<'a> {
     /// The layer of each node.
     nodes: Vec<usize>,
     /// The output that each tensor is.
-    tensors: Vec<Key>,
+    tensors: Vec<PortKey>,
 }
 
 impl<'a> File<'a> {
@@ -94,7 +94,7 @@ impl<'a> File<'a> {
     }
 
     /// What each layer reads and makes.
-    fn steps(&self) -> Result<Vec<Step<Key>>, ImportError> {
+    fn steps(&self) -> Result<Vec<RewriteStep<PortKey>>, ImportError> {
         let steps = self.layers.iter().enumerate().map(|(at, layer)| {
             let from = layer.inputs.iter().filter_map(|(_, from)| *from);
             let reads = from.map(|(id, port)| {
@@ -102,8 +102,8 @@ impl<'a> File<'a> {
                 let mut ports = self.layers[from].outputs.iter();
                 Some((from, ports.position(|it| it.id == port)?))
             });
-            let reads: Option<Vec<Key>> = reads.collect();
-            Ok(Step {
+            let reads: Option<Vec<PortKey>> = reads.collect();
+            Ok(RewriteStep {
                 reads: reads.ok_or_else(another)?,
                 makes: (0..layer.outputs.len()).map(|port| (at, port)).collect(),
                 formerly: Vec::new(),
@@ -113,8 +113,13 @@ impl<'a> File<'a> {
         steps.collect()
     }
 
-    fn candidate(&self, at: usize, group: &Group, program: &Program) -> Option<Move<Key>> {
-        let keys = |ids: &[TensorId]| -> Option<Vec<Key>> {
+    fn candidate(
+        &self,
+        at: usize,
+        group: &NodeGroup,
+        program: &GroupProgram,
+    ) -> Option<Move<PortKey>> {
+        let keys = |ids: &[TensorId]| -> Option<Vec<PortKey>> {
             let keys = ids.iter().map(|id| self.tensors.get(id.index()).copied());
             keys.collect()
         };
@@ -133,11 +138,11 @@ struct Edits<'a> {
     text: &'a str,
     net: Xml<'a, 'a>,
     layers: &'a [Layer<'a>],
-    plan: &'a Plan<Key>,
+    plan: &'a RewritePlan<PortKey>,
 }
 
 impl Edits<'_> {
-    fn apply(&self, groups: &[(&Group, &Program)]) -> String {
+    fn apply(&self, groups: &[(&NodeGroup, &GroupProgram)]) -> String {
         let xml: Vec<Xml<'_, '_>> = layers::elements(self.net).collect();
         let outputs = xml.iter().map(|&layer| {
             let ports = children(layer, "output").flat_map(|it| children(it, "port"));
@@ -146,7 +151,7 @@ impl Edits<'_> {
         let ports: Vec<Vec<Xml<'_, '_>>> = outputs.collect();
         let mut changes: Vec<(Range<usize>, String)> = Vec::new();
         // What an output has become: a port of a layer, by their ids.
-        let mut moved: HashMap<Key, (usize, usize)> = HashMap::new();
+        let mut moved: HashMap<PortKey, (usize, usize)> = HashMap::new();
         let mut new: HashMap<usize, String> = HashMap::new();
         for it in &self.plan.moves {
             let place = it.nodes.iter().copied().min().unwrap_or_default();
@@ -161,7 +166,7 @@ impl Edits<'_> {
                 None => changes.push((self.with_space(xml[at].range()), String::new())),
             }
         }
-        let source = |key: Key| match moved.get(&key) {
+        let source = |key: PortKey| match moved.get(&key) {
             Some((layer, port)) => (self.layers[*layer].id, port.to_string()),
             None => {
                 let layer = &self.layers[key.0];
@@ -170,7 +175,7 @@ impl Edits<'_> {
         };
         let known = self.layers.iter().enumerate();
         let known: HashMap<&str, usize> = known.map(|(at, layer)| (layer.id, at)).collect();
-        let edge = |key: Key, to: &str, port: &str| {
+        let edge = |key: PortKey, to: &str, port: &str| {
             let (from, from_port) = source(key);
             format!(
                 "<edge from-layer=\"{}\" from-port=\"{}\" to-layer=\"{}\" to-port=\"{}\" />",
@@ -232,8 +237,8 @@ impl Edits<'_> {
         &self,
         ports: &[Vec<Xml<'_, '_>>],
         place: usize,
-        it: &Move<Key>,
-        program: &Program,
+        it: &Move<PortKey>,
+        program: &GroupProgram,
     ) -> String {
         let old = &self.layers[place];
         let mut layer = format!(

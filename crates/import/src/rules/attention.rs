@@ -1,16 +1,13 @@
 //! Attention, in the forms that operators of several sets have.
 
-use super::{Ask, Rule, Types, Why, dense, one};
+use super::{Ask, Rules, Types, Why, dense, one};
 
-pub(super) fn rule(op: &str) -> Option<Rule> {
-    Some(match op {
-        "Attention" | "MultiHeadAttention" => attention,
-        "ScaledDotProductAttention" => like_values,
-        "LinearAttention" => linear,
-        "GroupQueryAttention" => grouped,
-        _ => return None,
-    })
-}
+pub(super) const RULES: Rules = &[
+    ("Attention MultiHeadAttention", attention),
+    ("ScaledDotProductAttention", like_values),
+    ("LinearAttention", linear),
+    ("GroupQueryAttention", grouped),
+];
 
 /// ONNX's own: queries, keys and values with heads as an axis or inside of the last, and keys and
 /// values from before. Of other sets only the first output is told, which is as wide as the values are.

@@ -2,7 +2,7 @@
 
 use restride_graph::ElementType;
 
-use super::{Ask, Rule, Types, Why, axis, dense, element_of, one};
+use super::{Ask, Rules, Types, Why, axis, dense, element_of, one};
 
 /// The shape that two broadcast to.
 pub(crate) fn broadcast(x: &[i64], y: &[i64]) -> Option<Vec<i64>> {
@@ -21,123 +21,54 @@ pub(crate) fn broadcast(x: &[i64], y: &[i64]) -> Option<Vec<i64>> {
         .collect()
 }
 
-pub(super) fn rule(op: &str) -> Option<Rule> {
-    Some(match op {
-        "Abs"
-        | "Acos"
-        | "Acosh"
-        | "Asin"
-        | "Asinh"
-        | "Atan"
-        | "Atanh"
-        | "BitwiseNot"
-        | "Ceil"
-        | "Ceiling"
-        | "Celu"
-        | "Clip"
-        | "Clamp"
-        | "Cos"
-        | "Cosh"
-        | "CumSum"
-        | "CumProd"
-        | "Elu"
-        | "Erf"
-        | "Exp"
-        | "Floor"
-        | "Gelu"
-        | "FastGelu"
-        | "QuickGelu"
-        | "BiasGelu"
-        | "HSigmoid"
-        | "HSwish"
-        | "HardSigmoid"
-        | "HardSwish"
-        | "Hardmax"
-        | "LRN"
-        | "LeakyRelu"
-        | "Log"
-        | "LogSoftmax"
-        | "LpNormalization"
-        | "MVN"
-        | "MeanVarianceNormalization"
-        | "Mish"
-        | "Neg"
-        | "Negative"
-        | "NormalizeL2"
-        | "PRelu"
-        | "PReLU"
-        | "ReLU"
-        | "RMSNormalization"
-        | "RMS"
-        | "Reciprocal"
-        | "Relu"
-        | "RotaryEmbedding"
-        | "Round"
-        | "ScatterElements"
-        | "ScatterND"
-        | "Scatter"
-        | "ScatterElementsUpdate"
-        | "ScatterNDUpdate"
-        | "ScatterUpdate"
-        | "Selu"
-        | "Shrink"
-        | "Sigmoid"
-        | "Sign"
-        | "Sin"
-        | "Sinh"
-        | "SoftMax"
-        | "SoftPlus"
-        | "Softmax"
-        | "Softplus"
-        | "SoftSign"
-        | "Softsign"
-        | "Sqrt"
-        | "Swish"
-        | "Tan"
-        | "Tanh"
-        | "TensorScatter"
-        | "ThresholdedRelu"
-        | "Trilu"
-        | "InstanceNormalization"
-        | "GroupNormalization"
-        | "FakeQuantize"
-        | "SwiGLU"
-        | "QLinearSigmoid"
-        | "QLinearLeakyRelu"
-        | "QLinearSoftmax"
-        | "ReverseSequence"
-        | "Identity" => same,
-        "BatchNormalization" => batch_normalised,
-        "LayerNormalization" => layer_normalised,
-        "SimplifiedLayerNormalization"
-        | "SkipLayerNormalization"
-        | "SkipSimplifiedLayerNormalization" => normalised,
-        "Dropout" => dropout,
-        "Add" | "And" | "BitShift" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "Div"
-        | "Divide" | "FloorMod" | "LogicalAnd" | "LogicalOr" | "LogicalXor" | "Max" | "Maximum"
-        | "Mean" | "Min" | "Minimum" | "Mod" | "Mul" | "Multiply" | "Or" | "Pow" | "Power"
-        | "SquaredDifference" | "Sub" | "Subtract" | "Sum" | "Xor" => together,
-        "Equal" | "NotEqual" | "Less" | "LessEqual" | "LessOrEqual" | "Greater"
-        | "GreaterEqual" | "GreaterOrEqual" => compared,
-        "IsNaN" | "IsInf" | "Not" | "LogicalNot" => flags,
-        "Where" | "Select" => chosen,
-        "Cast" | "Convert" | "BitCast" => cast,
-        "Bernoulli" => |ask| {
-            let x = ask.input(0)?;
-            one(dense(element_of(ask).unwrap_or(x.element()), x.shape())?)
-        },
-        "QLinearAdd" | "QLinearMul" => |ask| {
-            let (x, y) = (ask.input(0)?, ask.input(3)?);
-            let shape = broadcast(x.shape(), y.shape()).ok_or("its operands do not broadcast")?;
-            one(dense(x.element(), shape)?)
-        },
-        "CastLike" | "ConvertLike" => cast_like,
-        "QuantizeLinear" => quantized,
-        "DequantizeLinear" => dequantized,
-        "DynamicQuantizeLinear" => dynamically_quantized,
-        _ => return None,
-    })
-}
+pub(super) const RULES: Rules = &[
+    (
+        "Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Ceiling Celu Clip Clamp Cos \
+         Cosh CumSum CumProd Elu Erf Exp Floor Gelu FastGelu QuickGelu BiasGelu HSigmoid \
+         HSwish HardSigmoid HardSwish Hardmax LRN LeakyRelu Log LogSoftmax LpNormalization \
+         MVN MeanVarianceNormalization Mish Neg Negative NormalizeL2 PRelu PReLU ReLU \
+         RMSNormalization RMS Reciprocal Relu RotaryEmbedding Round ScatterElements ScatterND \
+         Scatter ScatterElementsUpdate ScatterNDUpdate ScatterUpdate Selu Shrink Sigmoid Sign \
+         Sin Sinh SoftMax SoftPlus Softmax Softplus SoftSign Softsign Sqrt Swish Tan Tanh \
+         TensorScatter ThresholdedRelu Trilu InstanceNormalization GroupNormalization \
+         FakeQuantize SwiGLU QLinearSigmoid QLinearLeakyRelu QLinearSoftmax ReverseSequence \
+         Identity",
+        same,
+    ),
+    ("BatchNormalization", batch_normalised),
+    ("LayerNormalization", layer_normalised),
+    (
+        "SimplifiedLayerNormalization SkipLayerNormalization SkipSimplifiedLayerNormalization",
+        normalised,
+    ),
+    ("Dropout", dropout),
+    (
+        "Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Divide FloorMod LogicalAnd \
+         LogicalOr LogicalXor Max Maximum Mean Min Minimum Mod Mul Multiply Or Pow Power \
+         SquaredDifference Sub Subtract Sum Xor",
+        together,
+    ),
+    (
+        "Equal NotEqual Less LessEqual LessOrEqual Greater GreaterEqual GreaterOrEqual",
+        compared,
+    ),
+    ("IsNaN IsInf Not LogicalNot", flags),
+    ("Where Select", chosen),
+    ("Cast Convert BitCast", cast),
+    ("Bernoulli", |ask| {
+        let x = ask.input(0)?;
+        one(dense(element_of(ask).unwrap_or(x.element()), x.shape())?)
+    }),
+    ("QLinearAdd QLinearMul", |ask| {
+        let (x, y) = (ask.input(0)?, ask.input(3)?);
+        let shape = broadcast(x.shape(), y.shape()).ok_or("its operands do not broadcast")?;
+        one(dense(x.element(), shape)?)
+    }),
+    ("CastLike ConvertLike", cast_like),
+    ("QuantizeLinear", quantized),
+    ("DequantizeLinear", dequantized),
+    ("DynamicQuantizeLinear", dynamically_quantized),
+];
 
 fn same(ask: &Ask<'_>) -> Result<Types, Why> {
     one(ask.input(0)?.clone())

@@ -2,20 +2,20 @@
 
 use restride_graph::ElementType;
 
-use super::{Ask, Rule, Types, Why, broadcast, dense, one};
+use super::{Ask, Rules, Types, Why, broadcast, dense, one};
 
-pub(super) fn rule(op: &str) -> Option<Rule> {
-    Some(match op {
-        "MatMul" | "FusedMatMul" | "TransposeMatMul" => matmul,
-        "MatMulInteger" => matmul_integer,
-        "MatMulIntegerToFloat" | "DynamicQuantizeMatMul" => matmul_to_float,
-        "QLinearMatMul" => quantized_matmul,
-        "MatMulNBits" => matmul_packed,
-        "Gemm" | "FusedGemm" => gemm,
-        "Einsum" => einsum,
-        _ => return None,
-    })
-}
+pub(super) const RULES: Rules = &[
+    ("MatMul FusedMatMul TransposeMatMul", matmul),
+    ("MatMulInteger", matmul_integer),
+    (
+        "MatMulIntegerToFloat DynamicQuantizeMatMul",
+        matmul_to_float,
+    ),
+    ("QLinearMatMul", quantized_matmul),
+    ("MatMulNBits", matmul_packed),
+    ("Gemm FusedGemm", gemm),
+    ("Einsum", einsum),
+];
 
 /// The shape of a product of matrices, leading axes broadcast.
 fn product(x: &[i64], y: &[i64], turn_x: bool, turn_y: bool) -> Result<Vec<i64>, Why> {

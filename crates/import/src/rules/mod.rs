@@ -48,7 +48,18 @@ impl From<&str> for Why {
 type Types = Vec<Option<TensorType>>;
 
 /// A rule for some operators.
-type Rule = fn(&Ask<'_>) -> Result<Types, Why>;
+/// Names of operators, `*` for any end of one, and what says the types that these make.
+type Rules = &'static [(&'static str, fn(&Ask<'_>) -> Result<Types, Why>)];
+
+const RULES: [Rules; 7] = [
+    attention::RULES,
+    elementwise::RULES,
+    signal::RULES,
+    windows::RULES,
+    linear::RULES,
+    reduce::RULES,
+    others::RULES,
+];
 
 /// Whether an operator makes something else each time.
 pub(crate) fn is_random(op: &str) -> bool {
@@ -57,17 +68,13 @@ pub(crate) fn is_random(op: &str) -> bool {
 
 /// The types of the outputs.
 pub(crate) fn infer(ask: &Ask<'_>) -> Result<Types, Why> {
-    let rules: [fn(&str) -> Option<Rule>; 7] = [
-        attention::rule,
-        elementwise::rule,
-        signal::rule,
-        windows::rule,
-        linear::rule,
-        reduce::rule,
-        others::rule,
-    ];
-    match rules.iter().find_map(|rule| rule(ask.op)) {
-        Some(rule) => rule(ask),
+    let is_meant = |name: &str| match name.strip_suffix('*') {
+        Some(start) => ask.op.starts_with(start),
+        None => ask.op == name,
+    };
+    let mut rules = RULES.into_iter().flatten();
+    match rules.find(|(names, _)| names.split(' ').any(is_meant)) {
+        Some((_, rule)) => rule(ask),
         None => {
             // What is said of its inputs is of more use than that it is a stranger.
             for at in (0..ask.inputs.len()).filter(|&at| ask.inputs[at].is_some()) {

@@ -2,40 +2,43 @@
 
 use restride_graph::ElementType;
 
-use super::{Ask, Rule, Types, Why, axis, dense, element_of, one};
+use super::{Ask, Rules, Types, Why, axis, dense, element_of, one};
 use crate::spell::Attribute;
 
-pub(super) fn rule(op: &str) -> Option<Rule> {
-    Some(match op {
-        "Resize" | "Upsample" => resize,
-        "Interpolate" => interpolate,
-        "LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM" => recurrent,
-        "LSTMSequence" | "GRUSequence" => sequence,
-        "TopK" => top_k,
-        "OneHot" => one_hot,
-        "EyeLike" => eye_like,
-        "RandomNormal" | "RandomUniform" => random,
-        "RandomNormalLike" | "RandomUniformLike" => random_like,
-        "Range" => range,
-        "SoftmaxCrossEntropyLoss" | "NegativeLogLikelihoodLoss" => loss,
-        "Det" => |ask| {
-            let x = ask.input(0)?;
-            let rank = x.rank().checked_sub(2).ok_or("it is no matrix")?;
-            one(dense(x.element(), &x.shape()[..rank])?)
-        },
-        "CausalConvWithState" => causal,
-        "EmbedLayerNormalization" => embedded,
-        "Shape" | "ShapeOf" | "Size" => unknown_shape,
-        "ConstantOfShape" => |ask| {
-            ask.numbers(0)?;
-            Err("its shape is no list of sizes".into())
-        },
-        "NonZero" => |_| Err("how many elements are not 0 is known only when it runs".into()),
-        "NonMaxSuppression" => |_| Err("how many boxes are left is known only when it runs".into()),
-        "Unique" => |_| Err("how many differ is known only when it runs".into()),
-        _ => return None,
-    })
-}
+pub(super) const RULES: Rules = &[
+    ("Resize Upsample", resize),
+    ("Interpolate", interpolate),
+    ("LSTM GRU RNN DynamicQuantizeLSTM", recurrent),
+    ("LSTMSequence GRUSequence", sequence),
+    ("TopK", top_k),
+    ("OneHot", one_hot),
+    ("EyeLike", eye_like),
+    ("RandomNormal RandomUniform", random),
+    ("RandomNormalLike RandomUniformLike", random_like),
+    ("Range", range),
+    ("SoftmaxCrossEntropyLoss NegativeLogLikelihoodLoss", loss),
+    ("Det", |ask| {
+        let x = ask.input(0)?;
+        let rank = x.rank().checked_sub(2).ok_or("it is no matrix")?;
+        one(dense(x.element(), &x.shape()[..rank])?)
+    }),
+    ("CausalConvWithState", causal),
+    ("EmbedLayerNormalization", embedded),
+    ("Shape ShapeOf Size", unknown_shape),
+    ("ConstantOfShape", |ask| {
+        ask.numbers(0)?;
+        Err("its shape is no list of sizes".into())
+    }),
+    ("NonZero", |_| {
+        Err("how many elements are not 0 is known only when it runs".into())
+    }),
+    ("NonMaxSuppression", |_| {
+        Err("how many boxes are left is known only when it runs".into())
+    }),
+    ("Unique", |_| {
+        Err("how many differ is known only when it runs".into())
+    }),
+];
 
 /// Sizes, or scales to multiply the sizes with; the inputs moved between the versions.
 fn resize(ask: &Ask<'_>) -> Result<Types, Why> {

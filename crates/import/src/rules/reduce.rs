@@ -2,15 +2,9 @@
 
 use restride_graph::ElementType;
 
-use super::{Ask, Rule, Types, Why, axis, dense, one};
+use super::{Ask, Rules, Types, Why, axis, dense, one};
 
-pub(super) fn rule(op: &str) -> Option<Rule> {
-    Some(match op {
-        "ArgMax" | "ArgMin" => arg,
-        _ if op.starts_with("Reduce") => reduce,
-        _ => return None,
-    })
-}
+pub(super) const RULES: Rules = &[("ArgMax ArgMin", arg), ("Reduce*", reduce)];
 
 /// The shape that is left, and which axes go; nothing if the axes are not known.
 pub(crate) fn reduced(ask: &Ask<'_>, shape: &[i64]) -> Option<(Vec<i64>, Vec<bool>)> {

@@ -2,22 +2,19 @@
 
 use restride_graph::ElementType;
 
-use super::{Ask, Rule, Types, Why, axis, dense, one};
+use super::{Ask, Rules, Types, Why, axis, dense, one};
 use crate::spell::Attribute;
 
-pub(super) fn rule(op: &str) -> Option<Rule> {
-    Some(match op {
-        "STFT" => stft,
-        "DFT" => dft,
-        "HannWindow" | "HammingWindow" | "BlackmanWindow" => window,
-        "MelWeightMatrix" => mel,
-        "GridSample" => grid_sample,
-        "AffineGrid" => affine_grid,
-        "RoiAlign" => roi_align,
-        "Col2Im" => col2im,
-        _ => return None,
-    })
-}
+pub(super) const RULES: Rules = &[
+    ("STFT", stft),
+    ("DFT", dft),
+    ("HannWindow HammingWindow BlackmanWindow", window),
+    ("MelWeightMatrix", mel),
+    ("GridSample", grid_sample),
+    ("AffineGrid", affine_grid),
+    ("RoiAlign", roi_align),
+    ("Col2Im", col2im),
+];
 
 fn stft(ask: &Ask<'_>) -> Result<Types, Why> {
     let x = ask.input(0)?;

@@ -2,23 +2,20 @@
 
 use restride_graph::ElementType;
 
-use super::{Ask, Rule, Types, Why, dense, one};
+use super::{Ask, Rules, Types, Why, dense, one};
 use crate::spell::Framework;
 
-pub(super) fn rule(op: &str) -> Option<Rule> {
-    Some(match op {
-        "Conv" | "FusedConv" | "DeformConv" | "Convolution" => conv,
-        "GroupConvolution" => group_conv,
-        "ConvInteger" => conv_integer,
-        "QLinearConv" => quantized_conv,
-        "ConvTranspose" | "ConvolutionBackpropData" => conv_transpose,
-        "GroupConvolutionBackpropData" => group_conv_transpose,
-        "MaxPool" | "AveragePool" | "LpPool" | "AvgPool" => pool,
-        "MaxUnpool" => unpool,
-        "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => global_pool,
-        _ => return None,
-    })
-}
+pub(super) const RULES: Rules = &[
+    ("Conv FusedConv DeformConv Convolution", conv),
+    ("GroupConvolution", group_conv),
+    ("ConvInteger", conv_integer),
+    ("QLinearConv", quantized_conv),
+    ("ConvTranspose ConvolutionBackpropData", conv_transpose),
+    ("GroupConvolutionBackpropData", group_conv_transpose),
+    ("MaxPool AveragePool LpPool AvgPool", pool),
+    ("MaxUnpool", unpool),
+    ("GlobalAveragePool GlobalMaxPool GlobalLpPool", global_pool),
+];
 
 /// How a window slides along one axis.
 struct Slide {

@@ -4,7 +4,7 @@
 
 use restride_graph::{Ints, Op, PadMode, ReshapeDialect, SliceDialect, ValueId};
 
-use super::call::Call;
+use super::call::SpelledCall;
 use super::{SpellError, require};
 
 /// Where the operators are.
@@ -23,7 +23,7 @@ pub(crate) fn of_this_machine() -> i64 {
 }
 
 /// Into blocks, from channels first or last.
-pub(super) fn input(call: &mut Call<'_>) -> Result<(), SpellError> {
+pub(super) fn input(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     let (x, block, last) = start(call)?;
     let axis = if last { 3 } else { 1 };
     let channels = call.shape(x)[axis];
@@ -53,7 +53,7 @@ pub(super) fn input(call: &mut Call<'_>) -> Result<(), SpellError> {
 }
 
 /// Out of blocks, without what filled the last one up.
-pub(super) fn output(call: &mut Call<'_>) -> Result<(), SpellError> {
+pub(super) fn output(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let (x, block, last) = start(call)?;
     let channels = call.attr_int("channels", None)?;
     let whole = call.shape(x)[1];
@@ -68,7 +68,7 @@ pub(super) fn output(call: &mut Call<'_>) -> Result<(), SpellError> {
         true => ([0, 2, 3, 1, 4], [batch, height, width, whole], 3),
     };
     let all = reordered(call, x, &split, &perm, &shape)?;
-    call.result(Op::Slice {
+    Ok(Op::Slice {
         x: all,
         dialect: SliceDialect::Onnx,
         start: Ints::from_slice(&[0]),
@@ -79,8 +79,7 @@ pub(super) fn output(call: &mut Call<'_>) -> Result<(), SpellError> {
 }
 
 /// The image, the size of a block, and whether channels stand last.
-fn start(call: &mut Call<'_>) -> Result<(ValueId, i64, bool), SpellError> {
-    call.slots(&["data"])?;
+fn start(call: &mut SpelledCall<'_>) -> Result<(ValueId, i64, bool), SpellError> {
     let x = call.operand("data")?;
     let rank = call.shape(x).len();
     require!(rank == 4, "an image of rank {rank}");
@@ -95,7 +94,7 @@ fn whole(channels: i64, block: i64) -> i64 {
 }
 
 /// Batch, height and width.
-fn plane(call: &Call<'_>, x: ValueId, last: bool) -> [i64; 3] {
+fn plane(call: &SpelledCall<'_>, x: ValueId, last: bool) -> [i64; 3] {
     let shape = call.shape(x);
     let at = if last { 1 } else { 2 };
     [shape[0], shape[at], shape[at + 1]]
@@ -103,7 +102,7 @@ fn plane(call: &Call<'_>, x: ValueId, last: bool) -> [i64; 3] {
 
 /// An image with one axis made two, which change their places, as an image again.
 fn reordered(
-    call: &mut Call<'_>,
+    call: &mut SpelledCall<'_>,
     x: ValueId,
     split: &[i64],
     perm: &[i64],

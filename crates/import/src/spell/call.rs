@@ -19,7 +19,7 @@ pub(super) enum Allowed {
 
 /// The ranks that a framework takes for a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ListForm {
     /// One axis.
     Vector,
     /// No axis or one.
@@ -30,8 +30,21 @@ pub(super) enum Form {
     Scalar,
 }
 
+/// What spells the calls of an operator.
+#[derive(Clone, Copy)]
+pub(super) enum Speller {
+    /// By one operator, which is the result.
+    One(fn(&mut SpelledCall<'_>) -> Result<Op, SpellError>),
+    /// By several, or with several results.
+    Several(fn(&mut SpelledCall<'_>) -> Result<(), SpellError>),
+}
+
+/// An operator of a framework: its name, the names of its inputs (`*` for any number of them), and
+/// what spells its calls.
+pub(super) type Row = (&'static str, &'static str, Speller);
+
 /// A call being spelled.
-pub(super) struct Call<'a> {
+pub(super) struct SpelledCall<'a> {
     pub(super) spelling: Spelling<'a>,
     inputs: &'a mut dyn Inputs,
     /// The position of each named input, if it was given.
@@ -40,13 +53,13 @@ pub(super) struct Call<'a> {
     results: Vec<ValueId>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> SpelledCall<'a> {
     pub(super) fn new(
         spelling: Spelling<'a>,
         inputs: &'a mut dyn Inputs,
         graph: &'a mut Graph,
-    ) -> Call<'a> {
-        Call {
+    ) -> SpelledCall<'a> {
+        SpelledCall {
             spelling,
             inputs,
             slots: Vec::new(),
@@ -63,10 +76,24 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Spells it by its row.
+    pub(super) fn spell(&mut self, &(_, slots, speller): &Row) -> Result<(), SpellError> {
+        if slots != "*" {
+            self.slots(slots)?;
+        }
+        match speller {
+            Speller::One(spell) => {
+                let op = spell(self)?;
+                self.result(op)
+            }
+            Speller::Several(spell) => spell(self),
+        }
+    }
+
     /// Declares the inputs: each goes to the slot of its name; one whose name is not among them
     /// goes to the slot at its position.
-    pub(super) fn slots(&mut self, names: &[&'static str]) -> Result<(), SpellError> {
-        self.slots = names.iter().map(|&name| (name, None)).collect();
+    fn slots(&mut self, names: &'static str) -> Result<(), SpellError> {
+        self.slots = names.split(' ').map(|name| (name, None)).collect();
         let mut unnamed = Vec::new();
         for position in 0..self.inputs.count() {
             if self.inputs.ty(position).is_none() {
@@ -142,7 +169,7 @@ impl<'a> Call<'a> {
     pub(super) fn given_ints(
         &self,
         slot: &'static str,
-        form: Form,
+        form: ListForm,
         allowed: Allowed,
     ) -> Result<Option<Ints>, SpellError> {
         if self.given(slot).is_none() {
@@ -162,10 +189,10 @@ impl<'a> Call<'a> {
         let shape = value.ty().shape();
         let (rank, count) = (shape.len(), value.ty().numel());
         let shaped = match form {
-            Form::Vector => rank == 1,
-            Form::ScalarOrVector => rank <= 1,
-            Form::OneElement => rank <= 1 && count == 1,
-            Form::Scalar => rank == 0,
+            ListForm::Vector => rank == 1,
+            ListForm::ScalarOrVector => rank <= 1,
+            ListForm::OneElement => rank <= 1 && count == 1,
+            ListForm::Scalar => rank == 0,
         };
         require!(
             shaped && count <= MOST,
@@ -181,7 +208,7 @@ impl<'a> Call<'a> {
     pub(super) fn ints(
         &self,
         slot: &'static str,
-        form: Form,
+        form: ListForm,
         allowed: Allowed,
     ) -> Result<Ints, SpellError> {
         self.input(slot)?;
@@ -192,7 +219,7 @@ impl<'a> Call<'a> {
     pub(super) fn int(
         &self,
         slot: &'static str,
-        form: Form,
+        form: ListForm,
         allowed: Allowed,
     ) -> Result<i64, SpellError> {
         let ints = self.ints(slot, form, allowed)?;

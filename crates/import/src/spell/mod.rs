@@ -16,8 +16,8 @@ mod tensorflow;
 use restride_graph::{Constant, Graph, GraphError, TensorType, ValueId};
 
 pub use attribute::{Attribute, Attributes};
-use call::Call;
 pub(crate) use call::integers;
+use call::{Row, SpelledCall};
 
 use crate::rewrite::OPERATOR;
 
@@ -100,26 +100,28 @@ pub fn spell(
     if spelling.op == OPERATOR {
         return program::spell(spelling, inputs, graph);
     }
-    let mut call = Call::new(spelling, inputs, graph);
-    match spelling.framework {
-        Framework::Onnx => onnx::spell(&mut call)?,
-        Framework::OpenVino => openvino::spell(&mut call)?,
-        Framework::TensorFlow => tensorflow::spell(&mut call)?,
-        Framework::MindSpore => mindspore::spell(&mut call)?,
+    let mut call = SpelledCall::new(spelling, inputs, graph);
+    match operator(spelling.framework, spelling.op) {
+        Some(row) => call.spell(row)?,
+        None => return Err(call.unknown()),
     }
     Ok(call.finish())
+}
+
+fn operator(framework: Framework, op: &str) -> Option<&'static Row> {
+    let (some, more): (&[Row], &[Row]) = match framework {
+        Framework::Onnx => (onnx::OPERATORS, &[]),
+        Framework::OpenVino => (openvino::OPERATORS, openvino_related::OPERATORS),
+        Framework::TensorFlow => (tensorflow::OPERATORS, &[]),
+        Framework::MindSpore => (mindspore::OPERATORS, &[]),
+    };
+    some.iter().chain(more).find(|(name, ..)| *name == op)
 }
 
 /// Whether a framework's operator only moves data, so that [`spell`] may know it.
 #[must_use]
 pub fn is_movement(framework: Framework, op: &str) -> bool {
-    match framework {
-        Framework::Onnx => onnx::OPERATORS.iter().any(|(name, _)| *name == op),
-        Framework::OpenVino => openvino::operator(op).is_some(),
-        Framework::TensorFlow | Framework::MindSpore => {
-            matches!(op, "StridedSlice" | "Gather" | "Reshape")
-        }
-    }
+    operator(framework, op).is_some()
 }
 
 /// Leaves with a refusal unless the condition holds.

@@ -6,7 +6,8 @@ use restride_graph::{
     PadMode, ReshapeDialect, SliceDialect,
 };
 
-use super::call::{Allowed, Call, Form};
+use super::call::Speller::{One, Several};
+use super::call::{Allowed, ListForm, Row, SpelledCall};
 use super::{Attribute, SpellError, blocks, require};
 use crate::number::encode;
 
@@ -17,64 +18,64 @@ const RULE: IndexRule = IndexRule {
     wrap: true,
 };
 
-/// Spells a call of one operator.
-type Operator = fn(&mut Call<'_>) -> Result<(), SpellError>;
-
 /// The operators that only move data.
-pub(super) const OPERATORS: [(&str, Operator); 24] = [
-    ("Slice", slice),
-    ("Gather", gather),
-    ("GatherElements", gather_elements),
-    ("GatherND", gather_nd),
-    ("Reshape", reshape),
-    ("Transpose", transpose),
-    ("Squeeze", squeeze),
-    ("Unsqueeze", unsqueeze),
-    ("Flatten", flatten),
-    ("Expand", expand),
-    ("Tile", tile),
-    ("Concat", concat),
-    ("Split", split),
-    ("Pad", pad),
-    ("CenterCropPad", center_crop_pad),
-    ("DepthToSpace", depth_to_space),
-    ("SpaceToDepth", space_to_depth),
-    ("ReverseSequence", reverse_sequence),
-    ("Identity", identity),
-    ("Dropout", dropout),
-    ("Compress", compress),
-    ("TensorScatter", tensor_scatter),
-    ("ReorderInput", blocks::input),
-    ("ReorderOutput", blocks::output),
+pub(super) const OPERATORS: &[Row] = &[
+    ("Slice", "data starts ends axes steps", One(slice)),
+    ("Gather", "data indices", One(gather)),
+    ("GatherElements", "data indices", One(gather_elements)),
+    ("GatherND", "data indices", One(gather_nd)),
+    ("Reshape", "data shape", One(reshape)),
+    ("Transpose", "data", One(transpose)),
+    ("Squeeze", "data axes", One(squeeze)),
+    ("Unsqueeze", "data axes", One(unsqueeze)),
+    ("Flatten", "data", One(flatten)),
+    ("Expand", "data shape", One(expand)),
+    ("Tile", "data repeats", One(tile)),
+    ("Concat", "*", Several(concat)),
+    ("Split", "data split", Several(split)),
+    ("Pad", "data pads value axes", One(pad)),
+    ("CenterCropPad", "data shape", One(center_crop_pad)),
+    ("DepthToSpace", "data", One(depth_to_space)),
+    ("SpaceToDepth", "data", One(space_to_depth)),
+    (
+        "ReverseSequence",
+        "data sequence_lens",
+        One(reverse_sequence),
+    ),
+    ("Identity", "data", One(identity)),
+    ("Dropout", "data ratio training_mode", Several(dropout)),
+    ("Compress", "data condition", One(compress)),
+    (
+        "TensorScatter",
+        "data update write_indices",
+        One(tensor_scatter),
+    ),
+    ("ReorderInput", "data", Several(blocks::input)),
+    ("ReorderOutput", "data", One(blocks::output)),
 ];
-
-pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
-    let known = OPERATORS.iter().find(|(name, _)| *name == call.spelling.op);
-    match known {
-        Some((_, spell)) => spell(call),
-        None => Err(call.unknown()),
-    }
-}
 
 /// A parameter that is an input, or in older versions an attribute of the same name.
 fn given(
-    call: &Call<'_>,
+    call: &SpelledCall<'_>,
     name: &'static str,
     allowed: Allowed,
 ) -> Result<Option<Ints>, SpellError> {
-    match call.given_ints(name, Form::Vector, allowed)? {
+    match call.given_ints(name, ListForm::Vector, allowed)? {
         Some(ints) => Ok(Some(ints)),
         None => call.given_attr_ints(name),
     }
 }
 
-fn required(call: &Call<'_>, name: &'static str, allowed: Allowed) -> Result<Ints, SpellError> {
+fn required(
+    call: &SpelledCall<'_>,
+    name: &'static str,
+    allowed: Allowed,
+) -> Result<Ints, SpellError> {
     given(call, name, allowed)?
         .ok_or_else(|| SpellError::Unreadable(format!("input `{name}` is missing")))
 }
 
-fn slice(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "starts", "ends", "axes", "steps"])?;
+fn slice(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let mut elements = Vec::new();
     for slot in ["starts", "ends", "axes", "steps"] {
         if call.given(slot).is_some() {
@@ -86,18 +87,17 @@ fn slice(call: &mut Call<'_>) -> Result<(), SpellError> {
         "starts, ends, axes and steps have several types: {elements:?}"
     );
     let start = required(call, "starts", INDEX)?;
-    let op = Op::Slice {
+    Ok(Op::Slice {
         x: call.operand("data")?,
         dialect: SliceDialect::Onnx,
         stop: required(call, "ends", INDEX)?,
         step: given(call, "steps", INDEX)?.unwrap_or_else(|| Ints::from_elem(1, start.len())),
         axes: given(call, "axes", INDEX)?,
         start,
-    };
-    call.result(op)
+    })
 }
 
-fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
+fn index_element(call: &SpelledCall<'_>) -> Result<(), SpellError> {
     let element = call.element("indices")?;
     let fits = matches!(element, ElementType::I32 | ElementType::I64);
     require!(
@@ -108,112 +108,93 @@ fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
     Ok(())
 }
 
-fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "indices"])?;
+fn gather(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     index_element(call)?;
-    let op = Op::Gather {
+    Ok(Op::Gather {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
         axis: call.attr_int("axis", Some(0))?,
         batch_dims: 0,
         rule: RULE,
-    };
-    call.result(op)
+    })
 }
 
-fn gather_elements(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "indices"])?;
+fn gather_elements(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     index_element(call)?;
-    let op = Op::GatherElements {
+    Ok(Op::GatherElements {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
         axis: call.attr_int("axis", Some(0))?,
         rule: RULE,
-    };
-    call.result(op)
+    })
 }
 
-fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "indices"])?;
+fn gather_nd(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let element = call.element("indices")?;
     require!(
         element == ElementType::I64,
         "indices are {element}; GatherND takes i64"
     );
     require!(call.rank("data")? > 0, "the data have no axis");
-    let op = Op::GatherNd {
+    Ok(Op::GatherNd {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
         batch_dims: call.attr_int("batch_dims", Some(0))?,
         rule: RULE,
-    };
-    call.result(op)
+    })
 }
 
-fn reshape(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "shape"])?;
+fn reshape(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let allow_zero = call.attr_int("allowzero", Some(0))? != 0;
-    let op = Op::Reshape {
+    Ok(Op::Reshape {
         x: call.operand("data")?,
         dialect: ReshapeDialect::Onnx { allow_zero },
         pattern: required(call, "shape", SHAPE)?,
-    };
-    call.result(op)
+    })
 }
 
-fn transpose(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data"])?;
-    let op = Op::Transpose {
+fn transpose(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::Transpose {
         x: call.operand("data")?,
         perm: call.given_attr_ints("perm")?.unwrap_or_default(),
-    };
-    call.result(op)
+    })
 }
 
-fn squeeze(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "axes"])?;
-    let op = Op::Squeeze {
+fn squeeze(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::Squeeze {
         x: call.operand("data")?,
         axes: given(call, "axes", SHAPE)?,
-    };
-    call.result(op)
+    })
 }
 
-fn unsqueeze(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "axes"])?;
+fn unsqueeze(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     // A single axis may stand without brackets: models of the ONNX project itself have it so.
-    let axes = call.given_ints("axes", Form::ScalarOrVector, SHAPE)?;
-    let op = Op::Unsqueeze {
+    let axes = call.given_ints("axes", ListForm::ScalarOrVector, SHAPE)?;
+    Ok(Op::Unsqueeze {
         x: call.operand("data")?,
         axes: match axes {
             Some(axes) => axes,
             None => required(call, "axes", SHAPE)?,
         },
-    };
-    call.result(op)
+    })
 }
 
-fn flatten(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data"])?;
-    let op = Op::Flatten {
+fn flatten(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::Flatten {
         x: call.operand("data")?,
         axis: call.attr_int("axis", Some(1))?,
-    };
-    call.result(op)
+    })
 }
 
-fn expand(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "shape"])?;
-    let op = Op::Broadcast {
+fn expand(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::Broadcast {
         x: call.operand("data")?,
         shape: required(call, "shape", SHAPE)?,
         mode: BroadcastMode::Bidirectional,
-    };
-    call.result(op)
+    })
 }
 
-fn tile(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "repeats"])?;
+fn tile(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let repeats = required(call, "repeats", SHAPE)?;
     let rank = call.rank("data")?;
     require!(
@@ -221,17 +202,15 @@ fn tile(call: &mut Call<'_>) -> Result<(), SpellError> {
         "{} repeats for rank {rank}",
         repeats.len()
     );
-    let op = Op::Tile {
+    Ok(Op::Tile {
         x: call.operand("data")?,
         repeats,
-    };
-    call.result(op)
+    })
 }
 
 /// Without lengths, all parts but the last have the size rounded up. How many there are is an
 /// attribute or, before version 18, as many as the node has outputs.
-fn split(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "split"])?;
+fn split(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     let axis = call.attr_int("axis", Some(0))?;
     let x = call.operand("data")?;
     if let Some(lengths) = given(call, "split", SHAPE)? {
@@ -256,8 +235,7 @@ fn split(call: &mut Call<'_>) -> Result<(), SpellError> {
     call.split(x, axis, lengths)
 }
 
-fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "pads", "value", "axes"])?;
+fn pad(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let x = call.operand("data")?;
     let rank = call.shape(x).len();
     let pads = required(call, "pads", SHAPE)?;
@@ -293,12 +271,12 @@ fn pad(call: &mut Call<'_>) -> Result<(), SpellError> {
         "wrap" => PadMode::Wrap,
         other => return Err(SpellError::Refused(format!("pad mode `{other}`"))),
     };
-    call.result(Op::Pad { x, low, high, mode })
+    Ok(Op::Pad { x, low, high, mode })
 }
 
 /// The bits of a fill value: an input of the data's type with one element, an attribute in older
 /// versions, zero when it is absent.
-pub(super) fn fill(call: &Call<'_>, slot: &'static str) -> Result<u128, SpellError> {
+pub(super) fn fill(call: &SpelledCall<'_>, slot: &'static str) -> Result<u128, SpellError> {
     let data = call.element("data")?;
     if call.given(slot).is_none() {
         let number = match call.attr(slot) {
@@ -323,17 +301,15 @@ pub(super) fn fill(call: &Call<'_>, slot: &'static str) -> Result<u128, SpellErr
     Ok(value.bits(0).unwrap_or_default())
 }
 
-fn center_crop_pad(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "shape"])?;
-    let op = Op::CenterCropPad {
+fn center_crop_pad(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::CenterCropPad {
         x: call.operand("data")?,
         shape: required(call, "shape", INDEX)?,
         axes: call.given_attr_ints("axes")?,
-    };
-    call.result(op)
+    })
 }
 
-fn depth_order(call: &Call<'_>) -> Result<DepthOrder, SpellError> {
+fn depth_order(call: &SpelledCall<'_>) -> Result<DepthOrder, SpellError> {
     match call.attr_word("mode", "DCR")? {
         "DCR" => Ok(DepthOrder::BlocksFirst),
         "CRD" => Ok(DepthOrder::DepthFirst),
@@ -341,49 +317,41 @@ fn depth_order(call: &Call<'_>) -> Result<DepthOrder, SpellError> {
     }
 }
 
-fn depth_to_space(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data"])?;
-    let op = Op::DepthToSpace {
+fn depth_to_space(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::DepthToSpace {
         x: call.operand("data")?,
         block: call.attr_int("blocksize", None)?,
         order: depth_order(call)?,
         channels: ChannelAxis::First,
-    };
-    call.result(op)
+    })
 }
 
-fn space_to_depth(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data"])?;
-    let op = Op::SpaceToDepth {
+fn space_to_depth(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::SpaceToDepth {
         x: call.operand("data")?,
         block: call.attr_int("blocksize", None)?,
         order: depth_order(call)?,
         channels: ChannelAxis::First,
-    };
-    call.result(op)
+    })
 }
 
-fn reverse_sequence(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "sequence_lens"])?;
-    let op = Op::ReverseSequence {
+fn reverse_sequence(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::ReverseSequence {
         x: call.operand("data")?,
         lengths: required(call, "sequence_lens", SHAPE)?,
         batch_axis: call.attr_int("batch_axis", Some(1))?,
         seq_axis: call.attr_int("time_axis", Some(0))?,
-    };
-    call.result(op)
+    })
 }
 
-fn identity(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data"])?;
+fn identity(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let x = call.operand("data")?;
-    call.result(Op::Identity { x })
+    Ok(Op::Identity { x })
 }
 
 /// At inference nothing is dropped, and the mask is true everywhere. Before version 10, where it has
 /// the data's element, nobody says what it holds.
-fn dropout(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "ratio", "training_mode"])?;
+fn dropout(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     if call.given("training_mode").is_some() {
         let training = call.value("training_mode")?.bits(0) != Some(0);
         require!(!training, "it is in training mode");
@@ -409,13 +377,12 @@ fn dropout(call: &mut Call<'_>) -> Result<(), SpellError> {
 }
 
 /// Version 1 has an axis unless it says otherwise, later ones always say it.
-fn concat(call: &mut Call<'_>) -> Result<(), SpellError> {
+fn concat(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     call.concat((call.spelling.version == 1).then_some(1))
 }
 
 /// The places whose condition holds, which has to be known; of the flattened data without an axis.
-fn compress(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "condition"])?;
+fn compress(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let condition = call.value("condition")?;
     require!(
         condition.ty().element() == ElementType::Bool && condition.ty().rank() == 1,
@@ -443,7 +410,7 @@ fn compress(call: &mut Call<'_>) -> Result<(), SpellError> {
         "{length} conditions for an axis of {size}"
     );
     let indices = call.table(&[kept.len() as i64], &kept)?;
-    call.result(Op::Gather {
+    Ok(Op::Gather {
         x,
         indices,
         axis,
@@ -453,8 +420,7 @@ fn compress(call: &mut Call<'_>) -> Result<(), SpellError> {
 }
 
 /// A cache with rows of an update written into it at places that have to be known.
-fn tensor_scatter(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "update", "write_indices"])?;
+fn tensor_scatter(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let data = call.operand("data")?;
     let update = call.operand("update")?;
     let rank = call.shape(data).len();
@@ -525,7 +491,7 @@ fn tensor_scatter(call: &mut Call<'_>) -> Result<(), SpellError> {
     for (to, &from) in perm.iter().enumerate() {
         back[from as usize] = to as i64;
     }
-    call.result(Op::Transpose {
+    Ok(Op::Transpose {
         x: picked,
         perm: back,
     })

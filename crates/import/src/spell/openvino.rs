@@ -4,36 +4,23 @@ use restride_graph::{
     IndexRule, Ints, Op, OutOfRange, ReshapeDialect, SliceDialect, StridedSliceDialect,
 };
 
-use super::call::{Allowed, Call, Form};
-use super::{Attribute, SpellError, openvino_related, require};
+use super::call::Speller::{One, Several};
+use super::call::{Allowed, ListForm, Row, SpelledCall};
+use super::{Attribute, SpellError, require};
 
 pub(super) const ANY: Allowed = Allowed::AnyInteger;
 
-/// Spells a call of one operator.
-pub(super) type Operator = fn(&mut Call<'_>) -> Result<(), SpellError>;
-
-pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
-    match operator(call.spelling.op) {
-        Some(spell) => spell(call),
-        None => Err(call.unknown()),
-    }
-}
-
-/// What spells an operator, if it is known.
-pub(super) fn operator(name: &str) -> Option<Operator> {
-    Some(match name {
-        "StridedSlice" => strided_slice,
-        "Slice" => slice,
-        "Gather" => gather,
-        "GatherElements" => gather_elements,
-        "GatherND" => gather_nd,
-        "Reshape" => reshape,
-        _ => return openvino_related::operator(name),
-    })
-}
+pub(super) const OPERATORS: &[Row] = &[
+    ("StridedSlice", "data begin end strides", One(strided_slice)),
+    ("Slice", "data start stop step axes", One(slice)),
+    ("Gather", "data indices axis", One(gather)),
+    ("GatherElements", "data indices", One(gather_elements)),
+    ("GatherND", "data indices", Several(gather_nd)),
+    ("Reshape", "data shape", One(reshape)),
+];
 
 /// A mask: packed (bit i is element i), or the list of 0 and 1 that OpenVINO has.
-fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
+fn mask(call: &SpelledCall<'_>, name: &str) -> Result<i64, SpellError> {
     let Some(Attribute::Ints(_)) = call.attr(name) else {
         return call.attr_int(name, Some(0));
     };
@@ -47,56 +34,50 @@ fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
     Ok(list.iter().enumerate().map(|(i, &bit)| bit << i).sum())
 }
 
-fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "begin", "end", "strides"])?;
-    let begin = call.ints("begin", Form::Vector, ANY)?;
-    let strides = match call.given_ints("strides", Form::Vector, ANY)? {
+fn strided_slice(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    let begin = call.ints("begin", ListForm::Vector, ANY)?;
+    let strides = match call.given_ints("strides", ListForm::Vector, ANY)? {
         Some(strides) => strides,
         None => Ints::from_elem(1, begin.len()),
     };
-    let op = Op::StridedSlice {
+    Ok(Op::StridedSlice {
         x: call.operand("data")?,
         dialect: StridedSliceDialect::OpenVino,
         begin,
-        end: call.ints("end", Form::Vector, ANY)?,
+        end: call.ints("end", ListForm::Vector, ANY)?,
         strides,
         begin_mask: mask(call, "begin_mask")?,
         end_mask: mask(call, "end_mask")?,
         ellipsis_mask: mask(call, "ellipsis_mask")?,
         new_axis_mask: mask(call, "new_axis_mask")?,
         shrink_axis_mask: mask(call, "shrink_axis_mask")?,
-    };
-    call.result(op)
+    })
 }
 
-fn slice(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "start", "stop", "step", "axes"])?;
-    let op = Op::Slice {
+fn slice(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::Slice {
         x: call.operand("data")?,
         dialect: SliceDialect::OpenVino,
-        start: call.ints("start", Form::Vector, ANY)?,
-        stop: call.ints("stop", Form::Vector, ANY)?,
-        step: call.ints("step", Form::Vector, ANY)?,
-        axes: call.given_ints("axes", Form::Vector, ANY)?,
-    };
-    call.result(op)
+        start: call.ints("start", ListForm::Vector, ANY)?,
+        stop: call.ints("stop", ListForm::Vector, ANY)?,
+        step: call.ints("step", ListForm::Vector, ANY)?,
+        axes: call.given_ints("axes", ListForm::Vector, ANY)?,
+    })
 }
 
 /// Version 8 counts negative indices from the end; before it they are outside.
-fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "indices", "axis"])?;
+fn gather(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let wrap = !matches!(call.spelling.version, 1 | 7);
-    let op = Op::Gather {
+    Ok(Op::Gather {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
-        axis: call.int("axis", Form::OneElement, ANY)?,
+        axis: call.int("axis", ListForm::OneElement, ANY)?,
         batch_dims: call.attr_int("batch_dims", Some(0))?,
         rule: IndexRule {
             out_of_range: OutOfRange::Zero,
             wrap,
         },
-    };
-    call.result(op)
+    })
 }
 
 const CHECKED: IndexRule = IndexRule {
@@ -104,20 +85,17 @@ const CHECKED: IndexRule = IndexRule {
     wrap: true,
 };
 
-fn gather_elements(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "indices"])?;
-    let op = Op::GatherElements {
+fn gather_elements(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::GatherElements {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
         axis: call.attr_int("axis", Some(0))?,
         rule: CHECKED,
-    };
-    call.result(op)
+    })
 }
 
 /// Version 5 gives the batch axes out as one.
-fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "indices"])?;
+fn gather_nd(call: &mut SpelledCall<'_>) -> Result<(), SpellError> {
     require!(call.rank("data")? > 0, "the data have no axis");
     let batch_dims = call.attr_int("batch_dims", Some(0))?;
     let op = Op::GatherNd {
@@ -141,13 +119,11 @@ fn gather_nd(call: &mut Call<'_>) -> Result<(), SpellError> {
     })
 }
 
-fn reshape(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "shape"])?;
+fn reshape(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let special_zero = call.attr_int("special_zero", Some(0))? != 0;
-    let op = Op::Reshape {
+    Ok(Op::Reshape {
         x: call.operand("data")?,
         dialect: ReshapeDialect::OpenVino { special_zero },
-        pattern: call.ints("shape", Form::Vector, ANY)?,
-    };
-    call.result(op)
+        pattern: call.ints("shape", ListForm::Vector, ANY)?,
+    })
 }

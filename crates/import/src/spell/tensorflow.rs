@@ -2,23 +2,20 @@
 
 use restride_graph::{ElementType, IndexRule, Op, OutOfRange, ReshapeDialect, StridedSliceDialect};
 
-use super::call::{Allowed, Call, Form};
+use super::call::Speller::One;
+use super::call::{Allowed, ListForm, Row, SpelledCall};
 use super::{SpellError, require};
 
 const INDEX: Allowed = Allowed::Only(&[ElementType::I16, ElementType::I32, ElementType::I64]);
 const SHAPE: Allowed = Allowed::Only(&[ElementType::I32, ElementType::I64]);
 
-pub(super) fn spell(call: &mut Call<'_>) -> Result<(), SpellError> {
-    match call.spelling.op {
-        "StridedSlice" => strided_slice(call),
-        "Gather" => gather(call),
-        "Reshape" => reshape(call),
-        _ => Err(call.unknown()),
-    }
-}
+pub(super) const OPERATORS: &[Row] = &[
+    ("StridedSlice", "data begin end strides", One(strided_slice)),
+    ("Gather", "data indices axis", One(gather)),
+    ("Reshape", "data shape", One(reshape)),
+];
 
-fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "begin", "end", "strides"])?;
+fn strided_slice(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     let index = call.element("begin")?;
     for slot in ["end", "strides"] {
         let element = call.element(slot)?;
@@ -27,23 +24,22 @@ fn strided_slice(call: &mut Call<'_>) -> Result<(), SpellError> {
             "begin is {index}, but {slot} is {element}"
         );
     }
-    let op = Op::StridedSlice {
+    Ok(Op::StridedSlice {
         x: call.operand("data")?,
         dialect: StridedSliceDialect::TensorFlow,
-        begin: call.ints("begin", Form::Vector, INDEX)?,
-        end: call.ints("end", Form::Vector, INDEX)?,
-        strides: call.ints("strides", Form::Vector, INDEX)?,
+        begin: call.ints("begin", ListForm::Vector, INDEX)?,
+        end: call.ints("end", ListForm::Vector, INDEX)?,
+        strides: call.ints("strides", ListForm::Vector, INDEX)?,
         begin_mask: mask(call, "begin_mask")?,
         end_mask: mask(call, "end_mask")?,
         ellipsis_mask: mask(call, "ellipsis_mask")?,
         new_axis_mask: mask(call, "new_axis_mask")?,
         shrink_axis_mask: mask(call, "shrink_axis_mask")?,
-    };
-    call.result(op)
+    })
 }
 
 /// A mask is a 32-bit number; -1 sets all 32 bits.
-fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
+fn mask(call: &SpelledCall<'_>, name: &str) -> Result<i64, SpellError> {
     let value = call.attr_int(name, Some(0))?;
     match i32::try_from(value) {
         Ok(mask) => Ok(i64::from(mask.cast_unsigned())),
@@ -53,14 +49,13 @@ fn mask(call: &Call<'_>, name: &str) -> Result<i64, SpellError> {
     }
 }
 
-fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "indices", "axis"])?;
+fn gather(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
     index_element(call)?;
     let axis = match call.given("axis") {
-        Some(_) => call.int("axis", Form::Scalar, INDEX)?,
+        Some(_) => call.int("axis", ListForm::Scalar, INDEX)?,
         None => 0,
     };
-    let op = Op::Gather {
+    Ok(Op::Gather {
         x: call.operand("data")?,
         indices: call.operand("indices")?,
         axis,
@@ -69,12 +64,11 @@ fn gather(call: &mut Call<'_>) -> Result<(), SpellError> {
             out_of_range: OutOfRange::Error,
             wrap: false,
         },
-    };
-    call.result(op)
+    })
 }
 
 /// The indices must be i16, i32 or i64, which MindSpore asks for too.
-pub(super) fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
+pub(super) fn index_element(call: &SpelledCall<'_>) -> Result<(), SpellError> {
     let element = call.element("indices")?;
     let fits = matches!(
         element,
@@ -88,13 +82,11 @@ pub(super) fn index_element(call: &Call<'_>) -> Result<(), SpellError> {
     Ok(())
 }
 
-fn reshape(call: &mut Call<'_>) -> Result<(), SpellError> {
-    call.slots(&["data", "shape"])?;
-    let op = Op::Reshape {
+fn reshape(call: &mut SpelledCall<'_>) -> Result<Op, SpellError> {
+    Ok(Op::Reshape {
         x: call.operand("data")?,
         dialect: ReshapeDialect::TensorFlow,
         // A scalar means a list of one.
-        pattern: call.ints("shape", Form::ScalarOrVector, SHAPE)?,
-    };
-    call.result(op)
+        pattern: call.ints("shape", ListForm::ScalarOrVector, SHAPE)?,
+    })
 }

@@ -1,6 +1,6 @@
 //! Restricting and refining the coordinates of one axis.
 //!
-//! This is where pieces split. It works on coordinates alone: a [`Run`] remembers which digit of
+//! This is where pieces split. It works on coordinates alone: a [`DigitPart`] remembers which digit of
 //! the piece it steps through and by how much, so that strides are computed once, at the end,
 //! whatever the number of columns.
 
@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 /// Part of a digit: its value is `sum of by * r` over the runs of that digit, plus what is fixed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
+pub(crate) struct DigitPart {
     /// Number of the digit within the piece.
     pub(crate) digit: usize,
     /// Steps of the digit per step of the run; negative when turned round.
@@ -26,7 +26,7 @@ pub(crate) struct Run {
 #[derive(Clone, Debug)]
 pub(crate) struct Coords {
     pub(crate) start: i64,
-    pub(crate) runs: SmallVec<[Run; 3]>,
+    pub(crate) runs: SmallVec<[DigitPart; 3]>,
     /// `(digit, value)`: digits moved off 0.
     pub(crate) fixed: SmallVec<[(usize, i64); 3]>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Coords {
 pub(super) type Parts = SmallVec<[Coords; 1]>;
 
 /// The reach of nested runs: the greatest coordinate less the least.
-pub(crate) fn span(runs: &[Run]) -> i64 {
+pub(crate) fn span(runs: &[DigitPart]) -> i64 {
     runs.iter().map(|r| r.coord * (r.extent - 1)).sum()
 }
 
@@ -59,7 +59,7 @@ fn emit_of(most: usize, out: &mut Parts, coords: Coords) -> Emit {
 
 impl Coords {
     pub(super) fn of(axis: AxisView<'_>) -> Self {
-        let run = |(k, d): (usize, &Digit)| Run {
+        let run = |(k, d): (usize, &Digit)| DigitPart {
             digit: axis.first + k,
             by: 1,
             extent: d.extent,
@@ -273,7 +273,7 @@ impl Coords {
             let run = &mut body.runs[i];
             run.extent = period;
             if rows > 1 {
-                let outer = Run {
+                let outer = DigitPart {
                     extent: rows,
                     coord: run.coord * period,
                     by: run.by * period,
@@ -312,7 +312,7 @@ impl Coords {
 
 /// Cuts runs that start at `start` so that none straddles a multiple of `row`, as
 /// [`Coords::refine`] does; leaves them as they are if that takes more than one part.
-pub(crate) fn refined(start: i64, runs: &mut SmallVec<[Run; 6]>, row: i64) -> bool {
+pub(crate) fn refined(start: i64, runs: &mut SmallVec<[DigitPart; 6]>, row: i64) -> bool {
     let inner = runs
         .iter()
         .position(|r| r.coord < row || r.coord % row != 0);

@@ -1,6 +1,6 @@
 //! The view operations on a piece. Their arguments have been checked against the value's shape.
 
-use super::axis::{self, Coords, Parts, Run, TooMany};
+use super::axis::{self, Coords, DigitPart, Parts, TooMany};
 use super::{Axis, AxisView, Digit, MAX_PIECES, Piece, Pieces};
 use crate::math::{add, mul};
 use crate::{Break, Span, View};
@@ -344,7 +344,7 @@ impl Piece {
     }
 
     /// Appends a run as a digit of the last axis, its coordinate counted in rows.
-    fn stamp_run(&mut self, from: &Piece, run: &Run, row: i64) -> Result<(), Break> {
+    fn stamp_run(&mut self, from: &Piece, run: &DigitPart, row: i64) -> Result<(), Break> {
         let mut strides: SmallVec<[i64; 4]> = SmallVec::new();
         for &stride in from.strides(run.digit) {
             strides.push(mul(stride, run.by)?);

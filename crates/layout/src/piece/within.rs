@@ -4,7 +4,7 @@ use super::Piece;
 use smallvec::SmallVec;
 
 /// A digit of the other piece, and the values that it takes for addresses of this one.
-struct Step {
+struct DigitStep {
     stride: i128,
     extent: i128,
     greatest: i128,
@@ -17,9 +17,9 @@ impl Piece {
         let (Ok((low, _)), Ok((base, _))) = (self.range(0), other.range(0)) else {
             return false;
         };
-        let mut steps: SmallVec<[Step; 6]> = other
+        let mut steps: SmallVec<[DigitStep; 6]> = other
             .moving()
-            .map(|(extent, stride)| Step {
+            .map(|(extent, stride)| DigitStep {
                 stride,
                 extent,
                 greatest: 0,

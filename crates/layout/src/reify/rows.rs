@@ -10,12 +10,12 @@
 
 use crate::Span;
 use crate::math::gcd;
-use crate::piece::axis::{Run, span};
+use crate::piece::axis::{DigitPart, span};
 use smallvec::SmallVec;
 
 /// One step on a stretch.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Cut {
+pub(super) enum RowCut {
     /// Take part of it.
     Slice(Span),
     /// Expand it into rows of this length; its outermost digit goes to the outer axis.
@@ -23,18 +23,18 @@ pub(super) enum Cut {
 }
 
 /// Steps, last first. Most stretches need none.
-pub(super) type Script = Vec<Cut>;
+pub(super) type Script = Vec<RowCut>;
 
 /// How many divisors and how many ways are tried before giving up.
 const DIVISOR_TRIES: i64 = 1 << 10;
 const TRIES: u32 = 1 << 8;
 
 /// The steps for digits (outermost first) that start `base` elements into `size` of them.
-pub(super) fn script(size: i64, base: i64, runs: &[Run]) -> Option<Script> {
+pub(super) fn script(size: i64, base: i64, runs: &[DigitPart]) -> Option<Script> {
     search(size, base, runs, &mut { TRIES })
 }
 
-fn search(size: i64, base: i64, runs: &[Run], tries: &mut u32) -> Option<Script> {
+fn search(size: i64, base: i64, runs: &[DigitPart], tries: &mut u32) -> Option<Script> {
     let [run, rest @ ..] = runs else {
         return Some(Script::new());
     };
@@ -47,16 +47,16 @@ fn search(size: i64, base: i64, runs: &[Run], tries: &mut u32) -> Option<Script>
     if base % row + inner < row
         && let Some(mut script) = search(row, base % row, rest, tries)
     {
-        script.push(Cut::Rows(row));
+        script.push(RowCut::Rows(row));
         return Some(script);
     }
     let step = runs.iter().fold(0, |g, r| gcd(r.coord, g));
     if step > 1 {
         let (before, after) = (base / step, (size - 1 - base) / step);
-        let mut scaled: SmallVec<[Run; 4]> = SmallVec::from_slice(runs);
+        let mut scaled: SmallVec<[DigitPart; 4]> = SmallVec::from_slice(runs);
         scaled.iter_mut().for_each(|r| r.coord /= step);
         if let Some(mut script) = search(before + after + 1, before, &scaled, tries) {
-            script.push(Cut::Slice(Span {
+            script.push(RowCut::Slice(Span {
                 start: base - before * step,
                 len: before + after + 1,
                 step,
@@ -75,8 +75,8 @@ fn search(size: i64, base: i64, runs: &[Run], tries: &mut u32) -> Option<Script>
             if least <= most
                 && let Some(mut script) = search(row, at, rest, tries)
             {
-                script.push(Cut::Rows(row));
-                script.push(Cut::Slice(Span {
+                script.push(RowCut::Rows(row));
+                script.push(RowCut::Slice(Span {
                     start: base - at,
                     len: reach + row,
                     step: 1,

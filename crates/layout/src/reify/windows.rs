@@ -5,15 +5,15 @@
 //! are nested. The chain is that of the joined digits, one axis for each; then each is taken apart
 //! again: windows, and a slice of them where a digit takes longer steps.
 
-use super::{Chain, Leg, Run, Runs, moving, overlapping};
+use super::{Chain, DigitPart, Leg, MovingDigits, moving, overlapping};
 use crate::math::gcd;
 use crate::{Break, Layout, Piece, Sizes, Span, View};
 use smallvec::SmallVec;
 
 /// An axis on the way: a digit of the layout, or two joined.
 #[derive(Clone, Copy)]
-enum Part {
-    Digit(Run),
+enum AxisPart {
+    Digit(DigitPart),
     /// The outer and the inner one, as places in the list of parts.
     Joined(usize, usize),
 }
@@ -26,29 +26,29 @@ impl Layout {
         base: i64,
         source: &[i64],
     ) -> Result<Chain, Break> {
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<AxisPart> = Vec::new();
         // Runs whose digit is a place in the list of parts, and that go forwards.
-        let mut runs: Runs = Runs::new();
+        let mut runs: MovingDigits = MovingDigits::new();
         for run in moving(piece) {
-            runs.push(Run {
+            runs.push(DigitPart {
                 digit: parts.len(),
                 by: 1,
                 ..run
             });
-            parts.push(Part::Digit(run));
+            parts.push(AxisPart::Digit(run));
         }
-        let mut steps: Vec<Run> = runs.to_vec();
+        let mut steps: Vec<DigitPart> = runs.to_vec();
         while let Some(outer) = overlapping(&runs) {
             let (inner, outer) = (runs.remove(outer + 1), runs.remove(outer));
             let coord = gcd(outer.coord, inner.coord);
             let reach = (outer.extent - 1) * outer.coord + (inner.extent - 1) * inner.coord;
-            let joined = Run {
+            let joined = DigitPart {
                 digit: parts.len(),
                 by: 1,
                 extent: reach / coord + 1,
                 coord,
             };
-            parts.push(Part::Joined(outer.digit, inner.digit));
+            parts.push(AxisPart::Joined(outer.digit, inner.digit));
             steps.push(joined);
             let at = runs.partition_point(|run| run.coord > coord);
             runs.insert(at, joined);
@@ -59,10 +59,10 @@ impl Layout {
         let mut axes: Vec<usize> = runs.iter().map(|run| run.digit).collect();
         while let Some(axis) = axes
             .iter()
-            .position(|&p| matches!(parts[p], Part::Joined(..)))
+            .position(|&p| matches!(parts[p], AxisPart::Joined(..)))
         {
             let joined = steps[axes[axis]];
-            let Part::Joined(outer, inner) = parts[axes[axis]] else {
+            let AxisPart::Joined(outer, inner) = parts[axes[axis]] else {
                 break;
             };
             let size = (steps[inner].extent - 1) * (steps[inner].coord / joined.coord) + 1;
@@ -81,14 +81,14 @@ impl Layout {
                 chain.push(View::Slice(axes.iter().enumerate().map(span).collect()));
             }
         }
-        let runs: SmallVec<[Run; 6]> = (axes.iter())
+        let runs: SmallVec<[DigitPart; 6]> = (axes.iter())
             .filter_map(|&part| match parts[part] {
-                Part::Digit(run) => Some(run),
-                Part::Joined(..) => None,
+                AxisPart::Digit(run) => Some(run),
+                AxisPart::Joined(..) => None,
             })
             .collect();
         if runs.iter().any(|run| run.by < 0) {
-            let span = |run: &Run| match run.by < 0 {
+            let span = |run: &DigitPart| match run.by < 0 {
                 true => Span {
                     start: run.extent - 1,
                     len: run.extent,

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::shape::{Part, cut};
+use super::shape::{AddressBox, cut};
 use super::{Generator, Growth};
 use crate::ir::{Addr, BufferId, Dim, Form, Gather, IndexType, Move, Norm, Place, Role, Stmt, Var};
 
@@ -37,7 +37,7 @@ impl Generator {
         dims: &[(i64, i64)],
         last: bool,
     ) -> Vec<Stmt> {
-        let whole = Part {
+        let whole = AddressBox {
             base,
             dims: dims.to_vec(),
         };

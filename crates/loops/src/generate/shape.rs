@@ -6,7 +6,7 @@ use crate::ir::{Image, Width};
 
 /// A box of addresses: `base + sum(stride * i)`.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct AddressBox {
     pub(super) base: i64,
     /// `(extent, stride)`.
     pub(super) dims: Vec<(i64, i64)>,
@@ -81,7 +81,7 @@ pub(super) fn image(r: &mut Random, shape: &[i64]) -> (i64, Image) {
 }
 
 /// Disjoint parts that together are the whole.
-pub(super) fn cut(r: &mut Random, whole: Part) -> Vec<Part> {
+pub(super) fn cut(r: &mut Random, whole: AddressBox) -> Vec<AddressBox> {
     let mut parts = vec![whole];
     let cuts = if r.one_in(2) { 0 } else { r.below(6) };
     for _ in 0..cuts {

@@ -8,7 +8,7 @@ use crate::ir::{Buffer, BufferId, Kernel, Role, Width};
 const MAX_BYTES: usize = 1 << 30;
 
 /// One element, in the first bytes.
-pub(super) type Element = [u8; 16];
+pub(super) type ElementBytes = [u8; 16];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -21,10 +21,10 @@ enum State {
 struct Store<'a> {
     width: Width,
     len: i64,
-    data: Data<'a>,
+    data: StoreData<'a>,
 }
 
-enum Data<'a> {
+enum StoreData<'a> {
     Fixed(&'a [u8]),
     Own {
         bytes: Vec<u8>,
@@ -33,16 +33,16 @@ enum Data<'a> {
     },
 }
 
-pub(super) struct Memory<'a> {
+pub(super) struct KernelMemory<'a> {
     stores: Vec<Store<'a>>,
     pub(super) output_written: bool,
 }
 
-impl<'a> Memory<'a> {
+impl<'a> KernelMemory<'a> {
     pub(super) fn new<B: AsRef<[u8]>>(
         kernel: &'a Kernel,
         inputs: &'a [B],
-    ) -> Result<Memory<'a>, Fault> {
+    ) -> Result<KernelMemory<'a>, Fault> {
         let mut stores = Vec::new();
         let mut total = 0usize;
         for (id, buffer) in kernel.numbered() {
@@ -54,15 +54,15 @@ impl<'a> Memory<'a> {
             let bytes = bytes.ok_or(Fault::TooLarge { limit: MAX_BYTES })?;
             total += bytes;
             let data = match &buffer.role {
-                Role::In(n) => Data::Fixed(input(*n, inputs, bytes)?),
-                Role::Const(data) if data.len() == bytes => Data::Fixed(data),
+                Role::In(n) => StoreData::Fixed(input(*n, inputs, bytes)?),
+                Role::Const(data) if data.len() == bytes => StoreData::Fixed(data),
                 Role::Const(_) => return Err(Fault::ConstData { buffer: id }),
-                Role::Out(..) => Data::Own {
+                Role::Out(..) => StoreData::Own {
                     bytes: vec![0; bytes],
                     state: image(id, buffer)?,
                     is_output: true,
                 },
-                Role::Scratch => Data::Own {
+                Role::Scratch => StoreData::Own {
                     bytes: vec![0; bytes],
                     state: vec![State::Unwritten; bytes / buffer.width.bytes()],
                     is_output: false,
@@ -74,7 +74,7 @@ impl<'a> Memory<'a> {
                 data,
             });
         }
-        Ok(Memory {
+        Ok(KernelMemory {
             stores,
             output_written: false,
         })
@@ -93,14 +93,14 @@ impl<'a> Memory<'a> {
         Ok((store, address as usize))
     }
 
-    pub(super) fn read(&self, buffer: BufferId, address: i128) -> Result<Element, Fault> {
+    pub(super) fn read(&self, buffer: BufferId, address: i128) -> Result<ElementBytes, Fault> {
         let (store, at) = self.at(buffer, address)?;
         let bytes: &[u8] = match &store.data {
-            Data::Fixed(bytes) => bytes,
-            Data::Own {
+            StoreData::Fixed(bytes) => bytes,
+            StoreData::Own {
                 is_output: true, ..
             } => return Err(Fault::NotReadable { buffer }),
-            Data::Own { bytes, state, .. } => {
+            StoreData::Own { bytes, state, .. } => {
                 if state[at] != State::Written {
                     return Err(Fault::Uninitialised { buffer, address });
                 }
@@ -117,11 +117,11 @@ impl<'a> Memory<'a> {
         &mut self,
         buffer: BufferId,
         address: i128,
-        element: &Element,
+        element: &ElementBytes,
     ) -> Result<(), Fault> {
         let (_, at) = self.at(buffer, address)?;
         let store = &mut self.stores[buffer.0 as usize];
-        let Data::Own {
+        let StoreData::Own {
             bytes,
             state,
             is_output,
@@ -145,7 +145,8 @@ impl<'a> Memory<'a> {
     pub(super) fn finish(self, kernel: &Kernel) -> Result<Vec<Vec<u8>>, Fault> {
         let mut outputs = Vec::new();
         for ((buffer, declared), store) in kernel.numbered().zip(self.stores) {
-            let (Role::Out(n, _), Data::Own { bytes, state, .. }) = (&declared.role, store.data)
+            let (Role::Out(n, _), StoreData::Own { bytes, state, .. }) =
+                (&declared.role, store.data)
             else {
                 continue;
             };
@@ -214,7 +215,7 @@ fn image(buffer: BufferId, declared: &Buffer) -> Result<Vec<State>, Fault> {
 }
 
 /// The bytes of an element of some width as an unsigned integer, from little-endian.
-pub(super) fn low_bits(element: &Element, width: Width) -> u64 {
+pub(super) fn low_bits(element: &ElementBytes, width: Width) -> u64 {
     let value = u128::from_le_bytes(*element) & width.mask();
     value as u64
 }

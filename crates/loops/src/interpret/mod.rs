@@ -18,7 +18,7 @@ mod memory;
 mod odometer;
 
 pub use fault::Fault;
-use memory::{Element, Memory};
+use memory::{ElementBytes, KernelMemory};
 use odometer::Odometer;
 
 /// The most elements and iterations of one run.
@@ -50,8 +50,8 @@ pub fn interpret_chunked<B: AsRef<[u8]>>(
     chunks: u32,
     order: Order,
 ) -> Result<Vec<Vec<u8>>, Fault> {
-    let memory = Memory::new(kernel, inputs)?;
-    let mut run = Run {
+    let memory = KernelMemory::new(kernel, inputs)?;
+    let mut run = Interpretation {
         kernel,
         memory,
         scope: SmallVec::new(),
@@ -87,14 +87,14 @@ struct Binding {
     extent: i64,
 }
 
-struct Run<'k> {
+struct Interpretation<'k> {
     kernel: &'k Kernel,
-    memory: Memory<'k>,
+    memory: KernelMemory<'k>,
     scope: SmallVec<[Binding; 8]>,
     steps: u64,
 }
 
-impl Run<'_> {
+impl Interpretation<'_> {
     fn chunk(&mut self, phase: &[Stmt], chunk: u32, chunks: u32) -> Result<(), Fault> {
         self.scope.clear();
         for (at, stmt) in phase.iter().enumerate() {
@@ -292,7 +292,7 @@ impl Run<'_> {
         loop {
             self.step()?;
             let [to, from] = odometer.at();
-            let element: Element = if in_range {
+            let element: ElementBytes = if in_range {
                 self.memory.read(src.buffer, from)?
             } else {
                 [0; 16]

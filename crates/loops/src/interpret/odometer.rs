@@ -2,7 +2,7 @@
 
 use super::Fault;
 
-struct Dim<const N: usize> {
+struct Wheel<const N: usize> {
     extent: i64,
     digit: i64,
     /// What one step adds.
@@ -14,7 +14,7 @@ struct Dim<const N: usize> {
 /// Positions of a box in row-major order.
 pub(super) struct Odometer<const N: usize> {
     at: [i128; N],
-    dims: Vec<Dim<N>>,
+    dims: Vec<Wheel<N>>,
 }
 
 impl<const N: usize> Odometer<N> {
@@ -33,7 +33,7 @@ impl<const N: usize> Odometer<N> {
         }
         let forth = strides.map(i128::from);
         let back = forth.map(|stride| (1 - i128::from(extent)) * stride);
-        self.dims.push(Dim {
+        self.dims.push(Wheel {
             extent,
             digit: 0,
             forth,

@@ -8,7 +8,7 @@
 //! one by one, to say what is wrong; and so are those of scratch that is written in part.
 
 use super::fingerprint::Point;
-use super::search::{Budget, Exhausted, meet, repeats};
+use super::search::{Exhausted, SearchBudget, meet, repeats};
 use super::strided::Strided;
 use super::walk::Write;
 use super::{Flaw, Reason, joined};
@@ -21,7 +21,7 @@ pub(super) type Whole = Vec<BufferId>;
 pub(super) fn all(
     kernel: &Kernel,
     writes: &mut [Write],
-    budget: &mut Budget,
+    budget: &mut SearchBudget,
 ) -> Result<Whole, Flaw> {
     writes.sort_by_key(|w| (w.buffer, w.stmt));
     let mut rest = &*writes;
@@ -80,7 +80,7 @@ fn is_whole(writes: &[Write], image: &Strided, point: &mut Option<Point>) -> boo
 
 /// What is wrong with writes that do not add up to an image.
 #[cold]
-fn flaw(id: BufferId, writes: &[Write], image: &Strided, budget: &mut Budget) -> Flaw {
+fn flaw(id: BufferId, writes: &[Write], image: &Strided, budget: &mut SearchBudget) -> Flaw {
     if let Err(flaw) = apart(id, writes, image, budget)
         && !matches!(flaw.reason, Reason::Undecided { .. })
     {
@@ -101,7 +101,12 @@ fn flaw(id: BufferId, writes: &[Write], image: &Strided, budget: &mut Budget) ->
 }
 
 /// Whether no write leaves the hull of an image, runs through an address twice or meets another.
-fn apart(id: BufferId, writes: &[Write], image: &Strided, budget: &mut Budget) -> Result<(), Flaw> {
+fn apart(
+    id: BufferId,
+    writes: &[Write],
+    image: &Strided,
+    budget: &mut SearchBudget,
+) -> Result<(), Flaw> {
     let undecided = |Exhausted| Flaw::in_buffer(Reason::Undecided { buffer: id });
     for write in writes {
         if repeats(&write.set, budget).map_err(undecided)? {

@@ -86,7 +86,7 @@ fn prove(kernel: &Kernel) -> Result<(), Flaw> {
     if let Err(reason) = walker.run() {
         return Err(Flaw::at(reason, walker.stmt));
     }
-    let mut budget = search::Budget::new(BUDGET);
+    let mut budget = search::SearchBudget::new(BUDGET);
     let whole = cover::all(kernel, &mut walker.writes, &mut budget)?;
     scratch::all(kernel, &walker.accesses, &whole, &mut budget)
 }

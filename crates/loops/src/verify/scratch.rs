@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::cover::Whole;
-use super::search::{Budget, meet};
+use super::search::{SearchBudget, meet};
 use super::strided::Strided;
 use super::walk::Walker;
 use super::{Flaw, Reason};
@@ -96,7 +96,7 @@ pub(super) fn all(
     kernel: &Kernel,
     accesses: &[Access],
     whole: &Whole,
-    budget: &mut Budget,
+    budget: &mut SearchBudget,
 ) -> Result<(), Flaw> {
     // The last phase that writes to each buffer.
     let mut last: BTreeMap<BufferId, usize> = BTreeMap::new();
@@ -140,7 +140,7 @@ pub(super) fn all(
 }
 
 /// Whether sets that are disjoint and repeat nothing hold all of `read`.
-fn is_covered(read: &Strided, writes: &[Strided], len: i64, budget: &mut Budget) -> bool {
+fn is_covered(read: &Strided, writes: &[Strided], len: i64, budget: &mut SearchBudget) -> bool {
     let hull = writes
         .iter()
         .map(|w| w.low)
@@ -169,7 +169,7 @@ fn is_covered(read: &Strided, writes: &[Strided], len: i64, budget: &mut Budget)
 }
 
 /// Whether one set lies inside another, which is nested; `false` also when that is not known.
-fn is_inside(read: &Strided, write: &Strided, budget: &mut Budget) -> bool {
+fn is_inside(read: &Strided, write: &Strided, budget: &mut SearchBudget) -> bool {
     write.is_nested()
         && write.low <= read.low
         && read.high() <= write.high()

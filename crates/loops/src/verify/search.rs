@@ -12,15 +12,15 @@ use smallvec::SmallVec;
 use super::strided::Strided;
 
 /// How many steps of searching one kernel is worth.
-pub(super) struct Budget(u64);
+pub(super) struct SearchBudget(u64);
 
 /// The budget ran out: nothing is known.
 #[derive(Debug)]
 pub(super) struct Exhausted;
 
-impl Budget {
-    pub(super) fn new(steps: u64) -> Budget {
-        Budget(steps)
+impl SearchBudget {
+    pub(super) fn new(steps: u64) -> SearchBudget {
+        SearchBudget(steps)
     }
 
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
@@ -42,7 +42,7 @@ struct Term {
 type Terms = SmallVec<[Term; 12]>;
 
 /// Whether two sets have an address in common.
-pub(super) fn meet(a: &Strided, b: &Strided, budget: &mut Budget) -> Result<bool, Exhausted> {
+pub(super) fn meet(a: &Strided, b: &Strided, budget: &mut SearchBudget) -> Result<bool, Exhausted> {
     budget.spend(1)?;
     if a.high() < b.low || b.high() < a.low {
         return Ok(false);
@@ -58,7 +58,7 @@ pub(super) fn meet(a: &Strided, b: &Strided, budget: &mut Budget) -> Result<bool
 }
 
 /// Whether a set runs through some address twice.
-pub(super) fn repeats(set: &Strided, budget: &mut Budget) -> Result<bool, Exhausted> {
+pub(super) fn repeats(set: &Strided, budget: &mut SearchBudget) -> Result<bool, Exhausted> {
     if set.is_nested() {
         return Ok(false);
     }
@@ -107,7 +107,7 @@ fn add(terms: &mut Terms, stride: i64, low: i64, high: i64) {
     }
 }
 
-fn solvable(terms: &mut Terms, target: i128, budget: &mut Budget) -> Result<bool, Exhausted> {
+fn solvable(terms: &mut Terms, target: i128, budget: &mut SearchBudget) -> Result<bool, Exhausted> {
     terms.sort_unstable_by_key(|t| std::cmp::Reverse(t.stride));
     let (mut reach, mut divisor) = ((0, 0), 0);
     for term in terms.iter_mut().rev() {
@@ -121,7 +121,7 @@ fn solvable(terms: &mut Terms, target: i128, budget: &mut Budget) -> Result<bool
     descend(terms, target, budget)
 }
 
-fn descend(terms: &[Term], target: i128, budget: &mut Budget) -> Result<bool, Exhausted> {
+fn descend(terms: &[Term], target: i128, budget: &mut SearchBudget) -> Result<bool, Exhausted> {
     budget.spend(1)?;
     let Some((term, inner)) = terms.split_first() else {
         return Ok(target == 0);
@@ -183,7 +183,7 @@ mod tests {
                 in_a.iter().copied().collect(),
                 in_b.iter().copied().collect(),
             );
-            let budget = &mut Budget::new(100_000);
+            let budget = &mut SearchBudget::new(100_000);
             let expected = !set_a.is_disjoint(&set_b);
             assert_eq!(meet(&a, &b, budget).unwrap(), expected, "{a:?} {b:?}");
             let again = a.repeats || set_a.len() < in_a.len();
@@ -202,7 +202,7 @@ mod tests {
     fn a_budget_ends_it() {
         let a = Strided::new(0, [(1 << 20, 1_000_003), (1 << 20, 1_000_033)]);
         let b = Strided::new(1, [(1 << 20, 1_000_037), (1 << 20, 1_000_039)]);
-        let mut budget = Budget::new(3);
+        let mut budget = SearchBudget::new(3);
         assert!(meet(&a, &b, &mut budget).is_err());
     }
 }

@@ -5,7 +5,7 @@
 //! once, looked up while the kernel runs. What is filled with zero bits has no entry.
 
 use super::gather::{Blame, Reason};
-use super::value::{Reads, Value};
+use super::value::{Reads, Unmoved};
 use restride_budget::Meter;
 use restride_canon::ir::NodeId;
 use restride_layout::{Break, Piece};
@@ -72,7 +72,7 @@ pub(super) struct Slab<'v> {
 /// The pieces of a value as slabs along some of its axes.
 pub(super) fn slabs<'v>(
     data: NodeId,
-    value: &'v Value,
+    value: &'v Unmoved,
     axes: &[usize],
     meter: &Meter,
 ) -> Result<SmallVec<[Slab<'v>; 1]>, Blame> {
@@ -158,7 +158,7 @@ fn empty(columns: usize, extent: i64, meter: &Meter) -> Option<Columns> {
 /// The pieces that differ from piece `at` along one axis only, as one table of distances from
 /// where that piece starts.
 fn joined(
-    value: &Value,
+    value: &Unmoved,
     at: usize,
     axis: usize,
     used: &mut [bool],

@@ -7,8 +7,8 @@
 use super::Source;
 use super::along::{Along, MAX_TABLE};
 use super::gather::{Chosen, Reason};
-use super::known::{self, Known};
-use super::table::{Table, Tables};
+use super::known::{self, KnownPiece};
+use super::table::{IndexTable, IndexTables};
 use super::value::{IndexRead, Reads, Through};
 use restride_layout::{Break, Nested, Piece, Pieces};
 use smallvec::{SmallVec, smallvec};
@@ -65,7 +65,7 @@ impl Columns {
         along: &Along,
         index: &Piece,
         reads: &Reads,
-        tables: &mut Tables<'_>,
+        tables: &mut IndexTables<'_>,
     ) -> Result<Option<Piece>, Reason> {
         let still = self.is_still(along);
         match reads {
@@ -119,8 +119,8 @@ impl Columns {
         &mut self,
         along: &Along,
         index: &Piece,
-        known: &Known,
-        tables: &mut Tables<'_>,
+        known: &KnownPiece,
+        tables: &mut IndexTables<'_>,
     ) -> Result<Option<Piece>, Reason> {
         if known.all_outside {
             self.outside = true;
@@ -191,7 +191,7 @@ impl Columns {
         along: &Along,
         index: &Piece,
         reads: &Reads,
-        tables: &mut Tables<'_>,
+        tables: &mut IndexTables<'_>,
     ) -> Result<(), Reason> {
         let Reads::Copy { source, indices } = reads else {
             return Ok(());
@@ -258,7 +258,12 @@ impl Columns {
     }
 
     /// An index along an axis that is repeated: a table of zeros that it looks into.
-    fn mask(&mut self, one: &Chosen<'_>, at: usize, tables: &mut Tables<'_>) -> Result<(), Reason> {
+    fn mask(
+        &mut self,
+        one: &Chosen<'_>,
+        at: usize,
+        tables: &mut IndexTables<'_>,
+    ) -> Result<(), Reason> {
         if one.limit == 1 {
             // An axis of one element has no stride; any will do, its index being 0.
             self.added[at].read.coeff = 1;
@@ -351,7 +356,7 @@ impl Columns {
     }
 }
 
-fn look_up(table: &Table, coeff: i64, through: Through) -> IndexRead {
+fn look_up(table: &IndexTable, coeff: i64, through: Through) -> IndexRead {
     IndexRead {
         source: table.source,
         element: table.element,
@@ -364,7 +369,7 @@ fn look_up(table: &Table, coeff: i64, through: Through) -> IndexRead {
     }
 }
 
-impl Known {
+impl KnownPiece {
     /// What each digit of the piece becomes in a table of the rows.
     fn dense(&self, piece: &Piece) -> Vec<Nested> {
         let digit = |d: &restride_layout::Digit| Nested::from_elem((d.extent, smallvec![0]), 1);

@@ -6,10 +6,10 @@
 //! once, and then every later use reads that.
 
 use super::order::{Need, dense_input, needs};
-use super::value::{Reads, Value, is_strided, kept};
+use super::value::{Reads, Unmoved, is_strided, kept};
 use super::{Destination, IndexCheck, Plan, PlanConstant, Source, Stage};
 use restride_budget::{Meter, Stage as Spender, TooCostly};
-use restride_canon::ir::{Canonical, Check, Node, NodeId, chain_of};
+use restride_canon::ir::{Canonical, Node, NodeId, Obligation, chain_of};
 use restride_graph::{ElementType, ViewPolicy};
 use restride_layout::{Break, Cover, Layout, Piece, View};
 use smallvec::SmallVec;
@@ -85,9 +85,9 @@ pub(super) struct Composer<'g> {
     pub(super) graph: &'g Canonical,
     pub(super) plan: Plan,
     pub(super) meter: &'g Meter,
-    values: Vec<Option<Value>>,
+    values: Vec<Option<Unmoved>>,
     /// Values of fewer pieces than a node's own, of which the elements are its in row-major order.
-    pub(super) in_order: BTreeMap<NodeId, Value>,
+    pub(super) in_order: BTreeMap<NodeId, Unmoved>,
 }
 
 impl<'g> Composer<'g> {
@@ -109,13 +109,13 @@ impl<'g> Composer<'g> {
     }
 
     /// Counts pieces that a view takes or leaves: each is cut before it is known which.
-    fn look_through(&self, value: &Value) {
+    fn look_through(&self, value: &Unmoved) {
         let rank = value.shape().len() as u64;
         self.meter.things(value.parts().len(), 300 + 120 * rank, 0);
     }
 
     /// Counts pieces that were made, and looked through for some that go on where others end.
-    pub(super) fn spend(&self, value: &Value) {
+    pub(super) fn spend(&self, value: &Unmoved) {
         let pieces = value.parts().len();
         let looks = pieces.min(restride_layout::MAX_PIECES) as u64;
         let rank = value.shape().len() as u64;
@@ -135,12 +135,12 @@ impl<'g> Composer<'g> {
     }
 
     /// What is known of an operand. It has been composed: operands come before their users.
-    pub(super) fn value(&self, id: NodeId) -> Result<&Value, Break> {
+    pub(super) fn value(&self, id: NodeId) -> Result<&Unmoved, Break> {
         self.composed(id).ok_or(Break::NoChain)
     }
 
     /// What is known of a node that may be known by its operand only.
-    pub(super) fn composed(&self, id: NodeId) -> Option<&Value> {
+    pub(super) fn composed(&self, id: NodeId) -> Option<&Unmoved> {
         self.values[id.index()].as_ref()
     }
 
@@ -178,7 +178,7 @@ impl<'g> Composer<'g> {
     }
 
     /// What a node is, if it is pieces: what only its elements are wanted of need not be.
-    fn node(&mut self, id: NodeId, node: &Node, need: Need) -> Result<Option<Value>, Break> {
+    fn node(&mut self, id: NodeId, node: &Node, need: Need) -> Result<Option<Unmoved>, Break> {
         let ty = self.graph.ty(id);
         match node {
             Node::Input { .. } => self.value(id).cloned(),
@@ -213,13 +213,13 @@ impl<'g> Composer<'g> {
         x: NodeId,
         layout: &Layout,
         need: Need,
-    ) -> Result<Option<Value>, Break> {
+    ) -> Result<Option<Unmoved>, Break> {
         let element = self.graph.ty(x).element;
         let chain = chain_of(layout, &self.graph.ty(x).shape, self.meter)?;
         let reshapes = |step: &&View| matches!(step, View::Collapse { .. } | View::Expand { .. });
         let last = chain.len() - chain.iter().rev().take_while(reshapes).count();
         // What the steps so far show: of fewest pieces in this order, and last. Nothing for `x`.
-        let (mut fewest, mut value): (Option<Value>, Option<Value>) = (None, None);
+        let (mut fewest, mut value): (Option<Unmoved>, Option<Unmoved>) = (None, None);
         for (at, step) in chain.iter().enumerate() {
             let next = match value.as_ref().or(self.composed(x)) {
                 Some(of) => {
@@ -268,9 +268,9 @@ impl<'g> Composer<'g> {
         Ok(Some(value))
     }
 
-    fn concat(&mut self, parts: &[NodeId], axis: usize) -> Result<Value, Break> {
+    fn concat(&mut self, parts: &[NodeId], axis: usize) -> Result<Unmoved, Break> {
         loop {
-            let mut values: SmallVec<[&Value; 4]> = SmallVec::new();
+            let mut values: SmallVec<[&Unmoved; 4]> = SmallVec::new();
             for &part in parts {
                 values.push(self.value(part)?);
             }
@@ -328,10 +328,10 @@ impl<'g> Composer<'g> {
     fn temporary(
         &mut self,
         element: ElementType,
-        in_order: &Value,
+        in_order: &Unmoved,
         shape: &[i64],
         reason: impl FnOnce() -> String,
-    ) -> Result<Value, Break> {
+    ) -> Result<Unmoved, Break> {
         let stage = Stage {
             destination: Destination::Scratch,
             element,
@@ -365,7 +365,7 @@ impl<'g> Composer<'g> {
         Ok(())
     }
 
-    fn check(&mut self, check: &Check) -> Result<(), PlanError> {
+    fn check(&mut self, check: &Obligation) -> Result<(), PlanError> {
         let fail = |reason| PlanError::Node {
             node: check.node,
             reason,
@@ -410,7 +410,7 @@ impl<'g> Composer<'g> {
 }
 
 /// The one of fewer pieces, or the second.
-fn fewer(a: Option<Value>, b: Option<Value>) -> Option<Value> {
+fn fewer(a: Option<Unmoved>, b: Option<Unmoved>) -> Option<Unmoved> {
     match (&a, &b) {
         (Some(one), Some(other)) if one.parts().len() < other.parts().len() => a,
         (_, Some(_)) => b,

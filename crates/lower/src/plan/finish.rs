@@ -1,9 +1,9 @@
 //! From composed values to stages and answers.
 
 use super::compose::{Composer, PlanOptions};
-use super::value::{Reads, Value, obstacle, single};
+use super::value::{Reads, Unmoved, obstacle, single};
 use super::{Answer, Body, Destination, Digits, IndexColumn, Piece, PieceDigit, Source, Stage};
-use restride_canon::ir::Output;
+use restride_canon::ir::CanonicalOutput;
 use restride_graph::{Shape, Strided, ViewPolicy};
 use restride_layout::{Break, Layout, Piece as Map};
 use smallvec::SmallVec;
@@ -14,7 +14,7 @@ impl Composer<'_> {
     pub(super) fn output(
         &mut self,
         number: usize,
-        output: &Output,
+        output: &CanonicalOutput,
         options: PlanOptions,
     ) -> Result<(), Break> {
         let ty = self.graph.ty(output.node);
@@ -52,8 +52,8 @@ impl Composer<'_> {
     /// The view that answers an output, or why none does.
     fn answered_by_view(
         &self,
-        value: Option<&Value>,
-        output: &Output,
+        value: Option<&Unmoved>,
+        output: &CanonicalOutput,
         policy: ViewPolicy,
     ) -> Result<(u32, Strided), Cow<'static, str>> {
         if policy == ViewPolicy::Copy {
@@ -78,7 +78,7 @@ impl Composer<'_> {
 
 /// The view that a value is, or why it is none. There is no value where its operand, in another
 /// shape, says the same with fewer pieces.
-fn as_view(value: Option<&Value>) -> Result<(u32, Strided), Cow<'static, str>> {
+fn as_view(value: Option<&Unmoved>) -> Result<(u32, Strided), Cow<'static, str>> {
     let Some(value) = value else {
         return Err("its sizes do not divide the digits".into());
     };
@@ -106,7 +106,7 @@ fn as_view(value: Option<&Value>) -> Result<(u32, Strided), Cow<'static, str>> {
 }
 
 /// The pieces of a stage that writes a value, dense or where a layout says.
-pub(super) fn pieces(value: &Value, layout: Option<&Strided>) -> Result<Vec<Piece>, Break> {
+pub(super) fn pieces(value: &Unmoved, layout: Option<&Strided>) -> Result<Vec<Piece>, Break> {
     let mut strides: Shape = SmallVec::from_elem(1, value.shape().len());
     let mut start = 0;
     match layout {

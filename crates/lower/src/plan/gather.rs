@@ -11,8 +11,8 @@
 use super::along::{Slab, slabs};
 use super::columns::Columns;
 use super::compose::Composer;
-use super::table::Tables;
-use super::value::{Reads, Value};
+use super::table::IndexTables;
+use super::value::{Reads, Unmoved};
 use restride_canon::ir::{Coordinate, Gather, Index, NodeId, Policy};
 use restride_graph::ElementType;
 use restride_layout::{Break, Cover, MAX_PIECES, Operand, Piece, join};
@@ -60,9 +60,9 @@ pub(super) struct Chosen<'g> {
 
 impl Composer<'_> {
     /// Composes a gather, with temporaries for what does not compose.
-    pub(super) fn gather(&mut self, gather: &Gather, sizes: &[i64]) -> Result<Value, Break> {
+    pub(super) fn gather(&mut self, gather: &Gather, sizes: &[i64]) -> Result<Unmoved, Break> {
         loop {
-            let mut tables = Tables {
+            let mut tables = IndexTables {
                 meter: self.meter,
                 held: &self.plan.constants,
                 made: Vec::new(),
@@ -112,8 +112,8 @@ impl Composer<'_> {
         &self,
         gather: &Gather,
         sizes: &[i64],
-        tables: &mut Tables<'_>,
-    ) -> Result<Result<Value, Blame>, Break> {
+        tables: &mut IndexTables<'_>,
+    ) -> Result<Result<Unmoved, Blame>, Break> {
         let data = self.value(gather.data)?;
         let mut kept: SmallVec<[Option<usize>; 6]> = SmallVec::new();
         let mut chosen: SmallVec<[Chosen<'_>; 2]> = SmallVec::new();
@@ -143,7 +143,7 @@ impl Composer<'_> {
         if sizes.contains(&0) {
             return Cover::of_parts(sizes, parts).map(Ok);
         }
-        let mut indices: SmallVec<[&Value; 2]> = SmallVec::new();
+        let mut indices: SmallVec<[&Unmoved; 2]> = SmallVec::new();
         for one in &chosen {
             indices.push(self.value(one.index.node)?);
         }
@@ -201,11 +201,11 @@ impl Composer<'_> {
 /// The operand that is read through the most indices, if they are too many together.
 fn through_many(
     gather: &Gather,
-    data: &Value,
+    data: &Unmoved,
     chosen: &[Chosen<'_>],
-    indices: &[&Value],
+    indices: &[&Unmoved],
 ) -> Option<Blame> {
-    let through = |value: &Value| {
+    let through = |value: &Unmoved| {
         let parts = value.parts().iter();
         parts.map(|(_, reads)| reads.indices().len()).max()
     };
@@ -235,7 +235,7 @@ impl Choice<'_> {
         &self,
         data: NodeId,
         sizes: &[i64],
-        tables: &mut Tables<'_>,
+        tables: &mut IndexTables<'_>,
     ) -> Result<SmallVec<[(Piece, Reads); 1]>, Blame> {
         let blame = |node: NodeId| {
             move |reason: Break| Blame {

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 const MAX_KNOWN: i64 = 1 << 20;
 
 /// The coordinates that a piece of a constant index tensor chooses.
-pub(super) struct Known {
+pub(super) struct KnownPiece {
     /// The digits of the piece that move through the constant, outermost first.
     pub(super) digits: SmallVec<[usize; 4]>,
     extents: SmallVec<[usize; 4]>,
@@ -30,7 +30,7 @@ pub(super) fn read(
     piece: &Piece,
     one: &Chosen<'_>,
     meter: &Meter,
-) -> Option<Known> {
+) -> Option<KnownPiece> {
     let moving = |&d: &usize| piece.strides(d)[0] != 0;
     let digits: SmallVec<[usize; 4]> = (0..piece.digits().len()).filter(moving).collect();
     let extent = |&d: &usize| piece.digits()[d].extent;
@@ -62,7 +62,7 @@ pub(super) fn read(
         *row = one.row((*row).into()).unwrap_or(OUTSIDE);
         (low, high) = (low.min(*row), high.max(*row));
     }
-    Some(Known {
+    Some(KnownPiece {
         digits,
         extents,
         rows,
@@ -86,7 +86,7 @@ fn is_dense(piece: &Piece, digits: &[usize], elements: i64) -> bool {
     inside == elements && piece.offset(0) == 0
 }
 
-impl Known {
+impl KnownPiece {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.rows.len()

@@ -2,7 +2,7 @@
 //! anything is moved.
 
 use super::compose::Composer;
-use super::value::{Value, single};
+use super::value::{Unmoved, single};
 use restride_canon::ir::{Index, Node, NodeId};
 use restride_layout::Break;
 
@@ -49,7 +49,7 @@ impl Composer<'_> {
 }
 
 /// Whether every element of a value is an element of another one, both plain reads.
-fn reads_only(value: &Value, of: &Value) -> bool {
+fn reads_only(value: &Unmoved, of: &Unmoved) -> bool {
     let Some((whole, source)) = single(of) else {
         return false;
     };

@@ -5,7 +5,7 @@
 //! or none at all.
 
 use super::compose::Composer;
-use super::value::Value;
+use super::value::Unmoved;
 use restride_canon::ir::{Canonical, Node, NodeId};
 use restride_layout::Break;
 use smallvec::SmallVec;
@@ -88,8 +88,8 @@ fn reshaped(graph: &Canonical, id: NodeId) -> Option<NodeId> {
 
 impl Composer<'_> {
     /// The value of fewest pieces whose elements are, in row-major order, those of a node.
-    pub(super) fn in_order(&self, mut id: NodeId) -> Result<&Value, Break> {
-        let mut best: Option<&Value> = None;
+    pub(super) fn in_order(&self, mut id: NodeId) -> Result<&Unmoved, Break> {
+        let mut best: Option<&Unmoved> = None;
         loop {
             for value in [self.composed(id), self.in_order.get(&id)] {
                 if let Some(value) = value

@@ -5,7 +5,7 @@ use restride_budget::Meter;
 use restride_graph::ElementType;
 
 /// The constants that a plan has, and those that composing a gather adds.
-pub(super) struct Tables<'p> {
+pub(super) struct IndexTables<'p> {
     pub(super) meter: &'p Meter,
     pub(super) held: &'p [PlanConstant],
     pub(super) made: Vec<PlanConstant>,
@@ -14,7 +14,7 @@ pub(super) struct Tables<'p> {
 /// A table and what its entries mean: entry `x` stands for `least + coeff * x`, and what is not
 /// below `limit` for zero bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Table {
+pub(super) struct IndexTable {
     pub(super) source: Source,
     pub(super) element: ElementType,
     pub(super) least: i64,
@@ -24,7 +24,7 @@ pub(super) struct Table {
     pub(super) whole: bool,
 }
 
-impl Tables<'_> {
+impl IndexTables<'_> {
     /// A constant by its number.
     pub(super) fn constant(&self, number: u32) -> Option<&PlanConstant> {
         let at = number as usize;
@@ -33,7 +33,7 @@ impl Tables<'_> {
     }
 
     /// Keeps a table in the narrowest type that holds it; nothing if its entries do not fit.
-    pub(super) fn keep(&mut self, entries: &[Option<i64>]) -> Option<Table> {
+    pub(super) fn keep(&mut self, entries: &[Option<i64>]) -> Option<IndexTable> {
         let known = || entries.iter().copied().flatten();
         let (least, most) = (known().min().unwrap_or(0), known().max().unwrap_or(0));
         let reach = most.checked_sub(least)?;
@@ -73,7 +73,7 @@ impl Tables<'_> {
             self.made.push(constant);
             self.held.len() + self.made.len() - 1
         });
-        Some(Table {
+        Some(IndexTable {
             source: Source::Constant(u32::try_from(number).ok()?),
             element,
             least,

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// A value that nothing has been moved for yet.
-pub(super) type Value = Cover<Reads>;
+pub(super) type Unmoved = Cover<Reads>;
 
 /// What a piece reads. Its columns are the source (but for a fill) and then one per index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Reads {
 }
 
 /// The one piece of a value and its source, if it is one plain read.
-pub(super) fn single(value: &Value) -> Option<(&Piece, Source)> {
+pub(super) fn single(value: &Unmoved) -> Option<(&Piece, Source)> {
     match value.parts() {
         [(piece, reads)] => reads.plain().map(|source| (piece, source)),
         _ => None,
@@ -74,7 +74,7 @@ pub(super) fn single(value: &Value) -> Option<(&Piece, Source)> {
 }
 
 /// Whether a value is one plain read with a single stride per axis: as good as a temporary.
-pub(super) fn is_strided(value: &Value) -> bool {
+pub(super) fn is_strided(value: &Unmoved) -> bool {
     value.parts().is_empty()
         || single(value).is_some_and(|(piece, _)| {
             piece
@@ -91,7 +91,7 @@ pub(super) fn kept(mut text: String) -> String {
 }
 
 /// Why a value is more than one strided read, in words.
-pub(super) fn obstacle(value: &Value) -> Option<Cow<'static, str>> {
+pub(super) fn obstacle(value: &Unmoved) -> Option<Cow<'static, str>> {
     match value.parts() {
         [] => None,
         [(_, Reads::Fill(_))] => Some("it is a fill".into()),

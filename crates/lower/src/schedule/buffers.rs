@@ -62,12 +62,12 @@ pub(crate) struct Buffers<'p> {
 }
 
 #[derive(Clone, Copy)]
-enum Key {
+enum BufferKey {
     Read(Source),
     Output(u32),
 }
 
-impl Key {
+impl BufferKey {
     /// Its place among all that a plan has.
     fn place(self, plan: &Plan) -> Option<usize> {
         let of = [
@@ -104,7 +104,7 @@ impl<'p> Buffers<'p> {
 
     fn find_or_make(
         &mut self,
-        key: Key,
+        key: BufferKey,
         make: impl FnOnce(&Plan) -> Result<Buffer, LowerError>,
     ) -> Result<BufferId, LowerError> {
         let place = key.place(self.plan).ok_or(LowerError::Dangling)?;
@@ -120,7 +120,7 @@ impl<'p> Buffers<'p> {
 
     /// The buffer that a piece reads.
     pub(crate) fn source(&mut self, source: Source) -> Result<BufferId, LowerError> {
-        self.find_or_make(Key::Read(source), |plan| match source {
+        self.find_or_make(BufferKey::Read(source), |plan| match source {
             Source::Input(n) => {
                 let (element, len) = plan.inputs.get(n as usize).ok_or(LowerError::Dangling)?;
                 Ok(Buffer {
@@ -177,7 +177,7 @@ impl<'p> Buffers<'p> {
         let Destination::Output(n) = it.destination else {
             return self.source(Source::Stage(stage as u32));
         };
-        self.find_or_make(Key::Output(n), |plan| {
+        self.find_or_make(BufferKey::Output(n), |plan| {
             let (element, shape, layout) =
                 plan.outputs.get(n as usize).ok_or(LowerError::Dangling)?;
             let (image, len) = match layout {

@@ -1,8 +1,8 @@
 //! Ordered boxes become statements; work that is worth sharing gets a parallel loop.
 
 use super::buffers::{Buffers, width};
-use super::order::{self, Dims, Ordered};
-use super::{Decision, LowerError, Part, Target, Why, share};
+use super::order::{self, BoxDims, Ordered};
+use super::{Decision, LowerError, StagePiece, Target, Why, share};
 use crate::plan::Body;
 use restride_budget::Meter;
 use restride_loops::ir::{Addr, Buffer, BufferId, Dim, Form, Move, Place, Stmt, Var};
@@ -58,7 +58,7 @@ impl<'p> Emitter<'p> {
     /// All pieces of a phase.
     pub(super) fn parts(
         &mut self,
-        parts: &[Part<'_>],
+        parts: &[StagePiece<'_>],
         out: &mut Vec<Stmt>,
         decisions: &mut Vec<Decision>,
     ) -> Result<(), LowerError> {
@@ -106,7 +106,7 @@ impl<'p> Emitter<'p> {
 
     fn fill(
         &mut self,
-        part: &Part<'_>,
+        part: &StagePiece<'_>,
         destination: BufferId,
         bits: u128,
         out: &mut Vec<Stmt>,
@@ -208,7 +208,7 @@ pub(super) fn outside<T, const INSIDE: usize>(length: usize) -> usize {
     }
 }
 
-fn bytes(part: &Part<'_>) -> Result<i64, LowerError> {
+fn bytes(part: &StagePiece<'_>) -> Result<i64, LowerError> {
     let width = width(part.element)?.bytes() as i64;
     Ok(part
         .piece
@@ -319,7 +319,7 @@ fn round_up(n: i64, unit: i64) -> i64 {
 }
 
 impl Unit {
-    fn statement(&self, dst: Addr, src: Addr, dims: Dims) -> Stmt {
+    fn statement(&self, dst: Addr, src: Addr, dims: BoxDims) -> Stmt {
         let form = if self.ordered.form.fits(&dims) {
             self.ordered.form
         } else {
@@ -344,7 +344,7 @@ impl Unit {
         self.statement(constant(it.dst), constant(it.src), it.dims.clone())
     }
 
-    fn cut(&self, split: &Split, extent: i64) -> (Dims, Dim) {
+    fn cut(&self, split: &Split, extent: i64) -> (BoxDims, Dim) {
         let mut dims = self.ordered.dims.clone();
         let whole = dims[split.at];
         if extent == 1 && dims.len() > 1 {

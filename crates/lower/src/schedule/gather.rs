@@ -9,8 +9,8 @@
 
 use super::buffers::width;
 use super::emit::{Emitter, constant};
-use super::order::{self, Dims};
-use super::{Decision, LowerError, Part, Why};
+use super::order::{self, BoxDims};
+use super::{Decision, LowerError, StagePiece, Why};
 use crate::plan::{Body, IndexColumn, PieceDigit};
 use restride_loops::ir::{Addr, BufferId, Dim, Form, Gather, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 const BLOCKS: i64 = 12;
 
 /// A loop of the nest around the rows.
-struct Level<'d> {
+struct RowLoop<'d> {
     digit: &'d PieceDigit,
     var: Var,
 }
@@ -49,7 +49,7 @@ impl Emitter<'_> {
     /// One piece with at least one index column.
     pub(super) fn gather(
         &mut self,
-        part: &Part<'_>,
+        part: &StagePiece<'_>,
         destination: BufferId,
         out: &mut Vec<Stmt>,
         decisions: &mut Vec<Decision>,
@@ -102,14 +102,14 @@ impl Emitter<'_> {
             }
             Some(_) | None => SmallVec::new(),
         };
-        let mut levels: SmallVec<[Level<'_>; 8]> = digits
+        let mut levels: SmallVec<[RowLoop<'_>; 8]> = digits
             .iter()
-            .map(|digit| Level {
+            .map(|digit| RowLoop {
                 digit,
                 var: self.fresh(),
             })
             .collect();
-        let address = |levels: &[Level<'_>], base: i64, stride: &dyn Fn(&PieceDigit) -> i64| {
+        let address = |levels: &[RowLoop<'_>], base: i64, stride: &dyn Fn(&PieceDigit) -> i64| {
             let mut addr = constant(base);
             for level in levels {
                 let coeff = stride(level.digit);
@@ -133,7 +133,7 @@ impl Emitter<'_> {
         };
         let dst = address(&levels, row.dst, &|d| d.dst);
         let mut src = address(&levels, row.src, &|d| d.src);
-        let place = |levels: &[Level<'_>], at: usize| {
+        let place = |levels: &[RowLoop<'_>], at: usize| {
             let Column { buffer, column, .. } = &columns[at];
             let stride = |d: &PieceDigit| d.indices.get(at).copied().unwrap_or(0);
             let mut addr = address(levels, column.offset, &stride);
@@ -191,7 +191,7 @@ impl Emitter<'_> {
             }
             None => vec![Stmt::Move(moved(src))],
         };
-        let load = |levels: &[Level<'_>], depth: usize| {
+        let load = |levels: &[RowLoop<'_>], depth: usize| {
             let here = columns.iter().enumerate();
             here.filter(|(at, column)| column.depth == depth && Some(*at) != rows_of)
                 .map(|(at, column)| Stmt::Index {
@@ -204,7 +204,7 @@ impl Emitter<'_> {
         let outermost = levels.first().map(|l| l.digit.extent);
         loop {
             body.splice(0..0, load(&levels, levels.len()));
-            let Some(Level { digit, var }) = levels.pop() else {
+            let Some(RowLoop { digit, var }) = levels.pop() else {
                 break;
             };
             let parallel = worth && levels.is_empty();
@@ -288,8 +288,8 @@ impl Emitter<'_> {
         own: usize,
         width: i64,
         digits: &mut SmallVec<[&PieceDigit; 8]>,
-    ) -> Dims {
-        let mut shared = Dims::new();
+    ) -> BoxDims {
+        let mut shared = BoxDims::new();
         let Column { norm, column, .. } = &columns[own];
         let table = column.coeff.saturating_abs().saturating_mul(norm.limit);
         if columns.len() > 1 || table.saturating_mul(width) > self.target.l1 / 4 {

@@ -114,16 +114,19 @@ pub fn schedule(plan: &Plan, target: &Target, meter: &Meter) -> Result<Scheduled
     stages.sort_unstable();
     for of_one in stages.chunk_by(|a, b| a.0 == b.0) {
         let phase = &mut phases[of_one[0].0];
-        let parts: SmallVec<[Part<'_>; 4]> = of_one
+        let parts: SmallVec<[StagePiece<'_>; 4]> = of_one
             .iter()
             .flat_map(|&(_, stage)| {
                 let it = &plan.stages[stage];
-                it.pieces.iter().enumerate().map(move |(piece, p)| Part {
-                    stage,
-                    index: piece,
-                    piece: p,
-                    element: it.element,
-                })
+                it.pieces
+                    .iter()
+                    .enumerate()
+                    .map(move |(piece, p)| StagePiece {
+                        stage,
+                        index: piece,
+                        piece: p,
+                        element: it.element,
+                    })
             })
             .collect();
         emitter.parts(&parts, phase, &mut decisions)?;
@@ -144,7 +147,7 @@ pub fn schedule(plan: &Plan, target: &Target, meter: &Meter) -> Result<Scheduled
 
 /// One piece of one stage.
 #[derive(Clone, Copy)]
-struct Part<'p> {
+struct StagePiece<'p> {
     stage: usize,
     index: usize,
     piece: &'p Piece,

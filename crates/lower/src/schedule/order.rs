@@ -11,14 +11,14 @@ use restride_loops::ir::{Dim, Form};
 use smallvec::SmallVec;
 
 /// Dimensions of a box, outermost first.
-pub(super) type Dims = SmallVec<[Dim; 4]>;
+pub(super) type BoxDims = SmallVec<[Dim; 4]>;
 
 /// A box ready to be emitted.
 #[derive(Clone, Debug)]
 pub(super) struct Ordered {
     pub(super) dst: i64,
     pub(super) src: i64,
-    pub(super) dims: Dims,
+    pub(super) dims: BoxDims,
     pub(super) form: Form,
     pub(super) why: Why,
     pub(super) lines_read: i64,
@@ -74,7 +74,7 @@ pub(super) fn order(
 /// How many lines of a destination row are worth storing past the caches.
 const STREAMED: i64 = 4;
 
-fn form(target: &Target, dims: &mut Dims, width: i64, pass: i64) -> (Form, Why) {
+fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Why) {
     let Some(inner) = dims.last().copied() else {
         return (Form::Elements, Why::Single);
     };
@@ -202,7 +202,7 @@ fn lines_in_a_set(target: &Target, apart: i64, rows: i64) -> i64 {
 const UNDER_WAY: i64 = 16;
 
 /// How many bytes are written without a gap.
-fn written_run(dims: &Dims, width: i64) -> i64 {
+fn written_run(dims: &BoxDims, width: i64) -> i64 {
     dims.iter().rev().fold(width, |run, dim| {
         match dim.dst.checked_mul(width) == Some(run) {
             true => run.saturating_mul(dim.extent),

@@ -10,12 +10,12 @@ use super::emit::Unit;
 use smallvec::{SmallVec, smallvec};
 
 /// Units that are moved together; mostly a single one.
-pub(super) type Group = SmallVec<[Unit; 1]>;
+pub(super) type UnitGroup = SmallVec<[Unit; 1]>;
 
 /// Puts a unit to those that it is to be moved together with. Groups are in the order of their
 /// first member.
-pub(super) fn add(target: &Target, groups: &mut SmallVec<[Group; 1]>, unit: Unit) {
-    let fits = |group: &&mut Group| shares(target, &group[0], &unit);
+pub(super) fn add(target: &Target, groups: &mut SmallVec<[UnitGroup; 1]>, unit: Unit) {
+    let fits = |group: &&mut UnitGroup| shares(target, &group[0], &unit);
     match groups.iter_mut().rev().take(8).find(fits) {
         Some(group) => group.push(unit),
         None => groups.push(smallvec![unit]),

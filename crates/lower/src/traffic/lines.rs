@@ -13,7 +13,7 @@ const MAX_RUNS: i128 = 128;
 
 /// One walk over a buffer, in bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Walk {
+pub(super) struct BufferWalk {
     /// The first byte in address order.
     start: i128,
     /// Bytes from there to the end of the last element.
@@ -24,7 +24,7 @@ pub(super) struct Walk {
     around: Vec<(i128, i128)>,
 }
 
-impl Walk {
+impl BufferWalk {
     /// The walk of elements of `width` bytes; nothing if there is no element.
     pub(super) fn new(
         start: i64,
@@ -151,7 +151,7 @@ fn shifted(places: &[i128; 64], extent: i128, step: i128) -> [i128; 64] {
 
 /// The lines that walks over one buffer touch together: exact where each keeps to lines of its
 /// own or there are few runs, otherwise no more than there are.
-pub(super) fn touched(mut walks: Vec<Walk>) -> u128 {
+pub(super) fn touched(mut walks: Vec<BufferWalk>) -> u128 {
     walks.sort_unstable_by_key(|walk| walk.start);
     let mut total = 0;
     let mut rest = walks.as_slice();
@@ -172,11 +172,11 @@ pub(super) fn touched(mut walks: Vec<Walk>) -> u128 {
     u128::try_from(total).unwrap_or(0)
 }
 
-fn together(group: &[Walk]) -> i128 {
-    let runs = group.iter().map(Walk::runs);
-    let counted = group.len() == 1 && group.iter().all(Walk::is_separate);
+fn together(group: &[BufferWalk]) -> i128 {
+    let runs = group.iter().map(BufferWalk::runs);
+    let counted = group.len() == 1 && group.iter().all(BufferWalk::is_separate);
     if counted || runs.fold(0, i128::saturating_add) > MAX_RUNS {
-        return group.iter().map(Walk::lines).max().unwrap_or(0);
+        return group.iter().map(BufferWalk::lines).max().unwrap_or(0);
     }
     let mut each = Vec::new();
     for walk in group {
@@ -228,9 +228,9 @@ mod tests {
             for _ in 0..1 + random.below(3) {
                 let (start, digits) = walk(&mut random);
                 expected.extend(walked(start, &digits, width));
-                walks.extend(Walk::new(start, digits.iter().copied(), width));
+                walks.extend(BufferWalk::new(start, digits.iter().copied(), width));
             }
-            let alone = walks.first().map_or(0, Walk::lines);
+            let alone = walks.first().map_or(0, BufferWalk::lines);
             assert!(alone <= expected.len() as i128, "round {round}");
             assert_eq!(touched(walks), expected.len() as u128, "round {round}");
         }
@@ -250,7 +250,7 @@ mod tests {
             }
             let start = random.within(0, 499);
             let expected = walked(start, &digits, width).len() as i128;
-            let walk = Walk::new(start, digits.iter().copied(), width).expect("elements");
+            let walk = BufferWalk::new(start, digits.iter().copied(), width).expect("elements");
             assert_eq!(
                 walk.lines(),
                 expected,
@@ -261,9 +261,9 @@ mod tests {
 
     #[test]
     fn nothing_touches_nothing() {
-        assert!(Walk::new(3, [(0, 1)].into_iter(), 4).is_none());
+        assert!(BufferWalk::new(3, [(0, 1)].into_iter(), 4).is_none());
         assert_eq!(touched(Vec::new()), 0);
-        let large = Walk::new(i64::MAX, [(i64::MAX, i64::MAX)].into_iter(), 16);
+        let large = BufferWalk::new(i64::MAX, [(i64::MAX, i64::MAX)].into_iter(), 16);
         assert!(touched(large.into_iter().collect()) > 0);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 
 /// One case: a framework's operator, its inputs, its answer.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Case {
+pub struct GoldenCase {
     /// A name, for reports.
     pub id: String,
     /// The framework: `openvino`, `tensorflow`, `mindspore`, `onnxruntime` or `onnx`.

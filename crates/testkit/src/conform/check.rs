@@ -3,9 +3,9 @@
 use restride_graph::oracle::Tensor;
 
 use super::SpellError;
-use super::case::{ArrayOut, Case};
+use super::case::{ArrayOut, GoldenCase};
 use super::model::{ModelCase, check_model};
-use super::spell::{Spelled, spell};
+use super::spell::{SpelledCase, spell};
 use super::values;
 use crate::ladder::guarded;
 use crate::rungs::{Rung, RungError, Subject};
@@ -83,13 +83,13 @@ fn checked(line: &str, rungs: &[&dyn Rung]) -> Result<(String, Holds), serde_jso
         let holds = check_model(&case, rungs);
         return Ok((case.id, holds));
     }
-    let case: Case = serde_json::from_str(line)?;
+    let case: GoldenCase = serde_json::from_str(line)?;
     let holds = check_case(&case, rungs);
     Ok((case.id, holds))
 }
 
 /// Checks one case on these rungs.
-pub fn check_case(case: &Case, rungs: &[&dyn Rung]) -> Holds {
+pub fn check_case(case: &GoldenCase, rungs: &[&dyn Rung]) -> Holds {
     let spelled = match (spell(case), case.expect.outputs()) {
         (Ok(spelled), _) => spelled,
         (Err(SpellError::Refused(_)), None) => return Ok(()),
@@ -105,8 +105,8 @@ pub fn check_case(case: &Case, rungs: &[&dyn Rung]) -> Holds {
 }
 
 fn check_rung(
-    case: &Case,
-    spelled: &Spelled,
+    case: &GoldenCase,
+    spelled: &SpelledCase,
     subject: &Subject<'_>,
     rung: &dyn Rung,
 ) -> Result<(), String> {
@@ -118,7 +118,7 @@ fn check_rung(
     }
 }
 
-fn compare(spelled: &Spelled, outputs: &[Tensor], expected: &[ArrayOut]) -> Result<(), String> {
+fn compare(spelled: &SpelledCase, outputs: &[Tensor], expected: &[ArrayOut]) -> Result<(), String> {
     if outputs.len() != expected.len() {
         return Err(format!(
             "{} outputs, expected {}",

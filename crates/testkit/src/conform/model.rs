@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use restride_graph::{Constant, oracle::Tensor};
-use restride_import::{Group, Options, Role, onnx, onnx_tensor};
+use restride_import::{ImportOptions, NodeGroup, Role, onnx, onnx_tensor};
 use serde::Deserialize;
 
 use super::{Holds, Miss};
@@ -42,7 +42,7 @@ pub fn check_model(case: &ModelCase, rungs: &[&dyn Rung]) -> Holds {
     let expected = read("output", &case.outputs)?;
     // The names of the inputs are known once it has been read.
     let said = |error: restride_import::ImportError| Miss::Refused(error.to_string());
-    let bare = onnx(&case.model, &Options::default()).map_err(said)?;
+    let bare = onnx(&case.model, &ImportOptions::default()).map_err(said)?;
     if bare.inputs.len() != inputs.len() || bare.outputs.len() != expected.len() {
         return Err(format!(
             "{} inputs and {} outputs for a model of {} and {}",
@@ -53,7 +53,7 @@ pub fn check_model(case: &ModelCase, rungs: &[&dyn Rung]) -> Holds {
         )
         .into());
     }
-    let mut options = Options::default();
+    let mut options = ImportOptions::default();
     for (&id, value) in bare.inputs.iter().zip(&inputs) {
         options.value(&bare.tensor(id).name, value.clone());
     }
@@ -86,7 +86,7 @@ pub fn check_model(case: &ModelCase, rungs: &[&dyn Rung]) -> Holds {
     }
     let nodes = model.numbered();
     let nodes = nodes.filter(|(_, node)| matches!(node.role, Role::Movement(_)));
-    let program = model.program(&Group {
+    let program = model.program(&NodeGroup {
         scope: 0,
         nodes: nodes.map(|(id, _)| id).collect(),
         inputs: Vec::new(),

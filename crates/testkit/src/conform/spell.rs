@@ -4,12 +4,12 @@ use restride_graph::{Constant, Graph, TensorType, ValueId, oracle::Tensor};
 use restride_import::spell::{self as import, Attribute, Framework, Inputs, SpellError, Spelling};
 use serde_json::Value;
 
-use super::case::Case;
+use super::case::GoldenCase;
 use super::values;
 
 /// A case as a graph, with the tensors for its inputs.
 #[derive(Clone, Debug)]
-pub struct Spelled {
+pub struct SpelledCase {
     /// The graph.
     pub graph: Graph,
     /// One tensor per input of the graph.
@@ -17,7 +17,7 @@ pub struct Spelled {
 }
 
 /// The graph that a case spells.
-pub fn spell(case: &Case) -> Result<Spelled, SpellError> {
+pub fn spell(case: &GoldenCase) -> Result<SpelledCase, SpellError> {
     let framework = match case.peer.as_str() {
         "openvino" => Framework::OpenVino,
         "tensorflow" => Framework::TensorFlow,
@@ -48,7 +48,7 @@ pub fn spell(case: &Case) -> Result<Spelled, SpellError> {
     for value in import::spell(spelling, &mut given, &mut graph)? {
         graph.output(value)?;
     }
-    Ok(Spelled {
+    Ok(SpelledCase {
         graph,
         inputs: given.taken,
     })
@@ -75,14 +75,14 @@ fn attribute(value: &Value) -> Attribute {
 
 /// The inputs of a case: all of them have values; those that are operands are taken one by one.
 struct Given<'a> {
-    case: &'a Case,
+    case: &'a GoldenCase,
     tensors: Vec<Tensor>,
     values: Vec<Constant>,
     taken: Vec<Tensor>,
 }
 
 impl<'a> Given<'a> {
-    fn of(case: &'a Case) -> Result<Self, SpellError> {
+    fn of(case: &'a GoldenCase) -> Result<Self, SpellError> {
         let unreadable =
             |reason: &dyn std::fmt::Display| SpellError::Unreadable(reason.to_string());
         let tensors = case.inputs.iter().map(values::tensor);

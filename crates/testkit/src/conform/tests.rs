@@ -1,6 +1,6 @@
 //! Spellings that a golden file may use, and lines that are no cases.
 
-use super::{Case, SpellError, check_case, check_lines, spell};
+use super::{GoldenCase, SpellError, check_case, check_lines, spell};
 use crate::rungs::rungs;
 
 /// Cases worked out by hand: older versions, absent parameters, refusals before the operator.
@@ -31,7 +31,7 @@ fn unreadable_is_not_refused() {
         line("openvino", "Transpose", "f32", "\"random\""),
         line("openvino", "Slice", "f32", "[1,2]"),
     ] {
-        let case: Case = serde_json::from_str(&text).expect("a case");
+        let case: GoldenCase = serde_json::from_str(&text).expect("a case");
         assert!(
             matches!(spell(&case), Err(SpellError::Unreadable(_))),
             "{text}"

@@ -1,7 +1,7 @@
 //! Hostile files of other people: golden cases and workloads.
 
 use super::is_small;
-use crate::conform::{Case, check_case, spell};
+use crate::conform::{GoldenCase, check_case, spell};
 use crate::rungs::rungs;
 use crate::workloads;
 
@@ -11,7 +11,7 @@ pub fn golden_lines(data: &[u8]) {
         return;
     };
     for line in text.lines().take(16) {
-        let Ok(case) = serde_json::from_str::<Case>(line) else {
+        let Ok(case) = serde_json::from_str::<GoldenCase>(line) else {
             continue;
         };
         let Ok(spelled) = spell(&case) else {

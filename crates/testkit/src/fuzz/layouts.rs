@@ -8,7 +8,7 @@ use super::Bytes;
 const MOST: i64 = 2_000;
 
 /// A shape and the address of every point, row-major.
-struct Table {
+struct AddressTable {
     shape: Vec<i64>,
     addresses: Vec<i64>,
 }
@@ -20,7 +20,7 @@ pub fn layouts(data: &[u8]) {
     let source: Vec<i64> = (0..rank).map(|_| bytes.below(5) as i64).collect();
     let mut layout = Layout::dense(&source).expect("a small shape");
     let count: i64 = source.iter().product();
-    let mut table = Table {
+    let mut table = AddressTable {
         shape: source.clone(),
         addresses: (0..count).collect(),
     };
@@ -55,7 +55,7 @@ pub fn layouts(data: &[u8]) {
     }
 }
 
-fn same(layout: &Layout, table: &Table, what: &str) {
+fn same(layout: &Layout, table: &AddressTable, what: &str) {
     assert_eq!(layout.shape(), table.shape, "{what}");
     let (mut point, mut low, mut high) = (vec![0; table.shape.len()], i64::MAX, i64::MIN);
     for &address in &table.addresses {
@@ -80,8 +80,8 @@ fn step(point: &mut [i64], shape: &[i64]) {
     }
 }
 
-impl Table {
-    fn view(&self, view: &View, shape: Vec<i64>) -> Table {
+impl AddressTable {
+    fn view(&self, view: &View, shape: Vec<i64>) -> AddressTable {
         let count = shape.iter().product::<i64>() as usize;
         let mut point = vec![0; shape.len()];
         let mut addresses = Vec::with_capacity(count);
@@ -121,7 +121,7 @@ impl Table {
             addresses.push(self.addresses[from]);
             step(&mut point, &shape);
         }
-        Table { shape, addresses }
+        AddressTable { shape, addresses }
     }
 }
 

@@ -22,7 +22,6 @@ mod files;
 mod kernels;
 mod layouts;
 mod models;
-mod mutate;
 mod texts;
 
 pub use bytes::Bytes;
@@ -30,7 +29,6 @@ pub use files::{golden_lines, workload_file};
 pub use kernels::{kernels, loops_text};
 pub use layouts::layouts;
 pub use models::{onnx_file, openvino_file};
-pub use mutate::mutate;
 pub use texts::{canonical_text, graph_text};
 
 use restride_graph::Graph;
@@ -43,10 +41,10 @@ use crate::rungs::{Rung, rungs};
 const SMALL: usize = 1 << 12;
 
 /// A body: its name, which is that of its folder of seeds, and its body.
-pub type Body = (&'static str, fn(&[u8]));
+pub type FuzzBody = (&'static str, fn(&[u8]));
 
 /// All bodies of this crate.
-pub const BODIES: [Body; 10] = [
+pub const BODIES: [FuzzBody; 10] = [
     ("graph_text", graph_text),
     ("canonical_text", canonical_text),
     ("loops_text", loops_text),

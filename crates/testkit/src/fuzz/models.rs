@@ -1,7 +1,7 @@
 //! Hostile models: ONNX files and OpenVINO IRs.
 
 use restride_graph::Graph;
-use restride_import::{Options, Sizes, Source};
+use restride_import::{ImportOptions, ModelSource, Sizes};
 
 use super::SMALL;
 use super::texts::runs;
@@ -11,7 +11,7 @@ const GROUPS: usize = 4;
 
 /// An ONNX file.
 pub fn onnx_file(data: &[u8]) {
-    holds(Source::onnx(data));
+    holds(ModelSource::onnx(data));
 }
 
 /// The XML of an OpenVINO IR, and after a byte of 0 its weights.
@@ -19,14 +19,17 @@ pub fn openvino_file(data: &[u8]) {
     let mut parts = data.splitn(2, |&byte| byte == 0);
     let text = parts.next().and_then(|text| std::str::from_utf8(text).ok());
     if let Some(text) = text {
-        holds(Source::openvino(text, parts.next().map(<[u8]>::to_vec)));
+        holds(ModelSource::openvino(
+            text,
+            parts.next().map(<[u8]>::to_vec),
+        ));
     }
 }
 
 /// What is read is refused in a line, or its groups are programs that print, read back and run, for
 /// all sizes that the file leaves open or for one.
-fn holds(source: Source) {
-    let options = Options::default();
+fn holds(source: ModelSource) {
+    let options = ImportOptions::default();
     let model = match source.model(&options) {
         Ok(model) => model,
         Err(error) => {

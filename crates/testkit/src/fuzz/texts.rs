@@ -5,7 +5,7 @@ use restride_canon::ir::Canonical;
 use restride_canon::{CanonError, canonicalise, text};
 use restride_graph::{Graph, Sample, ViewPolicy};
 use restride_loops::verify;
-use restride_lower::plain::{self, RunError};
+use restride_lower::plain::{self, PlainError};
 use restride_lower::plan::{PlanError, PlanOptions, plan};
 use restride_lower::{LowerError, schedule};
 use restride_moves::Target;
@@ -115,7 +115,7 @@ pub fn canonical_text(data: &[u8]) {
     }
     match (plain::run(&literal, &inputs), plain::run(&plan, &inputs)) {
         (Ok(meant), Ok(planned)) => assert!(meant == planned, "{printed}"),
-        (Err(RunError::OutOfRange { .. }), Err(RunError::OutOfRange { .. })) => {}
+        (Err(PlainError::OutOfRange { .. }), Err(PlainError::OutOfRange { .. })) => {}
         (meant, planned) => panic!("{printed}\nmeant {meant:?}\nplanned {planned:?}"),
     }
 }

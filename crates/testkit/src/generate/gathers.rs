@@ -5,7 +5,7 @@ use restride_graph::{
 };
 
 use super::shapes::{index_element, input_layout};
-use super::{Bound, Draw, Known, Random};
+use super::{Draw, IndexBound, KnownValue, Random};
 
 /// What the values of an index tensor are held against: entry `i` has limit `limits[i % len]`.
 pub(super) struct Wanted<'a> {
@@ -139,7 +139,7 @@ impl Draw {
                 .for_each(|(&axis, &size)| region[axis] = size);
             let element = self.graph.ty(x).element();
             let ty = TensorType::dense(element, region).ok()?;
-            let like = |known: &&Known| *self.graph.ty(known.value) == ty;
+            let like = |known: &&KnownValue| *self.graph.ty(known.value) == ty;
             let known = self.pool.iter().find(like).map(|known| known.value);
             let update = match known {
                 Some(value) => value,
@@ -227,7 +227,7 @@ impl Draw {
 
     /// A value that is there already and may serve as an index.
     fn reusable(&mut self, wanted: &Wanted<'_>) -> Option<ValueId> {
-        let fits = |known: &&Known| {
+        let fits = |known: &&KnownValue| {
             let ty = self.graph.ty(known.value);
             let tame = known.bound.is_some_and(|bound| {
                 bound.limit <= wanted.limits[0] && (wanted.rule.wrap || !bound.negative)
@@ -320,7 +320,7 @@ impl Draw {
     fn index_leaf(&mut self, wanted: &Wanted<'_>, element: ElementType) -> Option<ValueId> {
         let count: i64 = wanted.shape.iter().product();
         let (values, tame) = self.index_values(wanted, element, count as usize);
-        let bound = tame.then(|| Bound {
+        let bound = tame.then(|| IndexBound {
             limit: wanted.limits.iter().copied().max().unwrap_or(1),
             negative: wanted.rule.wrap,
         });

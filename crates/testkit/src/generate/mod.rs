@@ -112,16 +112,16 @@ pub fn case(seed: u64, number: u64, kind: Kind, max_ops: usize) -> Case {
 
 /// What is known of the numbers in a value: each is in `0..limit`, or in `-limit..limit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bound {
+struct IndexBound {
     limit: i64,
     negative: bool,
 }
 
 /// A value that operators may go on from.
 #[derive(Clone, Copy)]
-struct Known {
+struct KnownValue {
     value: ValueId,
-    bound: Option<Bound>,
+    bound: Option<IndexBound>,
 }
 
 /// A case in the making.
@@ -129,7 +129,7 @@ struct Draw {
     random: Random,
     graph: Graph,
     samples: Vec<Sample>,
-    pool: Vec<Known>,
+    pool: Vec<KnownValue>,
     refused: Vec<Op>,
 }
 
@@ -160,9 +160,9 @@ impl Draw {
     }
 
     /// Puts a value among those that operators go on from, unless it is too big.
-    fn know(&mut self, value: ValueId, bound: Option<Bound>) {
+    fn know(&mut self, value: ValueId, bound: Option<IndexBound>) {
         if self.is_small(value) {
-            self.pool.push(Known { value, bound });
+            self.pool.push(KnownValue { value, bound });
         }
     }
 
@@ -176,7 +176,7 @@ impl Draw {
     }
 
     /// What is known of an operator's result.
-    fn bound(&self, op: &Op) -> Option<Bound> {
+    fn bound(&self, op: &Op) -> Option<IndexBound> {
         if matches!(
             op,
             Op::Pad {
@@ -307,7 +307,7 @@ impl Draw {
             return None;
         }
         let axis = self.random.below(rank);
-        let like = |known: &&Known| {
+        let like = |known: &&KnownValue| {
             let other = self.graph.ty(known.value);
             other.element() == ty.element()
                 && other.rank() == rank

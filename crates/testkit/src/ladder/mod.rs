@@ -10,7 +10,7 @@ mod shrink;
 pub use check::{Disagreement, Facts, check, guarded};
 pub use compare::difference;
 pub use file::{read, write};
-pub use report::{Failure, Report, Share};
+pub use report::{FailedCase, KindShare, Report};
 pub use shrink::shrink;
 
 use crate::generate::{Kind, case};
@@ -81,7 +81,7 @@ fn one(options: &Options, number: u64, rungs: &[&dyn Rung], report: &mut Report)
                 true => shrink(drawn, found, rungs),
                 false => (drawn, found),
             };
-            report.failed(Failure::new(options, number, kind, &case, found));
+            report.failed(FailedCase::new(options, number, kind, &case, found));
         }
     }
 }

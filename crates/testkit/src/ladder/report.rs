@@ -10,7 +10,7 @@ use crate::rungs::Rung;
 
 /// A case on which a rung disagrees.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct FailedCase {
     /// Its number in the run.
     pub number: u64,
     /// The rung.
@@ -21,14 +21,14 @@ pub struct Failure {
     pub text: String,
 }
 
-impl Failure {
+impl FailedCase {
     pub(super) fn new(
         options: &Options,
         number: u64,
         kind: Kind,
         case: &Case,
         found: Disagreement,
-    ) -> Failure {
+    ) -> FailedCase {
         let remarks = format!(
             "seed {} case {number} kind {} max-ops {}\nrung {}: {}",
             options.seed,
@@ -37,7 +37,7 @@ impl Failure {
             found.rung,
             found.message
         );
-        Failure {
+        FailedCase {
             number,
             rung: found.rung,
             text: file::write(case, &remarks),
@@ -48,7 +48,7 @@ impl Failure {
 
 /// How many of some cases were one pass over memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct KindShare {
     /// Cases.
     pub cases: u64,
     /// Those where every output is a view, or written by a stage of its own with no temporary.
@@ -71,13 +71,13 @@ pub struct Report {
     /// Operators that inference and definition refuse alike.
     pub refused_ops: u64,
     /// By kind, how many cases were one stage.
-    pub shares: BTreeMap<Kind, Share>,
+    pub shares: BTreeMap<Kind, KindShare>,
     /// Why temporaries were needed, by kind, with numbers left out.
     pub breaks: BTreeMap<(Kind, String), u64>,
     /// Failures by rung.
     pub by_rung: BTreeMap<&'static str, u64>,
     /// The first failures.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedCase>,
 }
 
 impl Report {
@@ -104,7 +104,7 @@ impl Report {
         }
     }
 
-    pub(super) fn failed(&mut self, failure: Failure) {
+    pub(super) fn failed(&mut self, failure: FailedCase) {
         self.failed += 1;
         *self.by_rung.entry(failure.rung).or_default() += 1;
         // More than anyone reads is not kept.

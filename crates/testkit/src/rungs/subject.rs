@@ -194,7 +194,7 @@ impl<'a> Subject<'a> {
     /// What a plan of this graph gives, run plainly.
     pub(super) fn plain(&self, plan: &Plan) -> Outcome {
         let outputs = plain::run(plan, &self.buffers()).map_err(|error| match error {
-            plain::RunError::OutOfRange {
+            plain::PlainError::OutOfRange {
                 op,
                 position,
                 value,

@@ -63,7 +63,7 @@ fn refuse<T>(at: impl Into<String>, problem: impl Into<String>) -> Result<T, Ref
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct FileEntry {
     id: String,
     #[serde(default)]
     tags: BTreeMap<String, Value>,
@@ -102,12 +102,12 @@ struct EntryOp {
     r#in: Vec<String>,
     out: String,
     #[serde(flatten)]
-    kind: Kind,
+    kind: ParameterKind,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "op")]
-enum Kind {
+enum ParameterKind {
     StridedSlice {
         start: Vec<i64>,
         size: Vec<i64>,
@@ -140,7 +140,7 @@ pub const IN_RANGE: IndexRule = IndexRule {
 const CONSTANTS: usize = 1 << 20;
 
 fn workload(value: Value) -> Result<Workload, Refusal> {
-    let entry = Entry::deserialize(value).map_err(|e| ("entry".to_owned(), e.to_string()))?;
+    let entry = FileEntry::deserialize(value).map_err(|e| ("entry".to_owned(), e.to_string()))?;
     let mut graph = Graph::new(entry.id.as_str());
     let (mut names, mut values, mut constants) = (HashMap::new(), Vec::new(), 0);
     for (number, raw) in entry.inputs.iter().enumerate() {
@@ -304,11 +304,11 @@ fn operator(
         false => Err(format!("{} operands; it takes {expected}", operands.len())),
     };
     let op = match raw.kind {
-        Kind::StridedSlice { start, size, step } => {
+        ParameterKind::StridedSlice { start, size, step } => {
             count(1)?;
             region(graph, operands[0], &start, &size, &step)?
         }
-        Kind::Reshape { shape } => {
+        ParameterKind::Reshape { shape } => {
             count(1)?;
             Op::Reshape {
                 x: operands[0],
@@ -316,7 +316,7 @@ fn operator(
                 pattern: shape.into(),
             }
         }
-        Kind::Transpose { perm } => {
+        ParameterKind::Transpose { perm } => {
             count(1)?;
             let x = operands[0];
             match perm.is_empty() && graph.ty(x).rank() == 0 {
@@ -327,7 +327,7 @@ fn operator(
                 },
             }
         }
-        Kind::Gather { axis, batch_dims } => {
+        ParameterKind::Gather { axis, batch_dims } => {
             count(2)?;
             Op::Gather {
                 x: operands[0],
@@ -337,7 +337,7 @@ fn operator(
                 rule: IN_RANGE,
             }
         }
-        Kind::Concat { axis } => Op::Concat {
+        ParameterKind::Concat { axis } => Op::Concat {
             parts: operands.into(),
             axis: axis.into(),
         },

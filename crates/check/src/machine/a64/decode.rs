@@ -3,7 +3,7 @@
 
 use super::super::flags::Condition;
 use super::super::lanes::Bitwise;
-use super::op::{Address, Data, Extend, Network, Op, Register};
+use super::op::{A64Op, Address, Data, Extend, Network, Register};
 
 /// The fields of a word.
 #[derive(Clone, Copy)]
@@ -105,10 +105,10 @@ impl Word {
 }
 
 /// What a word says; nothing for what is not known to be generated.
-pub(crate) fn decode(word: u32) -> Option<Op> {
+pub(crate) fn decode(word: u32) -> Option<A64Op> {
     let w = Word(word);
     if word >> 16 == 0 || w.fits(0xff00_0000, 0xd400_0000) {
-        return Some(Op::Trap);
+        return Some(A64Op::Trap);
     }
     match w.bits(25, 4) {
         0b1000 | 0b1001 => immediate(w),
@@ -121,30 +121,30 @@ pub(crate) fn decode(word: u32) -> Option<Op> {
 }
 
 /// Instructions with a number in them.
-fn immediate(w: Word) -> Option<Op> {
+fn immediate(w: Word) -> Option<A64Op> {
     let (size, rd, rn) = (w.size(), w.rd(), w.rn());
     if w.fits(0x9f00_0000, 0x1000_0000) {
         let by = w.signed(5, 19) << 2 | i64::from(w.bits(29, 2));
-        return Some(Op::Place { rd, by });
+        return Some(A64Op::Place { rd, by });
     }
     match w.bits(23, 6) {
         0b10_0010 => {
             let shift = if w.is(22) { 12 } else { 0 };
             let by = u64::from(w.bits(10, 12)) << shift;
             match w.bits(29, 2) {
-                0b00 => Some(Op::AddImmediate {
+                0b00 => Some(A64Op::AddImmediate {
                     size,
                     rd,
                     rn,
                     by: by as i64,
                 }),
-                0b10 => Some(Op::AddImmediate {
+                0b10 => Some(A64Op::AddImmediate {
                     size,
                     rd,
                     rn,
                     by: -(by as i64),
                 }),
-                0b11 if rd == 31 => Some(Op::CompareImmediate { size, rn, with: by }),
+                0b11 if rd == 31 => Some(A64Op::CompareImmediate { size, rn, with: by }),
                 _ => None,
             }
         }
@@ -154,11 +154,11 @@ fn immediate(w: Word) -> Option<Op> {
                 0b00 => Bitwise::And,
                 0b01 => Bitwise::Or,
                 0b10 => Bitwise::Xor,
-                _ if rd == 31 => return Some(Op::Test { size, rn, with }),
+                _ if rd == 31 => return Some(A64Op::Test { size, rn, with }),
                 _ => return None,
             };
             // There, 31 would be the stack pointer.
-            (rd != 31).then_some(Op::LogicImmediate {
+            (rd != 31).then_some(A64Op::LogicImmediate {
                 operation,
                 size,
                 rd,
@@ -171,7 +171,7 @@ fn immediate(w: Word) -> Option<Op> {
             if w.bits(29, 2) == 1 || shift as usize >= 8 * size {
                 return None;
             }
-            Some(Op::MoveWide {
+            Some(A64Op::MoveWide {
                 size,
                 rd,
                 bits: w.bits(5, 16).into(),
@@ -188,7 +188,7 @@ fn immediate(w: Word) -> Option<Op> {
                 _ => return None,
             };
             let fits = w.is(22) == (size == 8) && rotate.max(last) < 8 * size as u32;
-            fits.then_some(Op::Bits {
+            fits.then_some(A64Op::Bits {
                 size,
                 rd,
                 rn,
@@ -201,15 +201,15 @@ fn immediate(w: Word) -> Option<Op> {
     }
 }
 
-fn branch(w: Word) -> Option<Op> {
+fn branch(w: Word) -> Option<A64Op> {
     if w.fits(0xfc00_0000, 0x1400_0000) {
-        return Some(Op::Branch(w.signed(0, 26) * 4));
+        return Some(A64Op::Branch(w.signed(0, 26) * 4));
     }
     if w.fits(0xff00_0010, 0x5400_0000) {
-        return Some(Op::BranchIf(w.condition(0)?, w.signed(5, 19) * 4));
+        return Some(A64Op::BranchIf(w.condition(0)?, w.signed(5, 19) * 4));
     }
     if w.fits(0x7e00_0000, 0x3400_0000) {
-        return Some(Op::BranchZero {
+        return Some(A64Op::BranchZero {
             size: w.size(),
             rt: w.rd(),
             zero: !w.is(24),
@@ -217,17 +217,17 @@ fn branch(w: Word) -> Option<Op> {
         });
     }
     if w.fits(0xffff_fc1f, 0xd63f_0000) {
-        return Some(Op::Call(w.rn()));
+        return Some(A64Op::Call(w.rn()));
     }
     match w.0 {
-        0xd65f_03c0 => Some(Op::Return),
-        0xd503_201f => Some(Op::Nothing),
+        0xd65f_03c0 => Some(A64Op::Return),
+        0xd503_201f => Some(A64Op::Nothing),
         _ => None,
     }
 }
 
 /// Loads and stores.
-fn memory(w: Word) -> Option<Op> {
+fn memory(w: Word) -> Option<A64Op> {
     let (rt, rn) = (w.rd(), w.rn());
     let is_vector = w.is(26);
     let data = if is_vector {
@@ -242,7 +242,7 @@ fn memory(w: Word) -> Option<Op> {
             _ => return None,
         };
         let address = Address::Literal(w.signed(5, 19) * 4);
-        return Some(Op::Load {
+        return Some(A64Op::Load {
             data,
             size,
             rt,
@@ -277,13 +277,13 @@ fn memory(w: Word) -> Option<Op> {
         return None;
     };
     Some(match is_load {
-        true => Op::Load {
+        true => A64Op::Load {
             data,
             size,
             rt,
             address,
         },
-        false => Op::Store {
+        false => A64Op::Store {
             data,
             size,
             rt,
@@ -292,7 +292,7 @@ fn memory(w: Word) -> Option<Op> {
     })
 }
 
-fn pair(w: Word, data: Data) -> Option<Op> {
+fn pair(w: Word, data: Data) -> Option<A64Op> {
     let size = match (data, w.bits(30, 2)) {
         (Data::Vector, at @ 0..3) => 4 << at,
         (Data::General, 0) => 4,
@@ -308,13 +308,13 @@ fn pair(w: Word, data: Data) -> Option<Op> {
     };
     let rt = [w.rd(), w.register(10)];
     Some(match w.is(22) {
-        true => Op::LoadPair {
+        true => A64Op::LoadPair {
             data,
             size,
             rt,
             address,
         },
-        false => Op::StorePair {
+        false => A64Op::StorePair {
             data,
             size,
             rt,
@@ -324,7 +324,7 @@ fn pair(w: Word, data: Data) -> Option<Op> {
 }
 
 /// Instructions on general registers.
-fn registers(w: Word) -> Option<Op> {
+fn registers(w: Word) -> Option<A64Op> {
     let (size, rd, rn, rm) = (w.size(), w.rd(), w.rn(), w.rm());
     if w.fits(0x1f20_0000, 0x0b00_0000) {
         let shift = w.bits(10, 6);
@@ -333,8 +333,8 @@ fn registers(w: Word) -> Option<Op> {
             return None;
         }
         return match w.bits(29, 2) {
-            0b11 if rd == 31 && shift == 0 => Some(Op::Compare { size, rn, rm }),
-            opc @ (0b00 | 0b10) => Some(Op::AddShifted {
+            0b11 if rd == 31 && shift == 0 => Some(A64Op::Compare { size, rn, rm }),
+            opc @ (0b00 | 0b10) => Some(A64Op::AddShifted {
                 size,
                 rd,
                 rn,
@@ -347,7 +347,7 @@ fn registers(w: Word) -> Option<Op> {
     }
     if w.fits(0xffe0_0000, 0x8b20_0000) {
         let shift = w.bits(10, 3);
-        return (shift <= 4).then_some(Op::AddExtended {
+        return (shift <= 4).then_some(A64Op::AddExtended {
             rd,
             rn,
             rm,
@@ -362,7 +362,7 @@ fn registers(w: Word) -> Option<Op> {
             0b10 => Bitwise::Xor,
             _ => return None,
         };
-        return Some(Op::Logic {
+        return Some(A64Op::Logic {
             operation,
             size,
             rd,
@@ -371,7 +371,7 @@ fn registers(w: Word) -> Option<Op> {
         });
     }
     if w.fits(0x7fe0_0000, 0x1b00_0000) {
-        return Some(Op::Multiply {
+        return Some(A64Op::Multiply {
             size,
             rd,
             rn,
@@ -381,10 +381,10 @@ fn registers(w: Word) -> Option<Op> {
         });
     }
     if w.fits(0xffe0_fc00, 0x9ac0_0800) {
-        return Some(Op::Divide { rd, rn, rm });
+        return Some(A64Op::Divide { rd, rn, rm });
     }
     if w.fits(0x7fe0_0c00, 0x1a80_0000) {
-        return Some(Op::Select {
+        return Some(A64Op::Select {
             size,
             rd,
             rn,
@@ -395,16 +395,16 @@ fn registers(w: Word) -> Option<Op> {
     // One more than zero, unless the condition holds: the opposite of what is meant.
     if w.fits(0x7fff_0fe0, 0x1a9f_07e0) {
         let condition = Word(w.0 ^ 1 << 12).condition(12)?;
-        return Some(Op::Set { rd, condition });
+        return Some(A64Op::Set { rd, condition });
     }
     None
 }
 
 /// Instructions on whole vectors.
-fn vector(w: Word) -> Option<Op> {
+fn vector(w: Word) -> Option<A64Op> {
     let (rd, rn, rm) = (w.rd(), w.rn(), w.rm());
     if w.fits(0xffe0_9c00, 0x4e00_0000) {
-        return Some(Op::Table {
+        return Some(A64Op::Table {
             rd,
             rn,
             rm,
@@ -418,7 +418,7 @@ fn vector(w: Word) -> Option<Op> {
             3 => Network::Zip,
             _ => return None,
         };
-        return Some(Op::Network {
+        return Some(A64Op::Network {
             network,
             element: 1 << w.bits(22, 2),
             second: w.is(14),
@@ -429,7 +429,7 @@ fn vector(w: Word) -> Option<Op> {
     }
     if w.fits(0xffe0_8400, 0x6e00_0000) {
         let from = w.bits(11, 4) as usize;
-        return Some(Op::Extract { rd, rn, rm, from });
+        return Some(A64Op::Extract { rd, rn, rm, from });
     }
     if w.fits(0x9fe0_8400, 0x0e00_0400) {
         return copy(w);
@@ -441,7 +441,7 @@ fn vector(w: Word) -> Option<Op> {
     ] {
         let element = 1 << w.bits(22, 2);
         if w.fits(0xff3f_fc00, value) {
-            return (element <= widest).then_some(Op::Reverse {
+            return (element <= widest).then_some(A64Op::Reverse {
                 rd,
                 rn,
                 element,
@@ -456,7 +456,7 @@ fn vector(w: Word) -> Option<Op> {
         _ => None,
     };
     if let Some(operation) = operation {
-        return Some(Op::VectorLogic {
+        return Some(A64Op::VectorLogic {
             operation,
             rd,
             rn,
@@ -465,13 +465,13 @@ fn vector(w: Word) -> Option<Op> {
     }
     if w.fits(0xdff8_0c00, 0x4f00_0400) {
         let bytes = spread(w)?;
-        return Some(Op::VectorImmediate { rd, bytes });
+        return Some(A64Op::VectorImmediate { rd, bytes });
     }
     None
 }
 
 /// Elements from and to anywhere.
-fn copy(w: Word) -> Option<Op> {
+fn copy(w: Word) -> Option<A64Op> {
     let (rd, rn) = (w.rd(), w.rn());
     let (place, kind) = (w.bits(16, 5), w.bits(11, 4));
     let element = 1usize << place.trailing_zeros();
@@ -481,26 +481,26 @@ fn copy(w: Word) -> Option<Op> {
     let at = place as usize / (2 * element);
     let whole = w.is(30);
     match (w.is(29), kind) {
-        (false, 0b0000) if whole => Some(Op::DuplicateElement {
+        (false, 0b0000) if whole => Some(A64Op::DuplicateElement {
             rd,
             rn,
             element,
             at,
         }),
-        (false, 0b0001) if whole => Some(Op::DuplicateGeneral { rd, rn, element }),
-        (false, 0b0011) if whole => Some(Op::InsertGeneral {
+        (false, 0b0001) if whole => Some(A64Op::DuplicateGeneral { rd, rn, element }),
+        (false, 0b0011) if whole => Some(A64Op::InsertGeneral {
             rd,
             rn,
             element,
             at,
         }),
-        (false, 0b0111) if whole == (element == 8) => Some(Op::ElementToGeneral {
+        (false, 0b0111) if whole == (element == 8) => Some(A64Op::ElementToGeneral {
             rd,
             rn,
             element,
             at,
         }),
-        (true, from) if whole => Some(Op::InsertElement {
+        (true, from) if whole => Some(A64Op::InsertElement {
             rd,
             rn,
             element,

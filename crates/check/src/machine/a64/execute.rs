@@ -3,25 +3,25 @@
 use super::super::flags::{Cause, Condition, Flags};
 use super::super::lanes::{Bitwise, bitwise, picked};
 use super::super::values::{bytes_of, low};
-use super::op::{Address, Data, Extend, Network, Op, Register};
-use super::{LINK, Machine, Next, STACK};
+use super::op::{A64Op, Address, Data, Extend, Network, Register};
+use super::{CodeRun, LINK, Next, STACK};
 use crate::label::Label;
-use crate::memory::Lanes;
+use crate::memory::CarriedLabels;
 use crate::symbol::Symbol;
-use crate::value::{self, Number, Pointer, Region, Value};
+use crate::value::{self, Area, Number, Pointer, Value};
 use crate::violation::{Kind, Stop};
 
-impl Machine<'_> {
+impl CodeRun<'_> {
     /// Executes an instruction.
-    pub(crate) fn execute_a64(&mut self, at: i64, op: Op) -> Result<Next, Stop> {
+    pub(crate) fn execute_a64(&mut self, at: i64, op: A64Op) -> Result<Next, Stop> {
         match op {
-            Op::Branch(by) => return Ok(Next::Jump(at + by)),
-            Op::BranchIf(condition, by) => {
+            A64Op::Branch(by) => return Ok(Next::Jump(at + by)),
+            A64Op::BranchIf(condition, by) => {
                 let (holds, cause) = self.condition(condition)?;
                 self.assume(cause, holds);
                 return Ok(if holds { Next::Jump(at + by) } else { Next::Go });
             }
-            Op::BranchZero { size, rt, zero, by } => {
+            A64Op::BranchZero { size, rt, zero, by } => {
                 let value = self.read(rt);
                 let with_zero = self.with_zero(value, size)?;
                 let flags = std::mem::replace(&mut self.flags, with_zero);
@@ -35,12 +35,12 @@ impl Machine<'_> {
                 self.assume(cause, holds);
                 return Ok(if holds { Next::Jump(at + by) } else { Next::Go });
             }
-            Op::Call(register) => {
+            A64Op::Call(register) => {
                 let target = self.read(register);
                 self.call_function(target)?;
                 self.general[LINK] = Value::Undefined;
             }
-            Op::Return => {
+            A64Op::Return => {
                 let is_caller = matches!(self.general[LINK], Value::Return);
                 if !is_caller || !self.memory.is_at_entry(self.pointer(STACK)?.offset) {
                     let what = "a return that does not go back to the caller as it came";
@@ -48,9 +48,9 @@ impl Machine<'_> {
                 }
                 return Ok(Next::Done);
             }
-            Op::Trap => return Err(Kind::System.into()),
-            Op::Nothing => {}
-            Op::Load {
+            A64Op::Trap => return Err(Kind::System.into()),
+            A64Op::Nothing => {}
+            A64Op::Load {
                 data,
                 size,
                 rt,
@@ -58,13 +58,13 @@ impl Machine<'_> {
             } => self.access(at, address, |machine, from| {
                 machine.load(data, size, rt, from)
             })?,
-            Op::Store {
+            A64Op::Store {
                 data,
                 size,
                 rt,
                 address,
             } => self.access(at, address, |machine, to| machine.store(data, size, rt, to))?,
-            Op::LoadPair {
+            A64Op::LoadPair {
                 data,
                 size,
                 rt,
@@ -73,7 +73,7 @@ impl Machine<'_> {
                 machine.load(data, size, rt[0], from)?;
                 machine.load(data, size, rt[1], behind(from, size))
             })?,
-            Op::StorePair {
+            A64Op::StorePair {
                 data,
                 size,
                 rt,
@@ -82,7 +82,7 @@ impl Machine<'_> {
                 machine.store(data, size, rt[0], to)?;
                 machine.store(data, size, rt[1], behind(to, size))
             })?,
-            Op::CompareImmediate { size, rn, with } => {
+            A64Op::CompareImmediate { size, rn, with } => {
                 // There, 31 is the stack pointer.
                 if rn == STACK {
                     return Err(Stop::unknown());
@@ -90,10 +90,10 @@ impl Machine<'_> {
                 let with = Value::known(with);
                 self.flags = self.compared(self.read(rn), with, size)?;
             }
-            Op::Compare { size, rn, rm } => {
+            A64Op::Compare { size, rn, rm } => {
                 self.flags = self.compared(self.read(rn), self.read(rm), size)?;
             }
-            Op::Test { size, rn, with } => {
+            A64Op::Test { size, rn, with } => {
                 let value = self.combined_with(Bitwise::And, self.read(rn), with)?;
                 self.flags = match value {
                     Value::Truth(bit, symbol) => Flags::Truth(bit, symbol),
@@ -235,9 +235,9 @@ impl Machine<'_> {
     }
 
     /// Executes an instruction on general registers.
-    fn in_registers(&mut self, at: i64, op: Op) -> Result<(), Stop> {
+    fn in_registers(&mut self, at: i64, op: A64Op) -> Result<(), Stop> {
         let (rd, value, size) = match op {
-            Op::MoveWide {
+            A64Op::MoveWide {
                 size,
                 rd,
                 bits,
@@ -254,14 +254,14 @@ impl Machine<'_> {
                 let all = low(old & !(0xffff << shift) | bits << shift, size);
                 (rd, self.constant(all), size)
             }
-            Op::AddImmediate { size, rd, rn, by } => {
+            A64Op::AddImmediate { size, rd, rn, by } => {
                 let a = self.general[rn];
                 self.narrow(&[a], size)?;
                 let sum = self.plus(a, Value::known(by as u64))?;
                 let sum = self.shortened(sum, size)?;
                 return self.set_general(rd, sum);
             }
-            Op::AddShifted {
+            A64Op::AddShifted {
                 size,
                 rd,
                 rn,
@@ -277,7 +277,7 @@ impl Machine<'_> {
                 }
                 (rd, self.plus(a, b)?, size)
             }
-            Op::AddExtended {
+            A64Op::AddExtended {
                 rd,
                 rn,
                 rm,
@@ -288,7 +288,7 @@ impl Machine<'_> {
                 let sum = self.plus(self.general[rn], b)?;
                 return self.set_general(rd, sum);
             }
-            Op::Logic {
+            A64Op::Logic {
                 operation: Bitwise::Or,
                 size,
                 rd,
@@ -301,7 +301,7 @@ impl Machine<'_> {
                 }
                 (rd, value, size)
             }
-            Op::Logic {
+            A64Op::Logic {
                 operation,
                 size,
                 rd,
@@ -312,14 +312,14 @@ impl Machine<'_> {
                 self.combined(operation, self.read(rn), self.read(rm))?,
                 size,
             ),
-            Op::LogicImmediate {
+            A64Op::LogicImmediate {
                 operation: Bitwise::Or,
                 size,
                 rd,
                 rn: STACK,
                 with,
             } => (rd, self.constant(with), size),
-            Op::LogicImmediate {
+            A64Op::LogicImmediate {
                 operation,
                 size,
                 rd,
@@ -330,7 +330,7 @@ impl Machine<'_> {
                 self.combined_with(operation, self.read(rn), with)?,
                 size,
             ),
-            Op::Bits {
+            A64Op::Bits {
                 size,
                 rd,
                 rn,
@@ -341,7 +341,7 @@ impl Machine<'_> {
                 let value = self.bits_of(self.read(rn), size, rotate, last, signed)?;
                 (rd, value, size)
             }
-            Op::Multiply {
+            A64Op::Multiply {
                 size,
                 rd,
                 rn,
@@ -357,11 +357,11 @@ impl Machine<'_> {
                 }
                 (rd, self.plus(c, product)?, size)
             }
-            Op::Divide { rd, rn, rm } => {
+            A64Op::Divide { rd, rn, rm } => {
                 let (a, b) = (self.known(self.read(rn))?, self.known(self.read(rm))?);
                 (rd, Value::known(a.checked_div(b).unwrap_or(0)), 8)
             }
-            Op::Select {
+            A64Op::Select {
                 size,
                 rd,
                 rn,
@@ -371,13 +371,13 @@ impl Machine<'_> {
                 let value = self.chosen(condition, self.read(rn), self.read(rm))?;
                 (rd, value, size)
             }
-            Op::Set { rd, condition } => {
+            A64Op::Set { rd, condition } => {
                 let (holds, cause): (bool, Cause) = self.condition(condition)?;
                 let symbol = self.truth(cause);
                 (rd, Value::Truth(holds, symbol), 8)
             }
-            Op::Place { rd, by } => (rd, place(at + by), 8),
-            Op::ElementToGeneral {
+            A64Op::Place { rd, by } => (rd, place(at + by), 8),
+            A64Op::ElementToGeneral {
                 rd,
                 rn,
                 element,
@@ -387,7 +387,7 @@ impl Machine<'_> {
                 let from = &self.vectors[rn][at * element..];
                 bytes[..element].copy_from_slice(&from[..element]);
                 let number = None;
-                (rd, Value::Data(value::Data { bytes, number }), 8)
+                (rd, Value::Data(value::IndexedBytes { bytes, number }), 8)
             }
             _ => return Err(Stop::unknown()),
         };
@@ -448,9 +448,9 @@ impl Machine<'_> {
     }
 
     /// Executes an instruction on vectors; whether it is one.
-    fn in_vectors(&mut self, op: Op) -> Result<bool, Stop> {
+    fn in_vectors(&mut self, op: A64Op) -> Result<bool, Stop> {
         let (rd, lanes) = match op {
-            Op::Table { rd, rn, rm, count } => {
+            A64Op::Table { rd, rn, rm, count } => {
                 let mut lanes = [Label::ZERO; 16];
                 for (lane, by) in lanes.iter_mut().zip(self.vectors[rm]) {
                     let by = by.as_literal().ok_or_else(super::super::lanes::on_data)?;
@@ -461,7 +461,7 @@ impl Machine<'_> {
                 }
                 (rd, lanes)
             }
-            Op::Network {
+            A64Op::Network {
                 network,
                 element,
                 second,
@@ -481,11 +481,11 @@ impl Machine<'_> {
                 };
                 (rd, picked(&self.vectors[rn], &self.vectors[rm], pick))
             }
-            Op::Extract { rd, rn, rm, from } => {
+            A64Op::Extract { rd, rn, rm, from } => {
                 let pick = |at: usize| at + from;
                 (rd, picked(&self.vectors[rn], &self.vectors[rm], pick))
             }
-            Op::Reverse {
+            A64Op::Reverse {
                 rd,
                 rn,
                 element,
@@ -498,7 +498,7 @@ impl Machine<'_> {
                 };
                 (rd, std::array::from_fn(turned))
             }
-            Op::DuplicateElement {
+            A64Op::DuplicateElement {
                 rd,
                 rn,
                 element,
@@ -510,11 +510,11 @@ impl Machine<'_> {
                     std::array::from_fn(|byte| from[at * element + byte % element]),
                 )
             }
-            Op::DuplicateGeneral { rd, rn, element } => {
+            A64Op::DuplicateGeneral { rd, rn, element } => {
                 let from = bytes_of(self.read(rn))?;
                 (rd, std::array::from_fn(|byte| from[byte % element]))
             }
-            Op::InsertGeneral {
+            A64Op::InsertGeneral {
                 rd,
                 rn,
                 element,
@@ -525,7 +525,7 @@ impl Machine<'_> {
                 lanes[at * element..][..element].copy_from_slice(&from[..element]);
                 (rd, lanes)
             }
-            Op::InsertElement {
+            A64Op::InsertElement {
                 rd,
                 rn,
                 element,
@@ -538,13 +538,13 @@ impl Machine<'_> {
                     .copy_from_slice(&source[from * element..][..element]);
                 (rd, lanes)
             }
-            Op::VectorLogic {
+            A64Op::VectorLogic {
                 operation,
                 rd,
                 rn,
                 rm,
             } => {
-                let (a, b): (Lanes, Lanes) = (self.vectors[rn], self.vectors[rm]);
+                let (a, b): (CarriedLabels, CarriedLabels) = (self.vectors[rn], self.vectors[rm]);
                 let mut lanes = [Label::ZERO; 16];
                 for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
                     *lane = match (rn == rm, operation) {
@@ -555,7 +555,7 @@ impl Machine<'_> {
                 }
                 (rd, lanes)
             }
-            Op::VectorImmediate { rd, bytes } => (rd, bytes.map(Label::literal)),
+            A64Op::VectorImmediate { rd, bytes } => (rd, bytes.map(Label::literal)),
             _ => return Ok(false),
         };
         self.vectors[rd] = lanes;
@@ -577,7 +577,7 @@ fn behind(at: Pointer, bytes: usize) -> Pointer {
 /// A place in the code.
 fn place(offset: i64) -> Value {
     Value::Pointer(Pointer {
-        region: Region::Code,
+        region: Area::Code,
         offset,
         sum: Symbol::KNOWN,
     })

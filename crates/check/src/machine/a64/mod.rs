@@ -4,10 +4,10 @@ mod decode;
 mod execute;
 mod op;
 
-use super::{Convention, Machine, Next};
+use super::{CodeRun, Convention, Next};
 use crate::violation::{Kind, Stop};
 use decode::decode;
-use op::{Address, Op};
+use op::{A64Op, Address};
 
 /// Bytes of an instruction.
 pub(super) const LENGTH: i64 = 4;
@@ -39,7 +39,7 @@ pub(super) const CONVENTION: Convention = Convention {
 };
 
 /// Words of a piece of code.
-pub(crate) struct Program<'a> {
+pub(crate) struct A64Code<'a> {
     code: &'a [u8],
     /// Whether an instruction was decoded, by word.
     seen: Vec<bool>,
@@ -47,7 +47,7 @@ pub(crate) struct Program<'a> {
     constant: Vec<bool>,
 }
 
-impl<'a> Program<'a> {
+impl<'a> A64Code<'a> {
     pub(crate) fn new(code: &'a [u8]) -> Self {
         let words = code.len() / 4;
         let mut program = Self {
@@ -58,7 +58,7 @@ impl<'a> Program<'a> {
         // Up to the end of each function there is nothing but instructions; what is behind them is
         // read as some as well, of which only loads of constants before them matter.
         for at in (0..code.len() as i64).step_by(4) {
-            if let Some(Op::Load {
+            if let Some(A64Op::Load {
                 size,
                 address: Address::Literal(by),
                 ..
@@ -104,11 +104,11 @@ impl<'a> Program<'a> {
                 Err(Stop::NotUnderstood(_) | Stop::Limit(_)) => continue,
             };
             match op {
-                Op::Branch(by) => open.push(at + by),
-                Op::BranchIf(_, by) | Op::BranchZero { by, .. } => {
+                A64Op::Branch(by) => open.push(at + by),
+                A64Op::BranchIf(_, by) | A64Op::BranchZero { by, .. } => {
                     open.extend([at + by, at + LENGTH]);
                 }
-                Op::Return | Op::Trap => {}
+                A64Op::Return | A64Op::Trap => {}
                 _ => open.push(at + LENGTH),
             }
         }
@@ -120,7 +120,7 @@ impl<'a> Program<'a> {
         seen.filter(|(_, seen)| **seen).map(|(at, _)| 4 * at)
     }
 
-    pub(crate) fn get(&mut self, at: i64) -> Result<Op, Stop> {
+    pub(crate) fn get(&mut self, at: i64) -> Result<A64Op, Stop> {
         let missing = || Stop::from(Kind::NoCode { offset: at });
         let word = self.word(at).ok_or_else(missing)?;
         let place = (at / 4) as usize;

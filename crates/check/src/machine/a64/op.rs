@@ -53,7 +53,7 @@ pub(crate) enum Network {
 
 /// An instruction. `size` is of registers, in bytes: 4 or 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Op {
+pub(crate) enum A64Op {
     MoveWide {
         size: usize,
         rd: Register,

@@ -2,7 +2,7 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
-use super::super::Machine;
+use super::super::CodeRun;
 use super::super::flags::Flags;
 use super::super::lanes::Bitwise;
 use super::super::values::{low, signed};
@@ -15,7 +15,7 @@ const fn counted(bits: u64, size: usize) -> u32 {
     (bits & if size == 8 { 63 } else { 31 }) as u32
 }
 
-impl Machine<'_> {
+impl CodeRun<'_> {
     /// Executes an instruction of this kind; whether it is one.
     pub(super) fn integer(&mut self, i: &Instruction) -> Result<bool, Stop> {
         match i.mnemonic() {

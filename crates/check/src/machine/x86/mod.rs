@@ -9,9 +9,9 @@ use iced_x86::{
 };
 
 use super::flags::Condition;
-use super::{Convention, Machine, Next};
+use super::{CodeRun, Convention, Next};
 use crate::symbol::Symbol;
-use crate::value::{Pointer, Region, Value};
+use crate::value::{Area, Pointer, Value};
 use crate::violation::{Kind, Stop};
 
 const RAX: usize = 0;
@@ -42,7 +42,7 @@ pub(super) const CONVENTION: Convention = Convention {
 const INSIDE: u32 = u32::MAX;
 
 /// Instructions of a piece of code, decoded once.
-pub(crate) struct Program<'a> {
+pub(crate) struct X86Code<'a> {
     code: &'a [u8],
     /// One more than the place in `known` of what begins at each byte; 0 if not decoded yet, and
     /// [`INSIDE`] if an instruction has begun before it.
@@ -55,7 +55,7 @@ pub(crate) struct Program<'a> {
     pub(super) astray: Option<i64>,
 }
 
-impl<'a> Program<'a> {
+impl<'a> X86Code<'a> {
     pub(crate) fn new(code: &'a [u8], entries: &[usize]) -> Self {
         let mut in_order = vec![false; code.len()];
         for entry in entries {
@@ -154,7 +154,7 @@ impl<'a> Program<'a> {
     }
 }
 
-impl Machine<'_> {
+impl CodeRun<'_> {
     /// Executes an instruction.
     pub(crate) fn execute_x86(&mut self, i: &Instruction) -> Result<Next, Stop> {
         match i.mnemonic() {
@@ -203,7 +203,7 @@ impl Machine<'_> {
                 return Err(Stop::unknown());
             }
             return Ok(Value::Pointer(Pointer {
-                region: Region::Code,
+                region: Area::Code,
                 offset: i.ip_rel_memory_address() as i64,
                 sum: Symbol::KNOWN,
             }));

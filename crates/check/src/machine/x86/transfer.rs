@@ -2,12 +2,12 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
-use super::super::{Machine, Next};
+use super::super::{CodeRun, Next};
 use super::{RSP, general, is_plain_return};
-use crate::value::{Pointer, Region, Value};
+use crate::value::{Area, Pointer, Value};
 use crate::violation::{Kind, Stop};
 
-impl Machine<'_> {
+impl CodeRun<'_> {
     pub(super) fn transfer(&mut self, i: &Instruction) -> Result<Next, Stop> {
         match i.mnemonic() {
             Mnemonic::Jmp if i.op0_kind() == OpKind::NearBranch64 => {
@@ -40,7 +40,7 @@ impl Machine<'_> {
             }
             Mnemonic::Ret if is_plain_return(i.code()) => {
                 let at = self.pointer(RSP)?;
-                if at.region != Region::Stack || !self.memory.is_at_entry(at.offset) {
+                if at.region != Area::Stack || !self.memory.is_at_entry(at.offset) {
                     return Err(Kind::Stack {
                         what: "a return with a frame",
                     }

@@ -2,13 +2,13 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
-use super::super::Machine;
+use super::super::CodeRun;
 use super::super::lanes::{Bitwise, bitwise, interleaved, on_data, picked};
 use super::super::values::bytes_of;
 use super::{is_legacy, sized};
 use crate::label::Label;
-use crate::memory::Lanes;
-use crate::value::{Data, Value};
+use crate::memory::CarriedLabels;
+use crate::value::{IndexedBytes, Value};
 use crate::violation::Stop;
 
 fn xmm(register: Register) -> Result<usize, Stop> {
@@ -19,7 +19,7 @@ fn xmm(register: Register) -> Result<usize, Stop> {
     }
 }
 
-impl Machine<'_> {
+impl CodeRun<'_> {
     /// Executes an instruction of this kind; whether it is one.
     pub(super) fn vector(&mut self, i: &Instruction) -> Result<bool, Stop> {
         use Mnemonic as M;
@@ -189,13 +189,13 @@ impl Machine<'_> {
     }
 
     /// The operand that is written becomes a vector.
-    fn set_vector(&mut self, i: &Instruction, lanes: Lanes) -> Result<(), Stop> {
+    fn set_vector(&mut self, i: &Instruction, lanes: CarriedLabels) -> Result<(), Stop> {
         self.vectors[xmm(i.op0_register())?] = lanes;
         Ok(())
     }
 
     /// A whole vector. In memory it must be aligned, as all old instructions demand but moves.
-    fn lanes(&mut self, i: &Instruction, operand: u32) -> Result<Lanes, Stop> {
+    fn lanes(&mut self, i: &Instruction, operand: u32) -> Result<CarriedLabels, Stop> {
         match i.op_kind(operand) {
             OpKind::Register => Ok(self.vectors[xmm(i.op_register(operand))?]),
             OpKind::Memory if i.memory_size().size() == 16 => {
@@ -262,7 +262,7 @@ impl Machine<'_> {
     fn move_to_general(&mut self, i: &Instruction, from: &[Label]) -> Result<(), Stop> {
         let mut bytes = [Label::ZERO; 8];
         bytes[..from.len()].copy_from_slice(from);
-        let value = Value::Data(Data {
+        let value = Value::Data(IndexedBytes {
             bytes,
             number: None,
         });
@@ -284,7 +284,7 @@ impl Machine<'_> {
     fn shuffle(
         &mut self,
         i: &Instruction,
-        f: impl FnOnce(&Lanes, &Lanes, usize) -> Lanes,
+        f: impl FnOnce(&CarriedLabels, &CarriedLabels, usize) -> CarriedLabels,
     ) -> Result<(), Stop> {
         let (first, second) = Self::two(i);
         let (a, b) = (self.lanes(i, first)?, self.lanes(i, second)?);
@@ -302,7 +302,7 @@ impl Machine<'_> {
     fn permute(
         &mut self,
         i: &Instruction,
-        f: impl Fn(&Lanes, usize, usize) -> Label,
+        f: impl Fn(&CarriedLabels, usize, usize) -> Label,
     ) -> Result<(), Stop> {
         let a = self.lanes(i, 1)?;
         let by = usize::from(i.immediate8());

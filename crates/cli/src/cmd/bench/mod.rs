@@ -160,7 +160,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
     };
     if args.first {
         let input = args.file.as_deref().map(Input::open).transpose()?;
-        let options = first::Options {
+        let options = first::TemplateOptions {
             vary: &args.vary,
             filter: &args.filter,
             views: args.views.policy(),
@@ -212,14 +212,14 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
                     return Err(Failure::Usage(message));
                 }
             }
-            let options = program::Options {
+            let options = program::ProgramOptions {
                 sources: &args.input,
                 views: args.views.policy(),
                 code,
             };
-            let measured = program::run(&input, &options, &effort, &mut out)?;
+            let line = program::run(&input, &options, &effort, &mut out)?;
             if let Some(file) = &mut json {
-                file.write(&measured.json)?;
+                file.write(&line)?;
             }
             return Ok(0);
         }

@@ -23,7 +23,7 @@ use crate::stages::{self, lower};
 use crate::views::notes;
 
 /// How the program is run.
-pub(super) struct Options<'a> {
+pub(super) struct ProgramOptions<'a> {
     /// Where inputs come from.
     pub(super) sources: &'a [String],
     /// Whether what could be a view is written.
@@ -32,20 +32,15 @@ pub(super) struct Options<'a> {
     pub(super) code: Code,
 }
 
-/// What `--save` writes.
-pub(super) struct Measured {
-    pub(super) json: String,
-}
-
-/// Checks, times and prints a program.
+/// Checks, times and prints a program, and gives what `--save` writes.
 pub(super) fn run(
     input: &Input,
-    options: &Options<'_>,
+    options: &ProgramOptions<'_>,
     effort: &Effort,
     out: &mut dyn Write,
-) -> Result<Measured, Failure> {
-    let program = stages::Program::parse(input)?;
-    let stages::Program::Graph(graph) = &program else {
+) -> Result<String, Failure> {
+    let program = stages::AnyProgram::parse(input)?;
+    let stages::AnyProgram::Graph(graph) = &program else {
         let message = format!(
             "a graph is timed, since it can be checked; this is a {}",
             program.stage()
@@ -104,9 +99,7 @@ pub(super) fn run(
     }
     writeln!(out, "{}", table::heading())?;
     writeln!(out, "{}", table::line(&moved, &outcome))?;
-    Ok(Measured {
-        json: format!("{}\n", outcome.to_json(graph.name())),
-    })
+    Ok(format!("{}\n", outcome.to_json(graph.name())))
 }
 
 /// Indices in no order within their axis, all else bits in no order.

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use super::File;
-use super::survey::{Kind, Survey};
+use super::survey::{GroupKind, Survey};
 use crate::failure::Failure;
 
 /// The name of the file of the n-th kind.
-pub(super) fn name(at: usize, kind: &Kind) -> String {
+pub(super) fn name(at: usize, kind: &GroupKind) -> String {
     format!("{:03}-{}.mv", at + 1, kind.first().program.graph.name())
 }
 

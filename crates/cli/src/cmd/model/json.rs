@@ -3,7 +3,7 @@
 use restride_import::{Role, TensorId};
 use serde_json::{Value, json};
 
-use super::survey::{Kind, Member, Survey};
+use super::survey::{GroupKind, Member, Survey};
 use super::{File, emit};
 
 /// The whole of it as one object.
@@ -46,7 +46,7 @@ pub(super) fn object(survey: &Survey, file: &File) -> Value {
         "hidden": hidden.collect::<Vec<_>>(),
         "total": {
             "groups": survey.groups(),
-            "moved": saturate(survey.total(Kind::moved)),
+            "moved": saturate(survey.total(GroupKind::moved)),
             "one_by_one": saturate(survey.total(|kind| kind.alone.moved)),
             "least": saturate(survey.total(|kind| kind.traffic().least())),
         },
@@ -54,7 +54,7 @@ pub(super) fn object(survey: &Survey, file: &File) -> Value {
     })
 }
 
-fn group(survey: &Survey, at: usize, kind: &Kind) -> Value {
+fn group(survey: &Survey, at: usize, kind: &GroupKind) -> Value {
     let traffic = kind.traffic();
     let mut object = json!({
         "file": emit::name(at, kind),

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use restride_import::{Model, Options, Sizes, Source};
+use restride_import::{ImportOptions, Model, ModelSource, Sizes};
 
 use crate::failure::Failure;
 use crate::source::printable;
@@ -72,8 +72,8 @@ impl File {
     }
 
     /// What was said on the command line.
-    fn options(&self) -> Result<Options, Failure> {
-        let mut options = Options::default();
+    fn options(&self) -> Result<ImportOptions, Failure> {
+        let mut options = ImportOptions::default();
         for text in &self.shape {
             let (name, sizes) = numbers(text, "shape")?;
             options.shape(name, sizes);
@@ -116,14 +116,14 @@ impl File {
         self.sizes_with(options)
     }
 
-    fn sizes_with(&self, options: Options) -> Result<(Model, Sizes), Failure> {
+    fn sizes_with(&self, options: ImportOptions) -> Result<(Model, Sizes), Failure> {
         let (source, model) = self.read(&options)?;
         let sizes = Sizes::of(source, &options, &model);
         Ok((model, sizes))
     }
 
-    fn read(&self, options: &Options) -> Result<(Source, Model), Failure> {
-        let source = Source::open(&self.file);
+    fn read(&self, options: &ImportOptions) -> Result<(ModelSource, Model), Failure> {
+        let source = ModelSource::open(&self.file);
         let read = source.and_then(|source| Ok((source.model(options)?, source)));
         read.map(|(model, source)| (source, model))
             .map_err(Failure::of_file(&self.file))

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use restride_graph::ViewPolicy;
-use restride_import::{Group, Program};
+use restride_import::{GroupProgram, NodeGroup};
 
-use super::survey::{Kind, Survey};
+use super::survey::{GroupKind, Survey};
 use super::text::{hidden, plural};
 use super::{File, runtime};
 use crate::failure::Failure;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut survey = Survey::of(model, &mut sizes, ViewPolicy::Copy)?;
     survey.sort();
     let mut stays: Vec<(usize, String)> = Vec::new();
-    let mut chosen: Vec<(usize, &Group, &Program)> = Vec::new();
+    let mut chosen: Vec<(usize, &NodeGroup, &GroupProgram)> = Vec::new();
     for (at, kind) in survey.kinds.iter().enumerate() {
         match why_not(&survey, kind, args.all) {
             Some(why) => stays.push((at, why)),
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     // As they come in the file.
     chosen.sort_by_key(|(_, group, _)| group.nodes.first().copied());
-    let groups: Vec<(&Group, &Program)> = chosen.iter().map(|&(_, g, p)| (g, p)).collect();
+    let groups: Vec<(&NodeGroup, &GroupProgram)> = chosen.iter().map(|&(_, g, p)| (g, p)).collect();
     let rewritten = sizes.source().rewrite(&survey.model, &groups);
     let rewritten = rewritten.map_err(Failure::of_file(args.file.path()))?;
     std::fs::write(&args.output, &rewritten.bytes).map_err(Failure::of_file(&args.output))?;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// Why the groups of a kind stay as they are.
-fn why_not(survey: &Survey, kind: &Kind, all: bool) -> Option<String> {
+fn why_not(survey: &Survey, kind: &GroupKind, all: bool) -> Option<String> {
     if let Err(why) = &kind.explanation {
         return Some(why.clone());
     }

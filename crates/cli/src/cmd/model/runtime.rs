@@ -2,15 +2,15 @@
 
 use restride_graph::{Op, TensorType, ViewPolicy};
 use restride_import::spell::Framework;
-use restride_import::{Model, Node};
+use restride_import::{Model, ModelNode};
 use restride_lower::plan::Answer;
 
-use super::survey::{Copied, FREE, Kind};
+use super::survey::{Copied, FREE, GroupKind};
 use crate::explanation::Explanation;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// Why a runtime is better left with the nodes of a kind.
-pub(super) fn has_better(model: &Model, kind: &Kind) -> Option<&'static str> {
+pub(super) fn has_better(model: &Model, kind: &GroupKind) -> Option<&'static str> {
     if !kind.is_better_together() {
         return Some("nothing would be gained");
     }
@@ -39,7 +39,7 @@ const SAVED_CALL: u128 = 8 << 10;
 const BLACK_BOX: u128 = 192 << 10;
 
 /// Why OpenVINO is better left with the nodes of a kind.
-fn kept_by_openvino(model: &Model, kind: &Kind) -> Option<&'static str> {
+fn kept_by_openvino(model: &Model, kind: &GroupKind) -> Option<&'static str> {
     let copies = kind.alone.copies.iter();
     let copies: Vec<&Copied> = copies.filter(|copy| !is_in_place(model, copy)).collect();
     let alone: u128 = copies.iter().map(|copy| copy.moved).sum();
@@ -64,7 +64,7 @@ fn is_in_place(model: &Model, copy: &Copied) -> bool {
     if !matches!(model.node(copy.node).op.as_str(), "Transpose" | "Gather") {
         return false;
     }
-    let program = Program::Graph(copy.graph.clone());
+    let program = AnyProgram::Graph(copy.graph.clone());
     let Ok(explanation) = Explanation::of(&program, ViewPolicy::Any) else {
         return false;
     };
@@ -89,41 +89,22 @@ fn is_in_place(model: &Model, copy: &Copied) -> bool {
 }
 
 /// What a runtime makes of blocks of channels, and may write in another order for nothing more.
-const BLOCKS: [&str; 10] = [
-    "Conv",
-    "FusedConv",
-    "Convolution",
-    "GroupConvolution",
-    "MaxPool",
-    "AveragePool",
-    "AvgPool",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "BatchNormalization",
-];
+const BLOCKS: &str = "Conv FusedConv Convolution GroupConvolution MaxPool AveragePool AvgPool \
+    GlobalAveragePool GlobalMaxPool BatchNormalization";
 
 /// What leaves them blocks.
-const KEEP_BLOCKS: [&str; 13] = [
-    "Add",
-    "Clamp",
-    "Clip",
-    "Elu",
-    "HSwish",
-    "HardSigmoid",
-    "LeakyRelu",
-    "Mul",
-    "Multiply",
-    "PRelu",
-    "Relu",
-    "Sigmoid",
-    "Tanh",
-];
+const KEEP_BLOCKS: &str =
+    "Add Clamp Clip Elu HSwish HardSigmoid LeakyRelu Mul Multiply PRelu Relu Sigmoid Tanh";
+
+fn is_in(names: &str, op: &str) -> bool {
+    names.split(' ').any(|name| name == op)
+}
 
 /// How many of those are looked through.
 const MOST_BETWEEN: usize = 4;
 
 /// Of a kind that copies in a Transpose alone, what else the runtime makes that a part of.
-fn part_of_another(model: &Model, kind: &Kind) -> Option<&'static str> {
+fn part_of_another(model: &Model, kind: &GroupKind) -> Option<&'static str> {
     let [copy] = kind.alone.copies.as_slice() else {
         return None;
     };
@@ -138,7 +119,8 @@ fn part_of_another(model: &Model, kind: &Kind) -> Option<&'static str> {
         .by_ref()
         .filter(|node| node.inputs.contains(&made))
         .peekable();
-    let is_product = |node: &Node| matches!(node.op.as_str(), "MatMul" | "Gemm" | "FusedMatMul");
+    let is_product =
+        |node: &ModelNode| matches!(node.op.as_str(), "MatMul" | "Gemm" | "FusedMatMul");
     if readers.peek().is_some() && readers.all(is_product) {
         return Some("the runtime makes it a part of what reads it");
     }
@@ -177,8 +159,8 @@ fn writes_channels_last(model: &Model, copy: &Copied, free: &[&str]) -> bool {
         let maker = model.node(maker);
         from = maker.inputs.first().copied().flatten();
         match maker.op.as_str() {
-            op if BLOCKS.contains(&op) => return true,
-            op if KEEP_BLOCKS.contains(&op) => {}
+            op if is_in(BLOCKS, op) => return true,
+            op if is_in(KEEP_BLOCKS, op) => {}
             op if free.contains(&op) && from.is_some_and(|it| channels(it) == channels(tensor)) => {
             }
             _ => return false,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use restride_graph::{Graph, TensorType, ViewPolicy};
 use restride_import::{
-    Bound, Dimension, Group, Model, Node, NodeId, Program as Imported, Role, Sizes, Unknown,
+    Bound, Dimension, GroupProgram, Model, ModelNode, NodeGroup, NodeId, Role, Sizes, Unknown,
 };
 use restride_loops::{Kernel, Stmt};
 use restride_lower::Traffic;
@@ -14,12 +14,12 @@ use crate::explanation::Explanation;
 use crate::failure::Failure;
 use crate::say::Progress;
 use crate::source::printable;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// A model with its groups, equal ones together.
 pub(super) struct Survey {
     pub(super) model: Model,
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<GroupKind>,
     /// Nodes of movement that cannot be told ahead, each with the reason.
     pub(super) hidden: Vec<(NodeId, Unknown)>,
     pub(super) views: ViewPolicy,
@@ -28,7 +28,7 @@ pub(super) struct Survey {
 }
 
 /// Groups that are one program, but for names.
-pub(super) struct Kind {
+pub(super) struct GroupKind {
     /// The groups, in the order of the model.
     pub(super) members: Vec<Member>,
     /// The operators in the words of the model.
@@ -40,13 +40,13 @@ pub(super) struct Kind {
     /// What its nodes move when each runs by itself.
     pub(super) alone: Alone,
     /// Nanoseconds, if they were measured.
-    pub(super) times: Option<Times>,
+    pub(super) times: Option<GroupTimes>,
 }
 
 /// A group and its program.
 pub(super) struct Member {
-    pub(super) group: Group,
-    pub(super) program: Imported,
+    pub(super) group: NodeGroup,
+    pub(super) program: GroupProgram,
     /// The open sizes that it holds for one of only.
     pub(super) bound: Vec<Bound>,
 }
@@ -74,7 +74,7 @@ pub(super) struct Copied {
 
 /// Nanoseconds of one call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Times {
+pub(super) struct GroupTimes {
     /// As one program.
     pub(super) together: f64,
     /// Node by node, each compiled by itself.
@@ -111,7 +111,7 @@ const MOST_NAME: usize = 44;
 impl Survey {
     /// Compiles every group of a model.
     pub(super) fn of(model: Model, sizes: &mut Sizes, views: ViewPolicy) -> Result<Self, Failure> {
-        let mut kinds: Vec<Kind> = Vec::new();
+        let mut kinds: Vec<GroupKind> = Vec::new();
         let mut known: HashMap<(String, String, Vec<usize>), usize> = HashMap::new();
         let mut progress = Progress::begin();
         let groups = model.groups();
@@ -137,7 +137,7 @@ impl Survey {
                 continue;
             }
             known.insert(key, kinds.len());
-            kinds.push(Kind::of(&model, member, what, views));
+            kinds.push(GroupKind::of(&model, member, what, views));
         }
         let hidden = model.numbered().filter_map(|(id, node)| match &node.role {
             Role::Hidden(why) => Some((id, why.clone())),
@@ -175,7 +175,7 @@ impl Survey {
     }
 
     /// The kinds that are worth a line each, by number: the others cost nothing in any engine.
-    pub(super) fn busy(&self) -> impl Iterator<Item = (usize, &Kind)> {
+    pub(super) fn busy(&self) -> impl Iterator<Item = (usize, &GroupKind)> {
         let kinds = self.kinds.iter().enumerate();
         kinds.filter(|(_, kind)| !kind.is_idle())
     }
@@ -197,7 +197,7 @@ impl Survey {
     }
 
     /// The names of the open sizes for all of which a kind is one program.
-    pub(super) fn any<'a>(&'a self, kind: &'a Kind) -> impl Iterator<Item = &'a str> {
+    pub(super) fn any<'a>(&'a self, kind: &'a GroupKind) -> impl Iterator<Item = &'a str> {
         let bound = |at: usize| kind.first().bound.iter().any(|it| it.dimension == at);
         let all = self.dimensions.iter().enumerate();
         all.filter(move |(at, _)| !bound(*at))
@@ -284,7 +284,7 @@ impl Survey {
     /// A sum over all groups.
     pub(super) fn total<T: std::iter::Sum + std::ops::Mul<T, Output = T> + From<u32>>(
         &self,
-        of: impl Fn(&Kind) -> T,
+        of: impl Fn(&GroupKind) -> T,
     ) -> T {
         let kinds = self.kinds.iter();
         kinds
@@ -293,10 +293,10 @@ impl Survey {
     }
 }
 
-impl Kind {
+impl GroupKind {
     fn of(model: &Model, member: Member, what: String, views: ViewPolicy) -> Self {
         let alone = Alone::of(model, &member.group);
-        let program = Program::Graph(member.program.graph.clone());
+        let program = AnyProgram::Graph(member.program.graph.clone());
         let explanation =
             Explanation::of(&program, views).map_err(|error| error.message().to_owned());
         let answers = explanation
@@ -378,7 +378,7 @@ impl Kind {
     /// Where the first of its groups begins, by the model's own name; the end of a long one.
     pub(super) fn place(&self, model: &Model) -> String {
         let node = self.first().group.nodes.first().map(|&id| model.node(id));
-        let output = |node: &Node| {
+        let output = |node: &ModelNode| {
             let id = node.outputs.iter().flatten().next();
             id.map_or_else(String::new, |&id| model.tensor(id).name.clone())
         };
@@ -449,7 +449,7 @@ fn runs(kernel: &Kernel, body: &[Stmt], times: i128, long: &mut i128, short: &mu
 }
 
 impl Alone {
-    fn of(model: &Model, group: &Group) -> Self {
+    fn of(model: &Model, group: &NodeGroup) -> Self {
         let mut alone = Self::default();
         for &id in &group.nodes {
             if FREE.contains(&model.node(id).op.as_str()) {
@@ -458,7 +458,7 @@ impl Alone {
             let Ok(program) = model.node_program(id) else {
                 continue;
             };
-            let stages = Program::Graph(program.graph.clone());
+            let stages = AnyProgram::Graph(program.graph.clone());
             if let Ok(explanation) = Explanation::of(&stages, ViewPolicy::Copy) {
                 let moved = explanation.traffic.moved();
                 alone.moved += moved;
@@ -475,7 +475,7 @@ impl Alone {
 }
 
 /// The operators of a group in order, each run of one counted.
-fn words(model: &Model, group: &Group) -> String {
+fn words(model: &Model, group: &NodeGroup) -> String {
     counted(group.nodes.iter().map(|&id| model.node(id).op.as_str()))
 }
 

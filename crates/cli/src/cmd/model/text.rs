@@ -6,7 +6,7 @@ use restride_graph::ViewPolicy;
 use restride_import::{OpenSize, Role};
 
 use super::File;
-use super::survey::{Kind, MOST_CAUSES, Survey};
+use super::survey::{GroupKind, MOST_CAUSES, Survey};
 use crate::style::Style;
 
 /// Writes all of it.
@@ -103,7 +103,7 @@ fn counts(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
         write!(out, ", {unused} {are} read by nobody")?;
     }
     writeln!(out)?;
-    let views = |kind: &&Kind| kind.explanation.is_ok() && kind.passes() == 0;
+    let views = |kind: &&GroupKind| kind.explanation.is_ok() && kind.passes() == 0;
     let free: usize = survey
         .kinds
         .iter()
@@ -152,7 +152,7 @@ fn heading(timed: bool) -> Vec<String> {
     cells.into_iter().map(str::to_owned).collect()
 }
 
-fn row(survey: &Survey, at: usize, kind: &Kind, timed: bool) -> Vec<String> {
+fn row(survey: &Survey, at: usize, kind: &GroupKind, timed: bool) -> Vec<String> {
     let times = kind.members.len();
     let all = |bytes: u128| bytes_shown(bytes * times as u128);
     let mut cells = vec![
@@ -167,7 +167,7 @@ fn row(survey: &Survey, at: usize, kind: &Kind, timed: bool) -> Vec<String> {
         },
     ];
     if timed {
-        let time = |of: fn(&super::survey::Times) -> f64| match &kind.times {
+        let time = |of: fn(&super::survey::GroupTimes) -> f64| match &kind.times {
             Some(it) => time_shown(of(it) * times as f64),
             None => "-".into(),
         };
@@ -201,13 +201,13 @@ fn idle(survey: &Survey, timed: bool) -> Option<Vec<String>> {
 fn total(survey: &Survey, timed: bool) -> Vec<String> {
     let mut cells = vec![
         "all".to_owned(),
-        bytes_shown(survey.total(Kind::moved)),
+        bytes_shown(survey.total(GroupKind::moved)),
         bytes_shown(survey.total(|kind| kind.alone.moved)),
         bytes_shown(survey.total(|kind| kind.traffic().least())),
         survey.total(|kind| kind.passes() as u64).to_string(),
     ];
     if timed {
-        let time = |of: fn(&super::survey::Times) -> f64| {
+        let time = |of: fn(&super::survey::GroupTimes) -> f64| {
             time_shown(survey.total(|kind| kind.times.as_ref().map_or(0.0, of)))
         };
         cells.extend([time(|t| t.together), time(|t| t.alone), time(|t| t.memcpy)]);

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use restride_graph::{Graph, ViewPolicy};
 
-use super::survey::{Survey, Times};
+use super::survey::{GroupTimes, Survey};
 use crate::data::inputs::{counting, make};
-use crate::execute::{bind_with_contracts, input_buffers};
+use crate::execute::{bind, input_buffers};
 use crate::say::Progress;
 use crate::signature::Signature;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 use restride_bench::clock;
 
 /// How long one program is timed.
@@ -31,7 +31,7 @@ pub(super) fn measure(survey: &mut Survey) {
         });
         let written = kind.traffic().written;
         kind.times = match (together, alone) {
-            (Some(together), Some(alone)) => Some(Times {
+            (Some(together), Some(alone)) => Some(GroupTimes {
                 together,
                 alone,
                 memcpy: memcpy(usize::try_from(written).unwrap_or(0)),
@@ -43,7 +43,7 @@ pub(super) fn measure(survey: &mut Survey) {
 
 /// Nanoseconds of one call; none if it cannot be made.
 fn call(graph: &Graph, views: ViewPolicy) -> Option<f64> {
-    let program = Program::Graph(graph.clone());
+    let program = AnyProgram::Graph(graph.clone());
     let (kernel, _) = program.kernel(views).ok()?;
     if kernel.buffers.is_empty() {
         return Some(0.0);
@@ -53,7 +53,7 @@ fn call(graph: &Graph, views: ViewPolicy) -> Option<f64> {
     let inputs = inputs.map(|slot| make(&counting(slot), slot));
     let inputs: Vec<_> = inputs.collect::<Result<_, _>>().ok()?;
     let buffers = input_buffers(&signature, &inputs).ok()?;
-    let mut bound = bind_with_contracts(&kernel, &signature, buffers).ok()?;
+    let mut bound = bind(&kernel, &signature, buffers).ok()?;
     let times = clock::measure(TURN, |times| (0..times).try_for_each(|_| bound.run()));
     times.ok().map(|times| times.median)
 }

@@ -12,19 +12,19 @@ use restride_loops::Verified;
 use restride_lower::plan::Answer;
 
 use crate::data::inputs::{SOURCE_HELP, counting, inputs};
-use crate::execute::{bind_with_contracts, input_buffers};
+use crate::execute::{bind, input_buffers};
 use crate::explanation::Explanation;
 use crate::failure::Failure;
 use crate::listing::disassembly;
-use crate::native::Bound;
+use crate::native::BoundKernel;
 use crate::say::notice;
 use crate::signature::Signature;
 use crate::source::{INPUT_HELP, Input, printable};
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 use crate::views::{Views, notes};
 
 use page::Page;
-use walk::Walk;
+use walk::MemoryWalk;
 
 /// The arguments of `restride report`.
 #[derive(clap::Args)]
@@ -46,11 +46,11 @@ pub(crate) struct Args {
 /// Writes the page.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = Input::open(&args.file)?;
-    let program = Program::parse(&input)?;
+    let program = AnyProgram::parse(&input)?;
     let views = args.views.policy();
     let explanation = match &program {
-        Program::Kernel(_) => None,
-        Program::Graph(_) | Program::Canonical(_) => Some(Explanation::of(&program, views)?),
+        AnyProgram::Kernel(_) => None,
+        AnyProgram::Graph(_) | AnyProgram::Canonical(_) => Some(Explanation::of(&program, views)?),
     };
     let kernel = match &explanation {
         Some(explanation) => explanation.lowered.kernel.clone(),
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         write_views(&mut page, explanation, &signature);
     }
     lines(&mut page, &kernel, &walk);
-    match bind_with_contracts(&kernel, &signature, buffers) {
+    match bind(&kernel, &signature, buffers) {
         Ok(mut bound) => {
             code(&mut page, &kernel, &bound);
             if !args.no_times && !kernel.buffers.is_empty() {
@@ -89,17 +89,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn title(program: &Program, input: &Input) -> String {
+fn title(program: &AnyProgram, input: &Input) -> String {
     match program {
-        Program::Graph(graph) if graph.name() != "quick" => graph.name().to_owned(),
-        Program::Graph(_) => input.text().chars().take(120).collect(),
-        Program::Canonical(_) => "a canonical graph".into(),
-        Program::Kernel(kernel) => kernel.name.to_string(),
+        AnyProgram::Graph(graph) if graph.name() != "quick" => graph.name().to_owned(),
+        AnyProgram::Graph(_) => input.text().chars().take(120).collect(),
+        AnyProgram::Canonical(_) => "a canonical graph".into(),
+        AnyProgram::Kernel(kernel) => kernel.name.to_string(),
     }
 }
 
 /// What the program is at each stage, and why. The loops stand beside their code.
-fn stages(page: &mut Page, program: &Program, explanation: Option<&Explanation>) {
+fn stages(page: &mut Page, program: &AnyProgram, explanation: Option<&Explanation>) {
     page.section("stages", "Stages");
     let spelled = program.text();
     let Some(explanation) = explanation else {
@@ -126,7 +126,7 @@ fn stages(page: &mut Page, program: &Program, explanation: Option<&Explanation>)
     page.list(explanation.traffic.to_string().lines().map(str::to_owned));
 }
 
-fn memory(page: &mut Page, kernel: &Verified, walk: &Walk) {
+fn memory(page: &mut Page, kernel: &Verified, walk: &MemoryWalk) {
     page.section("memory", "Memory, in the order of the loops");
     if walk.cut {
         let moved = walk.touches.len();
@@ -155,7 +155,7 @@ fn write_views(page: &mut Page, explanation: &Explanation, signature: &Signature
     }
 }
 
-fn lines(page: &mut Page, kernel: &Verified, walk: &Walk) {
+fn lines(page: &mut Page, kernel: &Verified, walk: &MemoryWalk) {
     page.section("lines", "Cache lines");
     page.paragraph(
         "A visit is a turn to another line, counted element by element in the order of the boxes. \
@@ -175,7 +175,7 @@ fn lines(page: &mut Page, kernel: &Verified, walk: &Walk) {
 }
 
 /// Loops beside the code that was made from them, a phase at a time.
-fn code(page: &mut Page, kernel: &Verified, bound: &Bound) {
+fn code(page: &mut Page, kernel: &Verified, bound: &BoundKernel) {
     let native = bound.code();
     page.section("code", "Machine code");
     page.paragraph(&format!("{} bytes.", native.code_bytes()));
@@ -213,7 +213,7 @@ fn code(page: &mut Page, kernel: &Verified, bound: &Bound) {
     }
 }
 
-fn times(page: &mut Page, bound: &mut Bound) {
+fn times(page: &mut Page, bound: &mut BoundKernel) {
     page.section("times", "Times");
     match timing::time(bound) {
         None => page.paragraph("The call fails on these inputs."),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use restride_loops::{BufferId, Role, Verified};
 
 use super::page::escape;
-use super::walk::Walk;
+use super::walk::MemoryWalk;
 
 /// Cells of one buffer; larger buffers have more elements to a cell.
 const MAX_CELLS: i64 = 2048;
@@ -32,7 +32,7 @@ pub(super) struct LineUse {
 }
 
 /// One picture for every buffer that is touched, all on one scale.
-pub(super) fn pictures(kernel: &Verified, walk: &Walk) -> Vec<String> {
+pub(super) fn pictures(kernel: &Verified, walk: &MemoryWalk) -> Vec<String> {
     let touched = kernel
         .numbered()
         .filter(|(id, _)| !times(walk, *id).is_empty());
@@ -75,7 +75,7 @@ fn cell_bytes(len: i64, width: i64) -> i64 {
 }
 
 /// The use of cache lines, a row for every buffer that is touched.
-pub(super) fn line_use(kernel: &Verified, walk: &Walk) -> Vec<LineUse> {
+pub(super) fn line_use(kernel: &Verified, walk: &MemoryWalk) -> Vec<LineUse> {
     let rows = kernel.numbered().map(|(id, buffer)| {
         let times = times(walk, id);
         let width = buffer.width.bytes() as i64;
@@ -112,7 +112,7 @@ fn role(role: &Role) -> String {
 }
 
 /// When and where a buffer is touched.
-fn times(walk: &Walk, id: BufferId) -> Vec<(usize, i64)> {
+fn times(walk: &MemoryWalk, id: BufferId) -> Vec<(usize, i64)> {
     let touches = walk.touches.iter().enumerate();
     let places = touches.flat_map(|(time, touch)| {
         let places = [touch.src, Some(touch.dst)].into_iter().flatten();

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::Duration;
 
-use crate::native::Bound;
+use crate::native::BoundKernel;
 use restride_bench::clock::{measure, median};
 
 /// Rounds; kernel and memcpy take turns.
@@ -24,7 +24,7 @@ pub(super) struct Timing {
 }
 
 /// Times a call; nothing if it fails.
-pub(super) fn time(bound: &mut Bound) -> Option<Timing> {
+pub(super) fn time(bound: &mut BoundKernel) -> Option<Timing> {
     let bytes = bound.outputs().iter().map(Vec::len).sum();
     let from = vec![1u8; bytes];
     let mut to = vec![2u8; bytes];

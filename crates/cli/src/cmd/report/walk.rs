@@ -16,14 +16,14 @@ pub(super) struct Touch {
 }
 
 /// A walk, and whether it is the whole of it.
-pub(super) struct Walk {
+pub(super) struct MemoryWalk {
     pub(super) touches: Vec<Touch>,
     pub(super) cut: bool,
 }
 
 /// Walks a kernel, boxes in the order of their dimensions. Indices are read from the inputs, by
 /// number; those that the kernel computes itself count as 0.
-pub(super) fn walk(kernel: &Verified, inputs: &[Vec<u8>]) -> Walk {
+pub(super) fn walk(kernel: &Verified, inputs: &[Vec<u8>]) -> MemoryWalk {
     let mut walker = Walker {
         kernel,
         inputs,
@@ -34,7 +34,7 @@ pub(super) fn walk(kernel: &Verified, inputs: &[Vec<u8>]) -> Walk {
     for phase in &kernel.phases {
         walker.block(phase);
     }
-    Walk {
+    MemoryWalk {
         cut: walker.is_full(),
         touches: walker.touches,
     }

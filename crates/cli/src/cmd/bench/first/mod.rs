@@ -35,7 +35,7 @@ const STORED: &str = include_str!("templates.txt");
 const LARGE: usize = 64 << 10;
 
 /// How programs are run.
-pub(super) struct Options<'a> {
+pub(super) struct TemplateOptions<'a> {
     /// Variables of a program of one's own.
     pub(super) vary: &'a [Variable],
     /// Only templates whose name contains this.
@@ -49,7 +49,7 @@ pub(super) struct Options<'a> {
 /// Measures and prints; returns how many templates failed.
 pub(super) fn run(
     input: Option<&Input>,
-    options: &Options<'_>,
+    options: &TemplateOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<usize, Failure> {
     let (all, views) = match input {
@@ -80,7 +80,7 @@ pub(super) fn run(
     writeln!(out, "{}", heading())?;
     for varied in all.iter().filter(chosen) {
         let samples = samples(varied)?;
-        match Row::measure(varied, &samples, views, options.code) {
+        match TemplateRow::measure(varied, &samples, views, options.code) {
             Ok(row) => {
                 writeln!(out, "{}", row.line())?;
                 rows.push(row);
@@ -99,25 +99,25 @@ pub(super) fn run(
 }
 
 /// Nanoseconds.
-type Times = Vec<f64>;
+type Nanoseconds = Vec<f64>;
 
 /// The stages on the way of a new shape, as they are printed.
 const STAGES: [&str; 6] = ["graph", "canon", "plan", "loops", "verify", "leaves"];
 
 /// What was measured of one template.
-struct Row {
+struct TemplateRow {
     name: String,
     /// Of the largest outputs.
     bytes: usize,
-    new_shape: Times,
-    first_run: Times,
-    later_run: Times,
-    stages: [Times; STAGES.len()],
+    new_shape: Nanoseconds,
+    first_run: Nanoseconds,
+    later_run: Nanoseconds,
+    stages: [Nanoseconds; STAGES.len()],
     /// All first calls, from the shape on, and all later ones, where outputs are large.
     together: Option<(f64, f64)>,
 }
 
-impl Row {
+impl TemplateRow {
     fn measure(
         varied: &Varied,
         samples: &[Sample],
@@ -139,9 +139,9 @@ impl Row {
         let mut row = Self {
             name: varied.name.clone(),
             bytes: 0,
-            new_shape: Times::new(),
-            first_run: Times::new(),
-            later_run: Times::new(),
+            new_shape: Nanoseconds::new(),
+            first_run: Nanoseconds::new(),
+            later_run: Nanoseconds::new(),
             stages: Default::default(),
             together: None,
         };
@@ -204,7 +204,7 @@ impl Row {
         (views, planner): (ViewPolicy, &Planner),
         program: &restride::Program,
     ) -> Result<(), String> {
-        fn timed<T>(times: &mut Times, work: impl FnOnce() -> T) -> T {
+        fn timed<T>(times: &mut Nanoseconds, work: impl FnOnce() -> T) -> T {
             let start = Instant::now();
             let made = work();
             times.push(nanoseconds(start.elapsed()));
@@ -234,7 +234,7 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        let at = |times: &Times, part: usize| duration(quantile(times, part));
+        let at = |times: &Nanoseconds, part: usize| duration(quantile(times, part));
         let over = self.over_later();
         let over = over.map_or("-".into(), |n| format!("{n:.2}"));
         let mut line = format!(
@@ -267,16 +267,16 @@ fn heading() -> String {
 }
 
 /// All templates together.
-fn together(rows: &[Row]) -> String {
-    let of = |times: fn(&Row) -> &Times, part: usize| {
-        let all: Times = rows.iter().flat_map(times).copied().collect();
+fn together(rows: &[TemplateRow]) -> String {
+    let of = |times: fn(&TemplateRow) -> &Nanoseconds, part: usize| {
+        let all: Nanoseconds = rows.iter().flat_map(times).copied().collect();
         duration(quantile(&all, part))
     };
-    let medians: Times = rows
+    let medians: Nanoseconds = rows
         .iter()
         .map(|row| quantile(&row.new_shape, 50))
         .collect();
-    let over = geometric_mean(rows.iter().filter_map(Row::over_later));
+    let over = geometric_mean(rows.iter().filter_map(TemplateRow::over_later));
     let sums = rows.iter().filter_map(|row| row.together);
     let (firsts, laters) = sums.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
     format!(
@@ -296,7 +296,7 @@ fn nanoseconds(time: Duration) -> f64 {
 }
 
 /// The value that so many in a hundred do not exceed; 0 of nothing.
-fn quantile(times: &Times, part: usize) -> f64 {
+fn quantile(times: &Nanoseconds, part: usize) -> f64 {
     let mut sorted = times.clone();
     sorted.sort_by(f64::total_cmp);
     let at = sorted.len().saturating_sub(1) * part / 100;

@@ -9,21 +9,21 @@ use crate::data::inputs::make;
 use crate::failure::Failure;
 use crate::signature::Signature;
 use crate::source::Input;
-use crate::stages::Program;
+use crate::stages::AnyProgram;
 
 /// A program with sizes.
 pub(super) struct Sample {
     pub(super) graph: Graph,
-    inputs: Vec<Argument>,
+    inputs: Vec<SampleInput>,
 }
 
-struct Argument {
+struct SampleInput {
     ty: TensorType,
     /// What it holds, if it indexes; others may hold anything.
     indices: Option<Vec<u8>>,
 }
 
-impl Argument {
+impl SampleInput {
     fn bytes(&self) -> usize {
         self.ty.required_elements() * self.ty.element().width()
     }
@@ -31,9 +31,9 @@ impl Argument {
 
 impl Sample {
     fn of(input: &Input) -> Result<Self, Failure> {
-        let program = Program::parse(input)?;
+        let program = AnyProgram::parse(input)?;
         let signature = Signature::of(&program)?;
-        let Program::Graph(graph) = program else {
+        let AnyProgram::Graph(graph) = program else {
             let message = format!("templates are graphs; this is a {}", program.stage());
             return Err(Failure::Usage(message));
         };
@@ -43,7 +43,7 @@ impl Sample {
                 None => None,
             };
             let ty = slot.ty;
-            Ok(Argument { ty, indices })
+            Ok(SampleInput { ty, indices })
         });
         Ok(Self {
             inputs: inputs.collect::<Result<_, Failure>>()?,
@@ -59,13 +59,13 @@ impl Sample {
 
     /// The bytes of its largest input.
     pub(super) fn largest_input(&self) -> usize {
-        let sizes = self.inputs.iter().map(Argument::bytes);
+        let sizes = self.inputs.iter().map(SampleInput::bytes);
         sizes.max().unwrap_or(0)
     }
 
     /// The bytes of its inputs; `data` serves all that may hold anything.
     pub(super) fn inputs<'a>(&'a self, data: &'a [u8]) -> Vec<&'a [u8]> {
-        let bytes = |it: &'a Argument| match &it.indices {
+        let bytes = |it: &'a SampleInput| match &it.indices {
             Some(indices) => indices.as_slice(),
             None => &data[..it.bytes()],
         };

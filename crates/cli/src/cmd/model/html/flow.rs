@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use restride_import::{Role, TensorId};
 
-use super::super::survey::{FREE, Kind, Survey};
+use super::super::survey::{FREE, GroupKind, Survey};
 use crate::cmd::report::page::escape;
 
 /// The most nodes that are drawn.
@@ -17,7 +17,7 @@ const ACROSS: f64 = 40.0;
 const DOWN: f64 = 14.0;
 
 /// A box of the drawing.
-struct Place {
+struct FlowBox {
     label: String,
     below: String,
     class: &'static str,
@@ -26,7 +26,7 @@ struct Place {
 }
 
 /// The drawing; nothing of a group that is too large for one.
-pub(super) fn picture(survey: &Survey, kind: &Kind) -> String {
+pub(super) fn picture(survey: &Survey, kind: &GroupKind) -> String {
     let model = &survey.model;
     let group = &kind.first().group;
     if group.nodes.len() > MOST {
@@ -36,14 +36,14 @@ pub(super) fn picture(survey: &Survey, kind: &Kind) -> String {
         Ok(ty) => format!("{:?}", ty.shape()),
         Err(_) => "?".into(),
     };
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<FlowBox> = Vec::new();
     let mut made: HashMap<TensorId, usize> = HashMap::new();
     for &id in &group.inputs {
         if model.tensor(id).fixed {
             continue;
         }
         made.insert(id, places.len());
-        places.push(Place {
+        places.push(FlowBox {
             label: "in".into(),
             below: shape(id),
             class: "box end",
@@ -69,7 +69,7 @@ pub(super) fn picture(survey: &Survey, kind: &Kind) -> String {
             .unwrap_or(0);
         let outputs: Vec<TensorId> = node.outputs.iter().flatten().copied().collect();
         made.extend(outputs.iter().map(|&id| (id, places.len())));
-        places.push(Place {
+        places.push(FlowBox {
             label: node.op.clone(),
             below: outputs.first().map_or_else(String::new, |&id| shape(id)),
             class: if FREE.contains(&node.op.as_str()) {
@@ -85,7 +85,7 @@ pub(super) fn picture(survey: &Survey, kind: &Kind) -> String {
         let Some(&source) = made.get(&id) else {
             continue;
         };
-        places.push(Place {
+        places.push(FlowBox {
             label: "out".into(),
             below: shape(id),
             class: "box end",
@@ -96,7 +96,7 @@ pub(super) fn picture(survey: &Survey, kind: &Kind) -> String {
     draw(&places)
 }
 
-fn draw(places: &[Place]) -> String {
+fn draw(places: &[FlowBox]) -> String {
     let layers = places
         .iter()
         .map(|place| place.layer + 1)

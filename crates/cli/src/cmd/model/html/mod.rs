@@ -9,7 +9,7 @@ use restride_graph::ViewPolicy;
 use restride_import::{OpenSize, Role};
 
 use super::File;
-use super::survey::{Kind, Survey};
+use super::survey::{GroupKind, Survey};
 use super::text::{bytes_shown, plural, time_shown};
 use crate::cmd::report::page::{Page, escape};
 use crate::source::printable;
@@ -94,7 +94,7 @@ pub(super) fn page(survey: &Survey, file: &File) -> String {
 }
 
 /// The larger of what all groups of a kind move together and one by one.
-fn cost(kind: &Kind) -> u128 {
+fn cost(kind: &GroupKind) -> u128 {
     kind.moved().max(kind.alone.moved) * kind.members.len() as u128
 }
 
@@ -119,7 +119,7 @@ fn heading(page: &mut Page, survey: &Survey) {
     let movement = model.count(|role| matches!(role, Role::Movement(_)));
     let running = model.count(|role| !matches!(role, Role::Fixed | Role::Unused));
     let timed = survey.kinds.iter().any(|kind| kind.times.is_some());
-    let time = |of: fn(&super::survey::Times) -> f64| {
+    let time = |of: fn(&super::survey::GroupTimes) -> f64| {
         let total = survey.total(|kind| kind.times.as_ref().map_or(0.0, of));
         if timed {
             format!(", {}", time_shown(total))
@@ -130,7 +130,7 @@ fn heading(page: &mut Page, survey: &Survey) {
     let cards = [
         (
             "move",
-            bytes_shown(survey.total(Kind::moved)),
+            bytes_shown(survey.total(GroupKind::moved)),
             format!("moved as groups{}", time(|t| t.together)),
         ),
         (
@@ -168,7 +168,7 @@ fn heading(page: &mut Page, survey: &Survey) {
 }
 
 /// One kind of group: a line, and behind it all that is known.
-fn group(page: &mut Page, survey: &Survey, at: usize, kind: &Kind, most: u128) {
+fn group(page: &mut Page, survey: &Survey, at: usize, kind: &GroupKind, most: u128) {
     let times = kind.members.len() as u128;
     let width = |bytes: u128| 100.0 * (bytes * times) as f64 / most as f64;
     let (alone, moved) = (kind.alone.moved, kind.moved());

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use restride_import::{Node, Role};
+use restride_import::{ModelNode, Role};
 
 use super::super::survey::{FREE, Survey};
 use super::super::text::bytes_shown;
@@ -148,7 +148,7 @@ fn columns(survey: &Survey) -> Vec<Column> {
 
 /// A mark for each node that runs: what moves, what is free, what computes.
 fn marks(survey: &Survey, y: f64, out: &mut String) {
-    let class = |node: &Node| match &node.role {
+    let class = |node: &ModelNode| match &node.role {
         Role::Fixed | Role::Unused => None,
         Role::Movement(_) if FREE.contains(&node.op.as_str()) => Some("free"),
         Role::Movement(_) | Role::Hidden(_) => Some("moved"),

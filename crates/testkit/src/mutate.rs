@@ -3,47 +3,15 @@
 use crate::generate::Random;
 
 /// Tokens that a text may meet.
-const TOKENS: &[&str] = &[
-    "0",
-    "1",
-    "-1",
-    "2",
-    "9223372036854775807",
-    "-9223372036854775808",
-    "18446744073709551616",
-    "4294967296",
-    "[",
-    "]",
-    "(",
-    ")",
-    "{",
-    "}",
-    ",",
-    ":",
-    "%",
-    "\"",
-    "//",
-    "->",
-    "0x",
-    "0b",
-    "_",
-    "%0",
-    "b0",
-    "v0",
-    "@",
-    ";",
-    "=",
-    "box",
-    "wrap",
-    "clamp",
-    "zero",
-    "error",
-    "axis",
-    "strides",
-    "offset",
-    "\u{e9}",
-    "\0",
-];
+const TOKENS: &str = "0 1 -1 2 9223372036854775807 -9223372036854775808 18446744073709551616 4294967296 [ ] ( \
+    ) { } , : % \" // -> 0x 0b _ %0 b0 v0 @ ; = box wrap clamp zero error axis strides \
+    offset \u{e9} \0";
+
+fn token(random: &mut Random) -> impl Iterator<Item = u8> {
+    let count = TOKENS.split(' ').count();
+    let mut tokens = TOKENS.split(' ').skip(random.below(count));
+    tokens.next().unwrap_or_default().bytes()
+}
 
 /// A few changes of a seed: bytes, tokens and spans replaced, doubled, moved or dropped.
 #[must_use]
@@ -63,7 +31,7 @@ pub fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
             }
             4 | 5 => replace_word(&mut data, at, random),
             _ => {
-                let token = random.pick(TOKENS).bytes();
+                let token = token(random);
                 drop(data.splice(at..at, token));
             }
         }
@@ -82,6 +50,6 @@ fn replace_word(data: &mut Vec<u8>, at: usize, random: &mut Random) {
         .iter()
         .position(|byte| !inside(byte))
         .map_or(data.len(), |n| at + n);
-    let token = random.pick(TOKENS).bytes();
+    let token = token(random);
     drop(data.splice(start..end, token));
 }
