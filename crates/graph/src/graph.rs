@@ -121,8 +121,9 @@ impl Graph {
         }
     }
 
-    /// Says which node of the host's all that follows is a part of, up to the next. Errors name it, also those of
-    /// a template on other shapes; it is no part of what the graph means or prints.
+    /// Says which node of the host's all that follows is a part of, up to the next. Errors name it: those of this graph,
+    /// of a template on other shapes, of a compile, and of an index that is out of range when a program runs. It is
+    /// no part of what the graph means or prints.
     ///
     /// ```
     /// # extern crate restride_graph as restride;
@@ -453,6 +454,11 @@ impl Graph {
         self.values.get(value.index())?.name.as_deref()
     }
 
+    /// The host's node that a value is a part of, if [`Graph::begin_node`] has named it.
+    pub fn node(&self, value: ValueId) -> Option<&str> {
+        self.values.get(value.index())?.node.as_deref()
+    }
+
     /// The value of a name.
     pub fn named(&self, name: &str) -> Option<ValueId> {
         self.names.get(name).copied()
@@ -486,9 +492,12 @@ impl Graph {
 }
 
 impl Definition {
-    /// What makes it equal to another: all but where it was read from.
-    fn parts(&self) -> (&Op, &TensorType, Option<&str>) {
-        (&self.op, &self.ty, self.name.as_deref())
+    /// What makes it equal to another: all but where it was read from. The host's node belongs to it where a program
+    /// that runs may have to name that.
+    fn parts(&self) -> (&Op, &TensorType, [Option<&str>; 2]) {
+        let node = self.node.as_deref();
+        let node = node.filter(|_| self.op.indices().is_some());
+        (&self.op, &self.ty, [self.name.as_deref(), node])
     }
 }
 

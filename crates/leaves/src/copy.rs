@@ -66,10 +66,12 @@ impl<V: Vector, const K: usize> Copier for Straight<V, K> {
     }
 }
 
-/// Blocks of four vectors, more than one, and at the end more than `K - 1` vectors and at most `K`.
-pub(crate) struct Blocks<V, const K: usize>(PhantomData<V>);
+/// Eight vectors and more: one where the run begins, then those that begin where the destination has a whole number of
+/// vectors before it, in blocks of four, and one that ends where the run does. What comes from an allocator begins sixteen
+/// bytes into a line, and a store that crosses lines is two.
+pub(crate) struct Aligned<V>(PhantomData<V>);
 
-impl<V: Vector, const K: usize> Copier for Blocks<V, K> {
+impl<V: Vector> Copier for Aligned<V> {
     #[inline(always)]
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
         // SAFETY: the caller's.
@@ -84,11 +86,12 @@ impl<V: Vector, const K: usize> Copier for Blocks<V, K> {
         later: *const u8,
         asked: usize,
     ) {
-        let block = 4 * V::BYTES;
-        let mut at = 0;
-        // SAFETY: of every block, all bytes are in the run; what follows the last one is that
-        // number of vectors, and there is a whole vector before it.
+        let (block, last) = (4 * V::BYTES, n.wrapping_sub(V::BYTES));
+        let mut at = V::BYTES.wrapping_sub(dst.addr() % V::BYTES);
+        // SAFETY: there are at least eight vectors, of which `at` has passed one at most; each block and each vector
+        // ends before the run does.
         unsafe {
+            V::load(src).store(dst);
             while n.wrapping_sub(at) >= block {
                 // Between the copies, so that what is asked for does not hold them up.
                 if at < asked {
@@ -97,9 +100,11 @@ impl<V: Vector, const K: usize> Copier for Blocks<V, K> {
                 ending_at::<V, 4>(dst.add(at), src.add(at), block);
                 at = at.wrapping_add(block);
             }
-            if K != 0 {
-                ending_at::<V, K>(dst.add(at), src.add(at), n.wrapping_sub(at));
+            while at < last {
+                V::load(src.add(at)).store(dst.add(at));
+                at = at.wrapping_add(V::BYTES);
             }
+            V::load(src.add(last)).store(dst.add(last));
         }
     }
 }
@@ -261,7 +266,9 @@ macro_rules! with_copier {
             $function::<$level, Libc>($($argument),*)
         } else if n < LINE {
             with_short_copier!(n, $level, $function($($argument),*))
-        } else if n >= WIDE || (n > LINE && n.is_multiple_of(LINE)) {
+        } else if n >= ALIGNED {
+            $function::<$level, Aligned<Half<$level>>>($($argument),*)
+        } else if n > LINE && n.is_multiple_of(LINE) {
             with_vectors!(Wide<$level>, n, $level, $function($($argument),*))
         } else {
             with_vectors!(Half<$level>, n, $level, $function($($argument),*))
@@ -273,9 +280,7 @@ pub(crate) use with_copier;
 /// As `with_copier`, for runs of more than a vector `$vector` as several of these.
 macro_rules! with_vectors {
     ($vector:ty, $n:expr, $level:ty, $function:ident ($($argument:expr),*)) => {{
-        let bytes = <$vector as $crate::vector::Vector>::BYTES;
-        let (blocks, rest) = ($n / (4 * bytes), ($n % (4 * bytes)).div_ceil(bytes));
-        match 4 * blocks + rest {
+        match $n.div_ceil(<$vector as $crate::vector::Vector>::BYTES) {
             2 => $function::<$level, Straight<$vector, 2>>($($argument),*),
             3 => $function::<$level, Straight<$vector, 3>>($($argument),*),
             4 => $function::<$level, Straight<$vector, 4>>($($argument),*),
@@ -283,20 +288,14 @@ macro_rules! with_vectors {
             6 => $function::<$level, Straight<$vector, 6>>($($argument),*),
             7 => $function::<$level, Straight<$vector, 7>>($($argument),*),
             8 => $function::<$level, Straight<$vector, 8>>($($argument),*),
-            _ => match rest {
-                0 => $function::<$level, Blocks<$vector, 0>>($($argument),*),
-                1 => $function::<$level, Blocks<$vector, 1>>($($argument),*),
-                2 => $function::<$level, Blocks<$vector, 2>>($($argument),*),
-                3 => $function::<$level, Blocks<$vector, 3>>($($argument),*),
-                _ => $function::<$level, Blocks<$vector, 4>>($($argument),*),
-            },
+            _ => $function::<$level, Many<$vector>>($($argument),*),
         }
     }};
 }
 pub(crate) use with_vectors;
 
-/// Runs of so many bytes take the widest vectors, whatever their alignment.
-pub(crate) const WIDE: usize = 1024;
+/// From so many bytes on it is worth a vector more to align the others.
+pub(crate) const ALIGNED: usize = 256;
 
 /// From how many bytes on a run is the platform's business.
 pub(crate) const LONG: usize = 16 << 10;

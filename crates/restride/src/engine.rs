@@ -1,6 +1,6 @@
 //! The engine: compiles graphs, shares kernels, remembers specialisations.
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Secret, Words};
 use crate::code::{RunnableKernel, Runner};
 use crate::config::Code;
 use crate::jit::Jit;
@@ -15,7 +15,7 @@ use restride_loops::Verified;
 use restride_moves::Planner;
 use restride_process::{Generation, PerProcess, watch_forks};
 use std::convert::Infallible;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::Hash as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -44,9 +44,9 @@ struct Share {
     planner: Arc<Planner>,
     jit: Arc<Jit>,
     programs: Cache<Program>,
-    /// What graphs are hashed with, twice: two that differ have the same key once in 2^128 times,
+    /// What graphs are hashed with, twice: two that differ have the same key about once in 2^120 times,
     /// and nobody can choose them.
-    secrets: [RandomState; 2],
+    secrets: [Secret; 2],
     /// Those that are alive, so that equal ones share their code.
     kernels: Registry<RunnableKernel>,
 }
@@ -54,7 +54,9 @@ struct Share {
 impl Share {
     /// The cache key of a graph: no template has the number 0.
     fn key(&self, graph: &Graph) -> [i64; 3] {
-        let [high, low] = self.secrets.each_ref().map(|secret| secret.hash_one(graph));
+        let mut words = Words::default();
+        graph.hash(&mut words);
+        let [high, low] = self.secrets.each_ref().map(|secret| secret.hash(&words.0));
         [0, high as i64, low as i64]
     }
 
@@ -163,7 +165,7 @@ impl Engine {
                 jit: Arc::new(Jit::new(config, Arc::clone(&planner))),
                 planner,
                 programs: Cache::new(config.cache_entries, config.cache_bytes),
-                secrets: [RandomState::new(), RandomState::new()],
+                secrets: [Secret::random(), Secret::random()],
                 kernels: Registry::new(),
             })
         });

@@ -1,6 +1,6 @@
 //! What can go wrong, when compiling and when running.
 
-use restride_graph::{ElementType, ValueId};
+use restride_graph::{ElementType, Graph, ValueId};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -65,6 +65,30 @@ pub enum CompileError {
     /// Neither native code nor the generic executor could be made.
     #[error("the kernel could not be prepared: {0}")]
     Prepare(#[from] restride_exec::PrepareError),
+    /// Any of the others, of a graph whose nodes [`Graph::begin_node`](crate::Graph::begin_node) has named.
+    #[error("{problem} (in {nodes})")]
+    In {
+        /// The host's node, or the first and the last where there are several.
+        nodes: Box<str>,
+        /// What went wrong.
+        problem: Box<CompileError>,
+    },
+}
+
+impl CompileError {
+    /// The same, of the nodes that the host has named in this graph.
+    pub(crate) fn in_nodes_of(self, graph: &Graph) -> Self {
+        let mut named = graph.values().filter_map(|value| graph.node(value));
+        let Some(first) = named.next() else {
+            return self;
+        };
+        let nodes = match named.next_back() {
+            Some(last) if last != first => format!("{first} .. {last}").into(),
+            _ => first.into(),
+        };
+        let problem = Box::new(self);
+        Self::In { nodes, problem }
+    }
 }
 
 impl From<restride_canon::CanonError> for CompileError {
@@ -176,9 +200,10 @@ pub enum RunError {
     #[error("{op}: index {value} at position {position} is outside axis {axis} of size {limit}")]
     Index {
         /// The value that was to be gathered, as the builder of the graph gave it: by it a host finds
-        /// its own node again. Equal graphs share a program, so the names are those of the first.
+        /// its own node again.
         node: ValueId,
-        /// The gather, as the text form names it.
+        /// The gather, as the text form names it, and the node of the host's, if
+        /// [`Graph::begin_node`](crate::Graph::begin_node) has named that.
         op: Arc<str>,
         /// The axis of the data that the index is for.
         axis: usize,

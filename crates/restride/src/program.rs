@@ -101,6 +101,9 @@ impl Checked {
         let axis = op.indexed_axis(rank, column)?;
         let mut text = String::with_capacity(LEAST_BLOCK);
         write!(text, "{} {}", op.name(), graph.label(node)).ok()?;
+        if let Some(node) = graph.node(node) {
+            write!(text, " (in {node})").ok()?;
+        }
         let op = text;
         Some(Self { node, op, axis })
     }
@@ -537,8 +540,9 @@ impl std::fmt::Debug for Program {
 impl Engine {
     /// The program of a graph. What code it is to have is asked once the graph is known to be right.
     pub(crate) fn program(&self, graph: &Graph, code: Code) -> Result<Program, CompileError> {
-        enough_to_compile()?;
-        self.program_on_enough_stack(graph, code)
+        enough_to_compile()
+            .and_then(|()| self.program_on_enough_stack(graph, code))
+            .map_err(|error| error.in_nodes_of(graph))
     }
 
     #[inline(never)]

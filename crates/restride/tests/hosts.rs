@@ -2,8 +2,9 @@
 //! demand, sizes in its own types, and compiles that cost nothing the second time.
 
 use restride::{
-    Answer, CompileError, Config, DenseError, ElementType, Engine, Family, Graph, InputShape,
-    Output, RunError, Strided, Template, TensorMut, TensorRef, TensorType, ViewPolicy,
+    Answer, Budget, CompileError, Config, DenseError, ElementType, Engine, Family, Graph,
+    IndexRule, InputShape, OutOfRange, Output, RunError, Strided, Template, TensorMut, TensorRef,
+    TensorType, ViewPolicy,
 };
 
 /// `x` under another shape, its last rows, its first rows, and all of it turned.
@@ -285,5 +286,55 @@ fn any_layout_is_written_densely_or_refused() {
     assert!(
         matches!(refused, Err(DenseError::Compile(_))),
         "{refused:?}"
+    );
+}
+
+#[test]
+fn errors_name_the_nodes_of_the_host() {
+    let rows = |node: &str| {
+        let mut g = Graph::new("rows");
+        let x = g.input("x", ElementType::U8, [5, 2]).unwrap();
+        let i = g.input("i", ElementType::I64, [1]).unwrap();
+        g.begin_node(node);
+        let rule = IndexRule {
+            out_of_range: OutOfRange::Error,
+            wrap: false,
+        };
+        let y = g.gather(x, i, rule).axis(0).finish().unwrap();
+        g.begin_node("decoder/Turn");
+        let y = g.transpose(y, [1, 0]).unwrap();
+        g.output(y).unwrap();
+        g
+    };
+    let engine = Engine::default();
+    // Alike but for where they are.
+    for node in ["layer.0/Gather", "layer.1/Gather"] {
+        let template = Template::new(rows(node));
+        let shapes = [InputShape::dense(&[5, 2]), InputShape::dense(&[1])];
+        for program in [
+            engine.compile(&rows(node)).unwrap(),
+            engine.specialise(&template, &shapes).unwrap(),
+        ] {
+            let (x, mut y) = ([0u8; 10], [0u8; 2]);
+            let inputs = [TensorRef::new(&x), TensorRef::new(&[7i64])];
+            let error = program.run(&inputs, &mut [TensorMut::new(&mut y)]);
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(&format!("(in {node}): index 7")), "{error}");
+        }
+    }
+    let budget = Budget {
+        work: 10,
+        ..Budget::default()
+    };
+    let engine = Engine::new(Config {
+        budget,
+        ..Config::default()
+    });
+    let error = engine.compile(&rows("layer.0/Gather")).err().unwrap();
+    assert!(
+        error
+            .to_string()
+            .ends_with("(in layer.0/Gather .. decoder/Turn)"),
+        "{error}"
     );
 }
