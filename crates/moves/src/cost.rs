@@ -8,6 +8,7 @@ use crate::byte_box::{ByteBox, Step};
 use crate::channels::Channels;
 use crate::folded::{Folded, extent};
 use crate::ragged::{Masked, RaggedCut};
+use crate::squares::Squares;
 use crate::transpose::Plane;
 
 /// The bytes of a cache line, which two loads and stores of the widest vectors at most move.
@@ -116,6 +117,22 @@ pub fn channels(plan: &Channels, width: usize) -> usize {
         n.saturating_mul(step.extent)
     })
 }
+
+/// Squares of elements: a load, a store and the steps of a square for every line of one.
+#[must_use]
+pub fn squares(plan: &Squares) -> usize {
+    let square = plan.side * (3 + plan.side.ilog2() as usize) + TURN;
+    let of = |step: &Step| step.extent.div_ceil(plan.side);
+    let all = of(&plan.row).saturating_mul(of(&plan.column));
+    let around = plan.outer.iter();
+    around.fold(
+        square.saturating_mul(all).saturating_add(UNITS),
+        |n, step| n.saturating_mul(step.extent),
+    )
+}
+
+/// What the call of a leaf takes until it moves something.
+pub(crate) const CALL: usize = 40;
 
 /// A transposition with a short side, in tiles under a mask.
 #[must_use]
