@@ -45,9 +45,19 @@ pub fn copy(bytes: usize) -> usize {
 /// A transposition in register tiles.
 #[must_use]
 pub fn transpose(plane: &Plane) -> usize {
+    let k = plane.per_lane;
+    // Of narrow elements a last row or column by itself goes element by element.
+    let even = |extent: usize| extent - usize::from(k >= 8 && extent > k && extent % k == 1);
     let sides = (plane.row.extent, plane.column.extent);
-    planes(sides, plane.per_lane, plane.lanes, &plane.outer)
+    let blocks = (even(sides.0), even(sides.1));
+    let odd = sides.0.saturating_mul(sides.1) - blocks.0.saturating_mul(blocks.1);
+    let around = plane.outer.iter().map(|step| step.extent);
+    let odd = around.fold(ELEMENT * odd, usize::saturating_mul);
+    planes(blocks, k, plane.lanes, &plane.outer).saturating_add(odd)
 }
+
+/// An element that is moved by itself in a loop that does nothing else.
+const ELEMENT: usize = 4;
 
 /// The same of sides that are several dimensions each.
 #[must_use]
