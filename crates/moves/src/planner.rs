@@ -74,9 +74,14 @@ impl Planner {
         if straight.is_some() || !Inline::has_short_rows(shape, form) {
             return straight;
         }
-        // A loop is as good as rows and better than lines, which have to look what they are to do.
-        let (_, way) = self.way(shape, form);
-        matches!(way, Way::Rows(_) | Way::Lines(..)).then_some(Inline::Runs)
+        // A loop is as good as rows, and better than lines that move a few of these at a time.
+        let (cost, way) = self.way(shape, form);
+        let loops = match way {
+            Way::Rows(_) => true,
+            Way::Lines(..) => cost >= cost::rows(shape) / 2,
+            _ => false,
+        };
+        loops.then_some(Inline::Runs)
     }
 
     /// The code that moves a box without any call, of about so many instructions at most if there is
@@ -153,7 +158,7 @@ impl Planner {
             return best;
         }
         // What two calls take is known less well than what loops do.
-        let through = Through::of(shape, self, best.0 / 4 * 3);
+        let through = Through::of(shape, self, best.0 / 5 * 4);
         through.map_or(best, |(cost, through)| (cost, Way::Through(through)))
     }
 
