@@ -6,7 +6,7 @@
 
 use crate::byte_box::{ByteBox, Step, Steps};
 use crate::cost;
-use crate::plan::{MovePlan, Way};
+use crate::plan::MovePlan;
 use crate::planner::Planner;
 
 /// A box in two moves.
@@ -135,12 +135,4 @@ fn staged(run: usize, inner: &[Step], rest: &[Step]) -> (ByteBox, ByteBox) {
         ByteBox::of_steps(run, first),
         ByteBox::of_steps(run, second),
     )
-}
-
-impl Through {
-    /// Both ways.
-    #[must_use]
-    pub fn ways(&self) -> [&Way; 2] {
-        [self.first.way(), self.second.way()]
-    }
 }

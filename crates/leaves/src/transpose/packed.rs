@@ -23,9 +23,9 @@ use crate::nest::walk;
 const ROWS: usize = 128;
 const ROW: usize = 64;
 
-/// Rows of the source that are so many bytes apart share a few sets of a cache, which would not hold what
-/// has been read of them until the rest is.
-const FEW_SETS: isize = 4096;
+/// Rows of the source that are so many bytes apart, or a power of two that is more, share a few sets of a
+/// cache, which would not hold what has been read of them until the rest is.
+const FEW_SETS: usize = 4096;
 
 /// Between packed rows, so that they fall into different sets.
 const GAP: usize = 16;
@@ -271,7 +271,9 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
 fn of_lanes<L: Level, W: Packer>(shape: &ByteBox, plane: &Plane, windows: W) -> Leaf {
     let width = shape.run;
     // Rows of narrow elements are long enough for the destination as they are.
-    let (row, rows) = match plane.per_lane >= 8 || plane.column.src % FEW_SETS == 0 {
+    let apart = plane.column.src.unsigned_abs();
+    let few_sets = apart >= FEW_SETS && apart.is_power_of_two();
+    let (row, rows) = match plane.per_lane >= 8 || few_sets {
         true => (2 * ROW, ROWS / 2),
         false => (ROW, ROWS),
     };
