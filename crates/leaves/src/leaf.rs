@@ -80,6 +80,7 @@ impl Leaf {
                     &plane,
                     transpose::Way::Staged,
                 )),
+                Way::Through(plan) => Some(crate::through::prepare(shape, plan)),
                 Way::Folded(folded) => Some(transpose::folded::prepare::<L>(shape, &folded)),
                 #[cfg(target_arch = "x86_64")]
                 Way::Packed(plane) => Some(transpose::packed::prepare::<L>(shape, &plane)),
@@ -88,6 +89,8 @@ impl Leaf {
                 #[cfg(target_arch = "x86_64")]
                 Way::Channels(plan) => Some(transpose::channels::prepare(shape, &plan)),
                 #[cfg(target_arch = "x86_64")]
+                Way::Squares(plan) => Some(transpose::squares::prepare(shape, &plan)),
+                #[cfg(target_arch = "x86_64")]
                 Way::Ragged(cut) => Some(crate::ragged::prepare(shape, &cut)),
                 #[cfg(target_arch = "x86_64")]
                 Way::Lines(program, stores) => crate::lines::prepare(shape, program, stores),
@@ -95,6 +98,7 @@ impl Leaf {
                 Way::Packed(_)
                 | Way::Widened(_)
                 | Way::Channels(_)
+                | Way::Squares(_)
                 | Way::Ragged(_)
                 | Way::Lines(..) => None,
             };

@@ -37,6 +37,7 @@ mod ragged;
 mod rows;
 mod stack;
 mod stream;
+mod through;
 mod transpose;
 mod vector;
 

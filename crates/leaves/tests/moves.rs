@@ -268,6 +268,55 @@ fn every_small_transpose() {
     }
 }
 
+/// Pixels and the like: elements of a few bytes, of which a square fits registers, or a part of one.
+#[test]
+fn elements_of_any_width() {
+    let mut arena = Arena::new(1 << 17);
+    for width in (3..16).filter(|n: &i64| n.count_ones() > 1) {
+        for rows in [2, 3, 4, 7, 9, 16, 17, 35] {
+            for columns in [2, 3, 4, 5, 8, 13, 16, 33] {
+                // Dense, with gaps around every row, and backwards.
+                let (ld, ls) = (columns * width + rows % 3, rows * width + columns % 2);
+                let forwards = [
+                    dim(rows, ld, width),
+                    dim(columns, width, ls),
+                    dim(width, 1, 1),
+                ];
+                let back = [
+                    dim(rows, ld, -width),
+                    dim(columns, width, -ls),
+                    dim(width, 1, 1),
+                ];
+                let (low, shift) = (columns % 2 == 0, (rows % 5) as usize);
+                arena.check(&forwards, 1, Form::Transpose, low, shift);
+                arena.check(&back, 1, Form::Rows, low, shift);
+            }
+        }
+    }
+}
+
+/// Tensors of bytes of which every axis moves, so large that two moves are better than one.
+#[test]
+fn moves_by_way_of_a_stage() {
+    let mut arena = Arena::new(1 << 17);
+    let mut random = Random::new(9);
+    for round in 0..200 {
+        let extents: Vec<i64> = (0..5).map(|_| 5 + random.below(8) as i64).collect();
+        let mut order: Vec<usize> = (0..5).collect();
+        let dst = layout(&mut random, &extents, &order, round % 2 == 0);
+        random.shuffle(&mut order);
+        let src = layout(&mut random, &extents, &order, round % 3 == 0);
+        let dims: Vec<_> = (0..5).map(|i| dim(extents[i], dst[i], src[i])).collect();
+        let size = |f: fn(&Dim) -> i64| {
+            let dims: Vec<_> = dims.iter().map(|d| (d.extent, f(d))).collect();
+            hull(&dims, 1).1
+        };
+        if size(|d| d.dst).max(size(|d| d.src)) + 16 < 1 << 17 {
+            arena.check(&dims, 1, Form::Lines, round % 4 < 2, round % 16);
+        }
+    }
+}
+
 #[test]
 fn transposes_of_several_tiles() {
     let mut arena = Arena::new(1 << 20);

@@ -67,6 +67,19 @@ impl ByteBox {
         Ok(shape)
     }
 
+    /// The normal form of steps in bytes that go forwards in the destination.
+    pub(crate) fn of_steps(run: usize, steps: Steps) -> ByteBox {
+        let mut shape = ByteBox {
+            empty: false,
+            run,
+            dst: 0,
+            src: 0,
+            steps,
+        };
+        shape.normalise();
+        shape
+    }
+
     fn new(dims: impl Iterator<Item = (i64, i64, i64)>, width: usize) -> Result<ByteBox, BoxError> {
         let mut shape = ByteBox {
             empty: false,
@@ -104,13 +117,17 @@ impl ByteBox {
             shape.steps.clear();
             (shape.dst, shape.src) = (0, 0);
         }
-        shape.steps.sort_by_key(|step| std::cmp::Reverse(step.dst));
-        shape.merge();
-        shape.take_run();
+        shape.normalise();
         if shape.steps.len() > MAX_RANK {
             return Err(BoxError::Span);
         }
         Ok(shape)
+    }
+
+    fn normalise(&mut self) {
+        self.steps.sort_by_key(|step| std::cmp::Reverse(step.dst));
+        self.merge();
+        self.take_run();
     }
 
     fn merge(&mut self) {

@@ -8,6 +8,7 @@ use crate::byte_box::{ByteBox, Step};
 use crate::channels::Channels;
 use crate::folded::{Folded, extent};
 use crate::ragged::{Masked, RaggedCut};
+use crate::squares::Squares;
 use crate::transpose::Plane;
 
 /// The bytes of a cache line, which two loads and stores of the widest vectors at most move.
@@ -44,9 +45,19 @@ pub fn copy(bytes: usize) -> usize {
 /// A transposition in register tiles.
 #[must_use]
 pub fn transpose(plane: &Plane) -> usize {
+    let k = plane.per_lane;
+    // Of narrow elements a last row or column by itself goes element by element.
+    let even = |extent: usize| extent - usize::from(k >= 8 && extent > k && extent % k == 1);
     let sides = (plane.row.extent, plane.column.extent);
-    planes(sides, plane.per_lane, plane.lanes, &plane.outer)
+    let blocks = (even(sides.0), even(sides.1));
+    let odd = sides.0.saturating_mul(sides.1) - blocks.0.saturating_mul(blocks.1);
+    let around = plane.outer.iter().map(|step| step.extent);
+    let odd = around.fold(ELEMENT * odd, usize::saturating_mul);
+    planes(blocks, k, plane.lanes, &plane.outer).saturating_add(odd)
 }
+
+/// An element that is moved by itself in a loop that does nothing else.
+const ELEMENT: usize = 4;
 
 /// The same of sides that are several dimensions each.
 #[must_use]
@@ -116,6 +127,22 @@ pub fn channels(plan: &Channels, width: usize) -> usize {
         n.saturating_mul(step.extent)
     })
 }
+
+/// Squares of elements: a load, a store and the steps of a square for every line of one.
+#[must_use]
+pub fn squares(plan: &Squares) -> usize {
+    let square = plan.side * (3 + plan.side.ilog2() as usize) + TURN;
+    let of = |step: &Step| step.extent.div_ceil(plan.side);
+    let all = of(&plan.row).saturating_mul(of(&plan.column));
+    let around = plan.outer.iter();
+    around.fold(
+        square.saturating_mul(all).saturating_add(UNITS),
+        |n, step| n.saturating_mul(step.extent),
+    )
+}
+
+/// What the call of a leaf takes until it moves something.
+pub(crate) const CALL: usize = 40;
 
 /// A transposition with a short side, in tiles under a mask.
 #[must_use]

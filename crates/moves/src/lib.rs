@@ -23,7 +23,9 @@ mod planner;
 mod processor;
 mod ragged;
 mod self_contained;
+mod squares;
 mod target;
+mod through;
 mod tiles;
 mod transpose;
 
@@ -37,6 +39,8 @@ pub use plan::{MovePlan, Stores, Way};
 pub use planner::Planner;
 pub use processor::Processor;
 pub use ragged::{Masked, RaggedCut};
+pub use squares::Squares;
 pub use target::Target;
+pub use through::Through;
 pub use tiles::{STAGE, Tiles};
 pub use transpose::Plane;

@@ -6,6 +6,8 @@ use crate::features::Features;
 use crate::folded::Folded;
 use crate::lines::Program;
 use crate::ragged::RaggedCut;
+use crate::squares::Squares;
+use crate::through::Through;
 use crate::transpose::Plane;
 
 /// How a box is moved by precompiled code. Only a [`Planner`](crate::Planner) makes one, so that box
@@ -67,10 +69,14 @@ pub enum Way {
     Folded(Box<Folded>),
     /// As `Transpose`, of a few channels whose rows are dense.
     Channels(Channels),
+    /// As `Transpose`, of elements whose width is no power of two.
+    Squares(Squares),
     /// In tiles under a mask.
     Ragged(RaggedCut),
     /// Line by line, each a permutation of the bytes of a few windows.
     Lines(Program, Stores),
+    /// In two moves, by way of the nearest cache.
+    Through(Through),
 }
 
 impl Way {
@@ -87,9 +93,11 @@ impl Way {
             Self::Widened(_) => "widened",
             Self::Folded(_) => "folded",
             Self::Channels(_) => "channels",
+            Self::Squares(_) => "squares",
             Self::Ragged(_) => "ragged",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",
+            Self::Through(_) => "through",
         }
     }
 }

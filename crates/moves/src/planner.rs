@@ -14,7 +14,9 @@ use crate::lines::{Known, Program};
 use crate::plan::{MovePlan, Stores, Way};
 use crate::ragged::RaggedCut;
 use crate::self_contained::{best, self_contained, ways};
+use crate::squares::Squares;
 use crate::target::Target;
+use crate::through::Through;
 use crate::transpose::Plane;
 
 /// Plans moves for one machine, and remembers the patterns of those it has planned: the next box of
@@ -72,9 +74,14 @@ impl Planner {
         if straight.is_some() || !Inline::has_short_rows(shape, form) {
             return straight;
         }
-        // A loop is as good as rows and better than lines, which have to look what they are to do.
-        let (_, way) = self.way(shape, form);
-        matches!(way, Way::Rows(_) | Way::Lines(..)).then_some(Inline::Runs)
+        // A loop is as good as rows, and better than lines that move a few of these at a time.
+        let (cost, way) = self.way(shape, form);
+        let loops = match way {
+            Way::Rows(_) => true,
+            Way::Lines(..) => cost >= cost::rows(shape) / 2,
+            _ => false,
+        };
+        loops.then_some(Inline::Runs)
     }
 
     /// The code that moves a box without any call, of about so many instructions at most if there is
@@ -123,26 +130,54 @@ impl Planner {
         if features >= Features::Avx512 {
             let channels = Channels::of(shape);
             all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
+            let squares = Squares::of(shape);
+            all.extend(squares.map(|plan| ("squares", cost::squares(&plan))));
             let cut = RaggedCut::of(shape);
             all.extend(cut.map(|cut| ("ragged", cost::ragged(&cut, shape.run))));
         }
         let lines = Program::find(shape, &self.lines, features, usize::MAX);
         all.extend(lines.map(|(cost, _)| ("lines", cost)));
+        let through = Through::of(shape, self, usize::MAX);
+        all.extend(through.map(|(cost, _)| ("through", cost)));
         all
     }
 
     fn way(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
-        let features = self.features();
         let rows = cost::rows(shape);
         if form == Form::Elements && shape.bytes() < cost::WORTH_A_SEARCH {
             return (rows, Way::Rows(Stores::Cached));
         }
+        let best = self.without_search(shape, form);
+        if let Way::Staged(_) | Way::Transpose(_, Stores::Past) = best.1 {
+            return best;
+        }
+        let lines = Program::find(shape, &self.lines, self.features(), best.0);
+        let lines = lines.map(|(cost, program)| (cost, Way::Lines(program, stores_of(form))));
+        let best = lines.unwrap_or(best);
+        if form == Form::Stream {
+            return best;
+        }
+        // What two calls take is known less well than what loops do.
+        let through = Through::of(shape, self, best.0 / 5 * 4);
+        through.map_or(best, |(cost, through)| (cost, Way::Through(through)))
+    }
+
+    /// As [`Planner::plan`], by the ways that are found without a search.
+    pub(crate) fn simply(&self, shape: ByteBox) -> MovePlan {
+        let (cost, way) = self.without_search(&shape, Form::Elements);
+        MovePlan {
+            shape,
+            way,
+            cost,
+            features: self.features(),
+        }
+    }
+
+    fn without_search(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
+        let features = self.features();
+        let rows = cost::rows(shape);
         let past = form == Form::Stream;
-        let stores = if past { Stores::Past } else { Stores::Cached };
-        let lines = |limit| {
-            let program = Program::find(shape, &self.lines, features, limit);
-            program.map(|(cost, program)| (cost, Way::Lines(program, stores)))
-        };
+        let stores = stores_of(form);
         let plane = Plane::of(shape, features);
         let mut best = (rows, Way::Rows(stores));
         // Masks and permutations of bytes are what AVX-512 has.
@@ -173,14 +208,26 @@ impl Planner {
                 best = (cost, Way::Folded(Box::new(folded)));
             }
         }
+        if masks && let Some(squares) = Squares::of(shape) {
+            let cost = cost::squares(&squares);
+            if cost < best.0 {
+                best = (cost, Way::Squares(squares));
+            }
+        }
         if masks && let Some(cut) = RaggedCut::of(shape) {
             let cost = cost::ragged(&cut, shape.run);
             if cost < best.0 {
                 best = (cost, Way::Ragged(cut));
             }
         }
-        best = channels.filter(|(cost, _)| *cost < best.0).unwrap_or(best);
-        lines(best.0).unwrap_or(best)
+        channels.filter(|(cost, _)| *cost < best.0).unwrap_or(best)
+    }
+}
+
+fn stores_of(form: Form) -> Stores {
+    match form {
+        Form::Stream => Stores::Past,
+        _ => Stores::Cached,
     }
 }
 

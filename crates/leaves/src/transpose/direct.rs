@@ -4,9 +4,11 @@ use std::marker::PhantomData;
 
 use super::TransposeParams;
 use super::block::{Apart, Blocks, Rect, at, rectangle};
+use crate::copy::{Copier, One};
 use crate::lanes::Lanes;
 use crate::level::Body;
 use crate::nest::walk;
+use crate::vector::one_by_one;
 
 /// Tile by tile, along the destination's rows. A tile at the end overlaps the one before it, or is
 /// smaller if less than half of it is left.
@@ -17,15 +19,16 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
-        let rows = params.tile.0.min(params.rows);
-        let columns = params.tile.1.min(params.columns);
+        let (all_rows, all_columns) = (even::<K>(params.rows), even::<K>(params.columns));
+        let rows = params.tile.0.min(all_rows);
+        let columns = params.tile.1.min(all_columns);
         walk!(&params.nest, dst, src, |dst, src| {
             let mut row = 0;
-            while row < params.rows {
-                let left = params.rows.wrapping_sub(row);
+            while row < all_rows {
+                let left = all_rows.wrapping_sub(row);
                 let rows = if left > rows / 2 { rows } else { left.max(K) };
-                let first = row.min(params.rows.wrapping_sub(rows));
-                for column in Blocks::new(params.columns, columns) {
+                let first = row.min(all_rows.wrapping_sub(rows));
+                for column in Blocks::new(all_columns, columns) {
                     let rect = Rect {
                         dst: Apart {
                             first: at(dst, first, params.dst, column * (16 / K)),
@@ -43,6 +46,56 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
                 }
                 row = first.wrapping_add(rows);
             }
+            let width = 16 / K;
+            if all_rows < params.rows {
+                let to = at(dst, all_rows, params.dst, 0);
+                let from = src.wrapping_add(all_rows.wrapping_mul(width));
+                // SAFETY: the last row of the box.
+                unsafe { elements::<K>(to, from, params.columns, (width as isize, params.src)) }
+            }
+            if all_columns < params.columns {
+                let to = dst.wrapping_add(all_columns.wrapping_mul(width));
+                let from = at(src.cast_mut(), all_columns, params.src, 0);
+                // SAFETY: its last column.
+                unsafe { elements::<K>(to, from, all_rows, (params.dst, width as isize)) }
+            }
         });
+    }
+}
+
+/// How many of some rows or columns are moved in blocks: not a single last one of narrow elements, for which a block would
+/// move again what has been moved.
+#[inline(always)]
+fn even<const K: usize>(extent: usize) -> usize {
+    match K >= 8 && extent > K && extent % K == 1 {
+        true => extent.wrapping_sub(1),
+        false => extent,
+    }
+}
+
+/// So many elements, one at a time.
+///
+/// # Safety
+/// They are readable, so many bytes apart, and their places writable.
+#[inline(always)]
+unsafe fn elements<const K: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    count: usize,
+    step: (isize, isize),
+) {
+    let (mut dst, mut src) = (dst, src);
+    for _ in 0..count {
+        one_by_one();
+        // SAFETY: the caller's.
+        unsafe {
+            match K {
+                16 => One::<u8>::copy(dst, src, 1),
+                8 => One::<u16>::copy(dst, src, 2),
+                4 => One::<u32>::copy(dst, src, 4),
+                _ => One::<u64>::copy(dst, src, 8),
+            }
+        }
+        (dst, src) = (dst.wrapping_offset(step.0), src.wrapping_offset(step.1));
     }
 }

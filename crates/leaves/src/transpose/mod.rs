@@ -5,6 +5,7 @@
 //! - `direct` writes them where they belong,
 //! - `folded` has sides of several dimensions,
 //! - `packed` brings together first what steps through the source,
+//! - `squares` has elements whose width is no power of two,
 //! - `staged` collects a tile of them first, where the addresses are unfavourable,
 //! - `widened` makes elements of three and six bytes fit registers.
 
@@ -15,6 +16,8 @@ mod direct;
 pub(crate) mod folded;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod packed;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod squares;
 mod staged;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod widened;

@@ -18,20 +18,28 @@ use crate::leaf::Leaf;
 use crate::level::{Avx512, Body, Level};
 use crate::nest::walk;
 
-/// Bytes of a packed row, and how many there are.
-const ROW: usize = 128;
-const ROWS: usize = 64;
+/// How many packed rows a tile has at most, and bytes of each: what is read of a row of the source at once
+/// costs less than what is written of one of the destination.
+const ROWS: usize = 128;
+const ROW: usize = 64;
+
+/// Rows of the source that are so many bytes apart, or a power of two that is more, share a few sets of a
+/// cache, which would not hold what has been read of them until the rest is.
+const FEW_SETS: usize = 4096;
+
 /// Between packed rows, so that they fall into different sets.
-const PITCH: usize = ROW + 16;
+const GAP: usize = 16;
 
 #[repr(C, align(64))]
-struct Tile([MaybeUninit<u8>; ROWS * PITCH]);
+struct Tile([MaybeUninit<u8>; ROWS * (ROW + GAP)]);
 
 pub(crate) struct PackedParams<W> {
     /// The elements that are wanted, and their tiles.
     plane: TransposeParams,
     /// Bytes from one element of a row to the next.
     step: usize,
+    /// Bytes from one packed row to the next.
+    pitch: usize,
     windows: W,
 }
 
@@ -168,7 +176,7 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams<W>) {
-        let mut tile = Tile([const { MaybeUninit::uninit() }; ROWS * PITCH]);
+        let mut tile = Tile([const { MaybeUninit::uninit() }; ROWS * (ROW + GAP)]);
         let tile = tile.0.as_mut_ptr().cast::<u8>();
         let plane = &params.plane;
         let (rows, columns) = plane.tile;
@@ -185,7 +193,7 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
                         },
                         src: Apart {
                             first: tile,
-                            stride: PITCH as isize,
+                            stride: params.pitch as isize,
                         },
                         rows,
                         columns,
@@ -196,7 +204,7 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
                         for _ in 0..columns {
                             pack::<W, K>(to, from, rows, params);
                             from = from.wrapping_offset(plane.src);
-                            to = to.wrapping_add(PITCH);
+                            to = to.wrapping_add(params.pitch);
                         }
                         rectangle::<V, K, false>(rect);
                     }
@@ -262,13 +270,21 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
 
 fn of_lanes<L: Level, W: Packer>(shape: &ByteBox, plane: &Plane, windows: W) -> Leaf {
     let width = shape.run;
+    // Rows of narrow elements are long enough for the destination as they are.
+    let apart = plane.column.src.unsigned_abs();
+    let few_sets = apart >= FEW_SETS && apart.is_power_of_two();
+    let (row, rows) = match plane.per_lane >= 8 || few_sets {
+        true => (2 * ROW, ROWS / 2),
+        false => (ROW, ROWS),
+    };
     let tile = (
-        within(plane.row.extent, ROW / width, plane.per_lane * W::LANES),
-        within(plane.column.extent, ROWS, plane.per_lane),
+        within(plane.row.extent, row / width, plane.per_lane * W::LANES),
+        within(plane.column.extent, rows, plane.per_lane),
     );
     let params = PackedParams {
         plane: TransposeParams::new(shape, plane, tile),
         step: plane.step * width,
+        pitch: row + GAP,
         windows,
     };
     match plane.lanes {

@@ -34,6 +34,8 @@ pub(crate) struct WideParams {
     /// How many units a row is, if it is a number of them and all rows start at the same place in
     /// a line.
     whole: Option<usize>,
+    /// Whether the box is a single unit.
+    single: bool,
     /// Whether lines are stored past the caches; then all lines of all units of a row start lines
     /// of memory if one does.
     past: bool,
@@ -90,6 +92,7 @@ pub(crate) fn prepare(
     let in_lines = |step: &Step| step.dst % LINE as isize == 0;
     let alike = cut.long.extent.is_multiple_of(cut.steps) && cut.outer.iter().all(in_lines);
     let params = WideParams {
+        single: row.last.is_none() && cut.outer.is_empty(),
         whole: alike.then_some(cut.long.extent / cut.steps),
         past: stores == Stores::Past
             && row.unit.dst % LINE as isize == 0

@@ -1,0 +1,138 @@
+//! A box in two moves: a part of it to a stage in the nearest cache, and on from there.
+//!
+//! Where all axes change places, what lies together on one side is a byte or two on the other. Either
+//! move can be a simple one: long rows are transposed first, and go where they belong as rows, or the
+//! other way about.
+
+use crate::byte_box::{ByteBox, Step, Steps};
+use crate::cost;
+use crate::plan::MovePlan;
+use crate::planner::Planner;
+
+/// A box in two moves.
+pub struct Through {
+    /// From the source to the stage,
+    pub first: Box<MovePlan>,
+    /// and from there to the destination.
+    pub second: Box<MovePlan>,
+    /// What is around the part that the stage holds.
+    pub outer: Steps,
+}
+
+impl Through {
+    /// Bytes that the stage has room for.
+    pub const ROOM: usize = 8 << 10;
+
+    /// Parts of fewer bytes are not worth two calls each.
+    const LEAST: usize = 256;
+
+    /// So many of the innermost dimensions of either side are looked at.
+    const DEPTH: usize = 3;
+
+    /// The cheapest that costs less than `limit`.
+    pub(crate) fn of(shape: &ByteBox, planner: &Planner, limit: usize) -> Option<(usize, Through)> {
+        let steps = &shape.steps;
+        let is_short = shape.run < 16 && shape.bytes() >= cost::WORTH_A_SEARCH;
+        if !is_short || steps.len() < 3 || steps.iter().any(|step| step.src == 0) {
+            return None;
+        }
+        // Both orders begin with the innermost dimension.
+        let to: Steps = steps.iter().rev().copied().collect();
+        let mut from = to.clone();
+        from.sort_by_key(|step| step.src.unsigned_abs());
+        let mut best: Option<(usize, Through)> = None;
+        let mut seen: Vec<Steps> = Vec::new();
+        let depths = 1..=Self::DEPTH.min(steps.len());
+        for (p, q) in depths
+            .clone()
+            .flat_map(|p| depths.clone().map(move |q| (p, q)))
+        {
+            let inside = |step: &Step| to[..p].contains(step) || from[..q].contains(step);
+            let tile: Steps = to.iter().filter(|step| inside(step)).copied().collect();
+            let mut outer: Steps = steps.iter().filter(|step| !inside(step)).copied().collect();
+            let Some(tile) = held(tile, shape.run, &mut outer) else {
+                continue;
+            };
+            if seen.contains(&tile) {
+                continue;
+            }
+            let parts = outer.iter();
+            let parts = parts.fold(1, |n: usize, step| n.saturating_mul(step.extent));
+            let mut other = tile.clone();
+            other.sort_by_key(|step| step.src.unsigned_abs());
+            for (order, rest) in [(&tile, &other), (&other, &tile)] {
+                for kept in 1..order.len().min(Self::DEPTH) {
+                    let (first, second) = staged(shape.run, &order[..kept], rest);
+                    let most = limit.min(best.as_ref().map_or(limit, |(cost, _)| *cost));
+                    let calls = 2 * cost::CALL;
+                    let [first, second] = [first, second].map(|it| planner.simply(it));
+                    let each = first
+                        .cost()
+                        .saturating_add(second.cost())
+                        .saturating_add(calls);
+                    let all = each.saturating_mul(parts);
+                    if all < most {
+                        let through = Through {
+                            first: Box::new(first),
+                            second: Box::new(second),
+                            outer: outer.clone(),
+                        };
+                        best = Some((all, through));
+                    }
+                }
+            }
+            seen.push(tile);
+        }
+        best
+    }
+}
+
+/// What of some dimensions the stage holds: all, or of the longest so many that divide it. What is left
+/// of that is around.
+fn held(mut tile: Steps, run: usize, outer: &mut Steps) -> Option<Steps> {
+    let bytes = |tile: &[Step]| {
+        let all = tile.iter();
+        all.fold(run, |n, step| n.saturating_mul(step.extent))
+    };
+    if bytes(&tile) > Through::ROOM {
+        let longest = tile.iter_mut().max_by_key(|step| step.extent)?;
+        let whole = *longest;
+        longest.extent = 1;
+        let most = Through::ROOM / bytes(&tile);
+        let taken = (2..=most.min(whole.extent)).rev();
+        let taken = taken
+            .into_iter()
+            .find(|n| whole.extent.is_multiple_of(*n))?;
+        let longest = tile.iter_mut().find(|step| step.extent == 1)?;
+        longest.extent = taken;
+        outer.push(Step {
+            extent: whole.extent / taken,
+            dst: whole.dst * taken as isize,
+            src: whole.src * taken as isize,
+        });
+    }
+    (bytes(&tile) >= Through::LEAST).then_some(tile)
+}
+
+/// The two moves if the stage has `inner`, and then what of `rest` is not in there, from the inside to
+/// the outside.
+fn staged(run: usize, inner: &[Step], rest: &[Step]) -> (ByteBox, ByteBox) {
+    let outer = rest.iter().filter(|step| !inner.contains(step));
+    let (mut first, mut second) = (Steps::new(), Steps::new());
+    let mut bytes = run as isize;
+    for step in inner.iter().chain(outer) {
+        first.push(Step {
+            dst: bytes,
+            ..*step
+        });
+        second.push(Step {
+            src: bytes,
+            ..*step
+        });
+        bytes *= step.extent as isize;
+    }
+    (
+        ByteBox::of_steps(run, first),
+        ByteBox::of_steps(run, second),
+    )
+}
