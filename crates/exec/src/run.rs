@@ -127,8 +127,8 @@ unsafe fn one_of(
 ) -> Result<(), CheckFailure> {
     // SAFETY: the caller's.
     match (unsafe { one(&block[at], buffers, frame) }, &block[at]) {
-        // SAFETY: the caller's; no statement stands between checks that are one.
         (Err(failure), PreparedStmt::Check(_)) => {
+            // SAFETY: the caller's; no statement stands between checks that are one.
             Err(unsafe { first(failure, block, at, buffers, frame) })
         }
         (done, _) => done,

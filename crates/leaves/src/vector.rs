@@ -164,7 +164,7 @@ pub(crate) fn anew<T>(address: *const T) -> *const T {
     let same;
     // SAFETY: no instructions.
     unsafe {
-        std::arch::asm!("/* {0} */", inout(reg) address => same, options(nomem, nostack, preserves_flags));
+        std::arch::asm!("/* {0} */", inout(reg) address => same, options(readonly, nostack, preserves_flags));
     }
     same
 }

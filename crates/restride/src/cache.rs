@@ -69,7 +69,8 @@ impl Hasher for Words {
         // Else a word of seven bytes that are zero would be one byte.
         self.0.push(bytes.len() as i64);
         let (words, rest) = bytes.as_chunks::<8>();
-        self.0.extend(words.iter().map(|word| i64::from_le_bytes(*word)));
+        self.0
+            .extend(words.iter().map(|word| i64::from_le_bytes(*word)));
         self.0.extend(rest.iter().map(|byte| (*byte).into()));
     }
 

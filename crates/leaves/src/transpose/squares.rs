@@ -107,21 +107,16 @@ unsafe fn square<const SIDE: usize, const STEPS: usize, const WHOLE: bool>(
 
 /// What exchanges squares of so many elements of `width` bytes.
 fn exchange(side: usize, square: usize, width: usize) -> Exchange {
+    let other = (square * width) as u8;
     let mut tables = [[0; LINE]; 2];
-    for byte in 0..side * width {
-        let element = byte / width;
-        let (across, other) = (element & square != 0, (square * width) as u8);
-        let byte_of = byte as u8;
+    let [first, second] = &mut tables;
+    let both = first.iter_mut().zip(second).zip(0u8..);
+    for ((first, second), byte) in both.take(side * width) {
+        let across = (usize::from(byte) / width) & square != 0;
         // Of the first line the elements before the square stay, and those of the second behind it.
-        tables[0][byte] = if across {
-            byte_of - other + LINE as u8
-        } else {
-            byte_of
-        };
-        tables[1][byte] = if across {
-            byte_of + LINE as u8
-        } else {
-            byte_of + other
+        (*first, *second) = match across {
+            true => (byte - other + LINE as u8, byte + LINE as u8),
+            false => (byte, byte + other),
         };
     }
     tables
