@@ -68,7 +68,7 @@ const LONGER: [(&str, &str); 1] = [(
 /// The most lines of source that a crate may have, without tests, comments and blank lines. A crate that has shrunk
 /// by a tenth gives up what it has gained.
 const SOURCE: [(&str, usize); 20] = [
-    ("ahead", 350),
+    ("ahead", 250),
     ("bench", 2350),
     ("budget", 150),
     ("canon", 5600),
