@@ -135,7 +135,7 @@ impl Explanation {
 }
 
 /// JSON numbers end at 64 bits.
-fn saturate(count: u128) -> u64 {
+pub(crate) fn saturate(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 

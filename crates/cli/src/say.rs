@@ -16,6 +16,13 @@ pub(crate) fn progress(text: Arguments<'_>) {
     let _ = write!(err, "{text}").and_then(|()| err.flush());
 }
 
+pub(crate) fn plural(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
 /// When somebody wants to know that something happens.
 const PATIENCE: Duration = Duration::from_secs(1);
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Spot};
+use crate::say::plural;
 use crate::source::{INPUT_HELP, Input, printable};
 use crate::stages::AnyProgram;
 
@@ -92,9 +93,8 @@ fn check(input: &Input) -> Result<String, Failure> {
     let (kernel, _) = program.kernel(ViewPolicy::Any)?;
     let mut statements = 0;
     kernel.visit(|_| statements += 1);
-    let plural = if statements == 1 { "" } else { "s" };
+    let (stage, statements) = (program.stage(), plural(statements, "statement"));
     Ok(format!(
-        "a sound {}; its kernel of {statements} statement{plural} is proved",
-        program.stage()
+        "a sound {stage}; its kernel of {statements} is proved"
     ))
 }

@@ -92,13 +92,8 @@ fn canonical(graph: &Canonical) -> String {
     let statements = text.lines().skip(1).map(str::trim);
     for ((at, line), statement) in lines.iter().enumerate().zip(statements) {
         let name = format!("v{at}");
-        let label: String = statement
-            .split(" : ")
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(80)
-            .collect();
+        let label = statement.split(" : ").next().unwrap_or_default();
+        let label: String = label.chars().take(80).collect();
         let ty = line.ty.to_string();
         picture.node(&name, &[&label, &ty], line.operands.is_empty());
         for operand in &line.operands {

@@ -14,6 +14,7 @@ use crate::execute::{compiler, no_code};
 use crate::failure::Failure;
 use crate::listing::contract;
 use crate::machine::MachineArgs;
+use crate::say::plural;
 use crate::source::INPUT_HELP;
 use crate::stages::AnyProgram;
 use crate::views::{Views, notes};
@@ -165,13 +166,11 @@ fn followed(
 fn facts(kernel: &Kernel) -> String {
     let mut statements = 0;
     kernel.visit(|_| statements += 1);
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
-    let buffers = kernel.buffers.len();
     format!(
-        "{statements} statement{} over {buffers} buffer{}; every address is inside its buffer, every \
-         element of an output is written once, no scratch is read before it is written",
-        plural(statements),
-        plural(buffers),
+        "{} over {}; every address is inside its buffer, every element of an output is written \
+         once, no scratch is read before it is written",
+        plural(statements, "statement"),
+        plural(kernel.buffers.len(), "buffer"),
     )
 }
 

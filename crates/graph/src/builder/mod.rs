@@ -5,13 +5,13 @@
 
 mod gathers;
 mod joins;
-mod rims;
+mod pads;
 mod slices;
 mod views;
 
 pub use gathers::{GatherBuilder, GatherNdBuilder};
 pub use joins::SplitBuilder;
-pub use rims::{CenterCropPadBuilder, PadBuilder};
+pub use pads::{CenterCropPadBuilder, PadBuilder};
 pub use slices::{SliceBuilder, StridedSliceBuilder};
 pub use views::{BlocksBuilder, BroadcastBuilder, ReshapeBuilder};
 

@@ -36,7 +36,7 @@ mod _restride {
     #[pymodule_export]
     use crate::functions::repeated::Repeated;
     #[pymodule_export]
-    use crate::functions::rims::pad;
+    use crate::functions::pads::pad;
     #[pymodule_export]
     use crate::functions::turns::{
         broadcast_to, flip, moveaxis, permute_dims, reshape, roll, swapaxes,

@@ -12,7 +12,6 @@ use crate::ir::{BufferId, Kernel, Stmt};
 mod bounds;
 mod checks;
 mod cover;
-mod effort;
 mod error;
 mod fingerprint;
 mod forms;
@@ -23,6 +22,7 @@ mod search;
 mod strided;
 mod structure;
 mod walk;
+mod work_bound;
 
 pub use error::{Location, Reason, Rejected};
 
@@ -47,7 +47,7 @@ const BUDGET: u64 = 1 << 20;
 /// - **checks** — checks come before the first write of an output, in no loop that writes one or
 ///   is parallel, and in no phase that has a parallel loop which writes one. So a failed check
 ///   leaves all outputs as they were.
-/// - **effort** — every loop writes or checks something each time round, and checks look at few
+/// - **work** — every loop writes or checks something each time round, and checks look at few
 ///   indices more often than once. So a call takes no longer than its buffers are large.
 /// - **cover** — over all statements, every element of an output's image is written exactly once,
 ///   nothing outside of it is, and no element of scratch is written twice. So iterations and

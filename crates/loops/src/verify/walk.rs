@@ -4,7 +4,9 @@
 use smallvec::SmallVec;
 
 use super::scope::Scope;
-use super::{Reason, bounds, checks, effort, forms, scratch::Access, strided::Strided, structure};
+use super::{
+    Reason, bounds, checks, forms, scratch::Access, strided::Strided, structure, work_bound,
+};
 use crate::ir::{Addr, BufferId, Kernel, Place, Role, Stmt, Var};
 
 /// The deepest nest of loops.
@@ -80,7 +82,7 @@ impl<'k> Walker<'k> {
         forms::stmt(stmt)?;
         checks::stmt(self, stmt)?;
         bounds::stmt(self, stmt)?;
-        effort::stmt(self, stmt)?;
+        work_bound::stmt(self, stmt)?;
         self.record(stmt);
         match stmt {
             Stmt::For {

@@ -4,8 +4,8 @@
 //! and strides in disguise: then there is nothing to look up.
 
 use super::PlanConstant;
-use super::along::Along;
 use super::gather::Chosen;
+use super::index_column::IndexColumn;
 use restride_budget::Meter;
 use restride_layout::{Break, Digit, Nested, Piece, radix_of_box};
 use smallvec::SmallVec;
@@ -93,7 +93,11 @@ impl KnownPiece {
     }
 
     /// What they add to a column of the data; nothing for zero bits.
-    pub(super) fn entries(&self, along: &Along, column: usize) -> Result<Vec<Option<i64>>, Break> {
+    pub(super) fn entries(
+        &self,
+        along: &IndexColumn,
+        column: usize,
+    ) -> Result<Vec<Option<i64>>, Break> {
         let entry = |&row: &i64| match row {
             OUTSIDE => Ok(None),
             x => along.at(column, x),

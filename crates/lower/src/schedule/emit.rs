@@ -2,7 +2,7 @@
 
 use super::buffers::{Buffers, width};
 use super::order::{self, BoxDims, Ordered};
-use super::{Decision, LowerError, StagePiece, Target, Why, share};
+use super::{Decision, LowerError, StagePiece, Target, Why, shared_reads};
 use crate::plan::Body;
 use restride_budget::Meter;
 use restride_loops::ir::{Addr, Buffer, BufferId, Dim, Form, Move, Place, Stmt, Var};
@@ -91,7 +91,7 @@ impl<'p> Emitter<'p> {
                             stage,
                             piece,
                         };
-                        share::add(self.target, &mut groups, unit);
+                        shared_reads::add(self.target, &mut groups, unit);
                     } else {
                         self.gather(part, destination, out, decisions)?;
                     }

@@ -16,7 +16,7 @@ mod decision;
 mod emit;
 mod gather;
 mod order;
-mod share;
+mod shared_reads;
 
 pub use decision::{Decision, Lines, Why};
 use restride_moves::Target;

@@ -9,8 +9,8 @@
 mod data;
 mod edit;
 mod gathers;
+mod pads;
 mod perturb;
-mod rims;
 mod shapes;
 mod slices;
 mod views;
@@ -269,7 +269,7 @@ impl Draw {
             0..45 => self.view(x),
             45..62 if !shape.is_empty() => self.indexed(x),
             62..72 => self.concat(x),
-            _ => match rims::any(&mut self.random, x, &shape, element) {
+            _ => match pads::any(&mut self.random, x, &shape, element) {
                 Some(op) => Some(op),
                 None => self.view(x),
             },

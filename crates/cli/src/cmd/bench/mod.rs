@@ -9,7 +9,7 @@ use crate::budget;
 use crate::data::inputs::SOURCE_HELP;
 use crate::data::recipe::RECIPES;
 use crate::failure::Failure;
-use crate::say::notice;
+use crate::say::{notice, plural};
 use crate::source::{Input, printable};
 use crate::views::Views;
 use restride::{Code, Target};
@@ -276,9 +276,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
         ];
         writeln!(out, "\n{}", tables.join("\n"))?;
         if let Some(file) = &mut svg {
-            let threads = effort.threads;
-            let subtitle = format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
-            file.write(&svg::draw(&rows, &subtitle))?;
+            file.write(&svg::draw(&rows, &plural(effort.threads, "thread")))?;
         }
     }
     Ok(failed + refused)

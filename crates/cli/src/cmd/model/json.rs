@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::survey::{GroupKind, Member, Survey};
 use super::{File, emit};
+use crate::explanation::saturate;
 
 /// The whole of it as one object.
 pub(super) fn object(survey: &Survey, file: &File) -> Value {
@@ -114,9 +115,4 @@ fn member(survey: &Survey, member: &Member) -> Value {
             "name": graph.value_name(output.value), "tensor": model.tensor(id).name,
         })).collect::<Vec<_>>(),
     })
-}
-
-/// JSON numbers end at 64 bits.
-fn saturate(count: u128) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }

@@ -9,9 +9,10 @@ use restride_graph::ViewPolicy;
 use restride_import::{GroupProgram, NodeGroup};
 
 use super::survey::{GroupKind, Survey};
-use super::text::{hidden, plural};
+use super::text::hidden;
 use super::{File, runtime};
 use crate::failure::Failure;
+use crate::say::plural;
 use crate::source::printable;
 
 /// The arguments of `restride rewrite`.

@@ -7,6 +7,7 @@ use restride_import::{OpenSize, Role};
 
 use super::File;
 use super::survey::{GroupKind, MOST_CAUSES, Survey};
+use crate::say::plural;
 use crate::style::Style;
 
 /// Writes all of it.
@@ -134,13 +135,6 @@ pub(super) fn hidden(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  and {} more causes", causes.len() - MOST_CAUSES)?;
     }
     writeln!(out, "  {}", survey.remedy())
-}
-
-pub(super) fn plural(count: usize, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
-    }
 }
 
 fn heading(timed: bool) -> Vec<String> {

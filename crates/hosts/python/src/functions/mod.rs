@@ -6,7 +6,7 @@ pub(crate) mod gathers;
 pub(crate) mod joins;
 pub(crate) mod patterns;
 pub(crate) mod repeated;
-pub(crate) mod rims;
+pub(crate) mod pads;
 pub(crate) mod turns;
 
 use crate::array::Array;

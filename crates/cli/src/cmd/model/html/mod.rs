@@ -10,8 +10,9 @@ use restride_import::{OpenSize, Role};
 
 use super::File;
 use super::survey::{GroupKind, Survey};
-use super::text::{bytes_shown, plural, time_shown};
+use super::text::{bytes_shown, time_shown};
 use crate::cmd::report::page::{Page, escape};
+use crate::say::plural;
 use crate::source::printable;
 
 /// The look of the page, light and dark.

@@ -9,7 +9,7 @@ use restride_layout::Break;
 impl Composer<'_> {
     /// Whether the run ends where an index is outside: an obligation covers all of its tensor. It
     /// may be on a node that is not composed yet; then only the node itself tells.
-    pub(super) fn is_obliged(&self, index: &Index, limit: i64) -> Result<bool, Break> {
+    pub(super) fn is_held_in_range(&self, index: &Index, limit: i64) -> Result<bool, Break> {
         let value = self.value(index.node)?;
         for check in self.graph.checks() {
             let alike = check.limit == limit && (index.wrap || !check.wrap);
