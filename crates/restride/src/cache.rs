@@ -11,7 +11,7 @@
 use crate::sync::{AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, PoisonError, RwLock};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 const SHARDS: usize = 16;
@@ -53,40 +53,6 @@ impl Secret {
             let last = product([sum as u64, (sum >> 64) as u64], &self.0[0]);
             last as u64 ^ (last >> 64) as u64
         })
-    }
-}
-
-/// All that something gives to a hash, as numbers for a [`Secret`], which takes a fraction of the standard library's time.
-#[derive(Default)]
-pub(crate) struct Words(pub(crate) SmallVec<[i64; 128]>);
-
-impl Hasher for Words {
-    fn finish(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        // Else a word of seven bytes that are zero would be one byte.
-        self.0.push(bytes.len() as i64);
-        let (words, rest) = bytes.as_chunks::<8>();
-        self.0.extend(words.iter().map(|word| i64::from_le_bytes(*word)));
-        self.0.extend(rest.iter().map(|byte| (*byte).into()));
-    }
-
-    fn write_u8(&mut self, n: u8) {
-        self.0.push(n.into());
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.0.push(n.into());
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.0.push(n as i64);
-    }
-
-    fn write_usize(&mut self, n: usize) {
-        self.0.push(n as i64);
     }
 }
 
