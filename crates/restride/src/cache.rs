@@ -11,7 +11,7 @@
 use crate::sync::{AtomicBool, AtomicU64, Mutex, OnceLock, Ordering, PoisonError, RwLock};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 const SHARDS: usize = 16;
@@ -20,10 +20,10 @@ const SHARDS: usize = 16;
 pub(crate) type Key = [i64];
 
 /// Two parts of a key, or two numbers that hide them.
-type KeyPart = [u64; 2];
+type Pair = [u64; 2];
 
 /// How keys are hashed, which nobody else can tell.
-pub(crate) struct Secret(pub(crate) [KeyPart; 8]);
+pub(crate) struct Secret(pub(crate) [Pair; 8]);
 
 impl Secret {
     pub(crate) fn random() -> Self {
@@ -36,7 +36,7 @@ impl Secret {
     /// A sum of products of parts and secret numbers, two by two, so that none waits for another.
     /// The standard library's hash takes as long as all the rest of a hit.
     pub(crate) fn hash(&self, key: &Key) -> u64 {
-        let product = |[a, b]: KeyPart, hidden: &KeyPart| {
+        let product = |[a, b]: Pair, hidden: &Pair| {
             u128::from(a.wrapping_add(hidden[0])) * u128::from(b.wrapping_add(hidden[1]))
         };
         let parts = 2 * self.0.len();
@@ -56,41 +56,6 @@ impl Secret {
     }
 }
 
-/// All that something gives to a hash, as numbers for a [`Secret`], which takes a fraction of the standard library's time.
-#[derive(Default)]
-pub(crate) struct Words(pub(crate) SmallVec<[i64; 128]>);
-
-impl Hasher for Words {
-    fn finish(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        // Else a word of seven bytes that are zero would be one byte.
-        self.0.push(bytes.len() as i64);
-        let (words, rest) = bytes.as_chunks::<8>();
-        self.0
-            .extend(words.iter().map(|word| i64::from_le_bytes(*word)));
-        self.0.extend(rest.iter().map(|byte| (*byte).into()));
-    }
-
-    fn write_u8(&mut self, n: u8) {
-        self.0.push(n.into());
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.0.push(n.into());
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.0.push(n as i64);
-    }
-
-    fn write_usize(&mut self, n: usize) {
-        self.0.push(n as i64);
-    }
-}
-
 /// A value that is there, being made, or about to be.
 struct Cell<V> {
     /// With it, so that it lies in no small block of its own.
@@ -99,7 +64,7 @@ struct Cell<V> {
     making: Mutex<()>,
 }
 
-struct CacheSlot<V> {
+struct Slot<V> {
     hash: u64,
     cell: Arc<Cell<V>>,
     bytes: usize,
@@ -109,7 +74,7 @@ struct CacheSlot<V> {
 struct Shard<V> {
     /// Slots by the hash of their keys. Where two keys have one hash, the later has the place.
     at: FxHashMap<u64, usize>,
-    slots: Vec<CacheSlot<V>>,
+    slots: Vec<Slot<V>>,
     hand: usize,
     bytes: usize,
 }
@@ -228,7 +193,7 @@ impl<V: Clone> Cache<V> {
         });
         let at = shard.slots.len();
         shard.at.insert(hash, at);
-        let slot = CacheSlot {
+        let slot = Slot {
             hash,
             cell: cell.clone(),
             bytes: 0,
@@ -269,7 +234,7 @@ impl<V: Clone> Cache<V> {
         drop(forgotten);
     }
 
-    fn evict(&self, shard: &mut Shard<V>) -> CacheSlot<V> {
+    fn evict(&self, shard: &mut Shard<V>) -> Slot<V> {
         self.counts.evictions.fetch_add(1, Ordering::Relaxed);
         // Two rounds at most: the first clears every bit.
         for _ in 0..2 * shard.slots.len() {
@@ -316,7 +281,7 @@ impl<V> Shard<V> {
         Arc::ptr_eq(&slot.cell, cell).then_some(at)
     }
 
-    fn remove(&mut self, at: usize) -> CacheSlot<V> {
+    fn remove(&mut self, at: usize) -> Slot<V> {
         let slot = self.slots.swap_remove(at);
         self.at.remove(&slot.hash);
         self.bytes -= slot.bytes;

@@ -1,9 +1,9 @@
 //! The cache, one thread at a time and under a crowd. Its schedules are explored in `tests/models`.
 
-use crate::cache::{Cache, Secret, Words};
+use crate::cache::{Cache, Secret};
 use rustc_hash::FxBuildHasher;
 use std::collections::HashSet;
-use std::hash::{BuildHasher as _, Hash};
+use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn fill(cache: &Cache<i64>, keys: std::ops::Range<i64>, bytes: usize) {
@@ -138,18 +138,4 @@ fn every_part_of_a_key_counts() {
             assert_eq!(hash == secret.hash(&other), key == other);
         }
     }
-}
-
-#[test]
-fn words_are_all_that_was_hashed() {
-    fn words(it: impl Hash) -> Vec<i64> {
-        let mut words = Words::default();
-        it.hash(&mut words);
-        words.0.to_vec()
-    }
-    assert_ne!(words("a"), words("a\0\0\0\0\0\0\0"));
-    assert_ne!(words(("ab", "c")), words(("a", "bc")));
-    assert_ne!(words([&[1i64, 2][..], &[]]), words([&[1i64][..], &[2]]));
-    assert_ne!(words(Some(0u8)), words(None::<u8>));
-    assert_eq!(words((7u32, -1i64, true)), [7, -1, 1]);
 }

@@ -1,6 +1,6 @@
 //! The engine: compiles graphs, shares kernels, remembers specialisations.
 
-use crate::cache::{Cache, Secret, Words};
+use crate::cache::{Cache, Secret};
 use crate::code::{RunnableKernel, Runner};
 use crate::config::Code;
 use crate::jit::Jit;
@@ -8,6 +8,7 @@ use crate::pipeline::Options;
 use crate::registry::Registry;
 use crate::scratch::Scratch;
 use crate::template::{Family, InputShape, Template};
+use crate::words::Words;
 use crate::{CompileError, Config, Program};
 use restride_exec::{Executable, code_pays_after};
 use restride_graph::Graph;

@@ -167,6 +167,7 @@ mod tensor;
 #[cfg(all(test, feature = "jit"))]
 mod waiting_tests;
 #[cfg(feature = "jit")]
+mod words;
 mod worker;
 
 #[cfg(feature = "ndarray")]

@@ -49,6 +49,7 @@ use restride::{
     Answer, ChannelAxis, Config, DepthOrder, Engine, Graph, GraphError, IndexRule, OutOfRange,
     Output, OutputBuffer as _, Program, RunError, TensorType, ValueId, ViewPolicy,
 };
+use std::panic::Location;
 use std::sync::LazyLock;
 use storage::Fresh;
 
@@ -182,7 +183,9 @@ pub fn repeat_kv(tensor: &Tensor, times: usize) -> Result<Tensor> {
 /// the tensors.
 ///
 /// It is called each time, with the shapes at hand, and may use them freely: what it builds is what is looked up
-/// among what has been compiled. What comes out is in a row, or the tensor itself under another shape.
+/// among what has been compiled. What comes out is in a row, or the tensor itself under another shape. Errors say where
+/// it was called, and the node that the chain itself has begun with `Graph::begin_node`.
+#[track_caller]
 pub fn fuse(
     tensors: &[&Tensor],
     chain: impl FnOnce(&mut Graph, &[ValueId]) -> std::result::Result<ValueId, GraphError>,
@@ -192,7 +195,16 @@ pub fn fuse(
 }
 
 /// As [`fuse`], for chains with several ends.
+#[track_caller]
 pub fn fuse_all(
+    tensors: &[&Tensor],
+    chain: impl FnOnce(&mut Graph, &[ValueId]) -> std::result::Result<Vec<ValueId>, GraphError>,
+) -> Result<Vec<Tensor>> {
+    let place = Location::caller();
+    one_pass(tensors, chain).map_err(|error| error.context(format!("fuse at {place}")))
+}
+
+fn one_pass(
     tensors: &[&Tensor],
     chain: impl FnOnce(&mut Graph, &[ValueId]) -> std::result::Result<Vec<ValueId>, GraphError>,
 ) -> Result<Vec<Tensor>> {

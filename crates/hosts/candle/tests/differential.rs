@@ -241,6 +241,27 @@ fn refused_arguments_are_refused_in_candles_words() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn errors_of_a_chain_say_where_it_is() -> Result<()> {
+    let x = labels(&[5, 3], DType::F32)?;
+    let wrong = Tensor::new(&[1u32, 7], &Device::Cpu)?;
+    let rule = restride::IndexRule {
+        out_of_range: restride::OutOfRange::Error,
+        wrap: false,
+    };
+    let made = restride_candle::fuse(&[&x], |g, x| g.transpose(x[0], [0, 2]));
+    let ran = restride_candle::fuse_all(&[&x, &wrong], |g, x| {
+        g.begin_node("embed");
+        Ok(vec![g.gather(x[0], x[1], rule).axis(0).finish()?])
+    });
+    let there = [made.unwrap_err(), ran.unwrap_err()].map(|error| error.to_string());
+    for error in &there {
+        assert!(error.contains(concat!("fuse at ", file!(), ":")), "{error}");
+    }
+    assert!(there[1].contains("(in embed): index 7"), "{}", there[1]);
+    Ok(())
+}
+
 /// What an error says, without where it was made.
 fn first_line(result: Result<Tensor>) -> Option<String> {
     let text = result.err()?.to_string();

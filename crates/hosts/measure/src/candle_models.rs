@@ -1,13 +1,14 @@
-//! What models of candle-transformers gain, with random weights: as candle is, and with the patch of
-//! `crates/hosts/candle/patches`, in turns in one process; and one layer with calls of restride-candle put in by hand.
+//! What models of candle-transformers gain, with random weights: as candle is, with the patch of
+//! `crates/hosts/candle/patches`, and with calls of restride-candle put in by hand, in turns in one process.
 //!
-//! `bash candle.sh [MODEL ..]` builds candle with the patch and a switch for it, and runs this. Outputs are compared bit
+//! `bash candle.sh [MODEL ..]` builds both with switches for them, and runs this. Outputs are compared bit
 //! by bit. Times are the processor's; the least of each side counts, and the median of the quotients of neighbours.
 
 use candle_core::cpu_backend::RESTRIDE;
 use candle_core::{DType, Device, Result, Shape, Tensor};
 use candle_nn::var_builder::SimpleBackend;
 use candle_nn::{Activation, Init, Module, VarBuilder};
+use candle_transformers::by_hand::BY_HAND;
 use candle_transformers::models::{llama2_c, mamba2, segformer, segment_anything, siglip};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -221,25 +222,35 @@ fn bits(tensor: &Tensor) -> Result<Vec<u32>> {
     Ok(numbers.into_iter().map(f32::to_bits).collect())
 }
 
-/// Runs both in turns: the first as candle is, the second with the patch.
-fn compare(name: &str, plain: &Run, other: &Run, seconds: f64) -> Result<()> {
-    let side = |run: &Run, patched: bool| -> Result<(Tensor, f64)> {
-        RESTRIDE.store(patched, Relaxed);
+/// What is switched on.
+#[derive(Clone, Copy, PartialEq)]
+enum With {
+    Nothing,
+    Patch,
+    Calls,
+}
+
+/// Runs both in turns: the first as candle is.
+fn compare(name: &str, plain: &Run, other: &Run, with: With, seconds: f64) -> Result<()> {
+    let side = |run: &Run, with: With| -> Result<(Tensor, f64)> {
+        RESTRIDE.store(with == With::Patch, Relaxed);
+        BY_HAND.store(with == With::Calls, Relaxed);
         let start = worked();
         let made = run()?;
         Ok((made, worked() - start))
     };
-    let same = bits(&side(plain, false)?.0)? == bits(&side(other, true)?.0)?;
+    let same = bits(&side(plain, With::Nothing)?.0)? == bits(&side(other, with)?.0)?;
     let (mut least, mut quotients) = ([f64::MAX; 2], Vec::new());
     let start = Instant::now();
     while quotients.len() < 5 || quotients.len() < 500 && start.elapsed().as_secs_f64() < seconds {
-        let times = [side(plain, false)?.1, side(other, true)?.1];
+        let times = [side(plain, With::Nothing)?.1, side(other, with)?.1];
         quotients.push(times[0] / times[1]);
         least = [least[0].min(times[0]), least[1].min(times[1])];
     }
     quotients.sort_by(f64::total_cmp);
     println!(
-        "{name:32} {} {:9.3} -> {:9.3} ms, least {:5.3}x, median {:5.3}x, {} runs",
+        "{name:28} {:8} {} {:9.3} -> {:9.3} ms, least {:5.3}x, median {:5.3}x, {} runs",
+        if with == With::Patch { "patched" } else { "by hand" },
         if same { "same bits" } else { "DIFFERENT" },
         least[0],
         least[1],
@@ -263,13 +274,14 @@ fn main() -> Result<()> {
     for (name, make) in models {
         if wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str())) {
             let run = make()?;
-            compare(name, &run, &run, 10.0)?;
+            compare(name, &run, &run, With::Patch, 8.0)?;
+            compare(name, &run, &run, With::Calls, 8.0)?;
         }
     }
     if wanted.is_empty() || wanted.iter().any(|word| word == "windows") {
         let (plain, by_hand) = (windows(false)?, windows(true)?);
-        compare("shifted windows, patch", &plain, &plain, 5.0)?;
-        compare("shifted windows, by hand", &plain, &by_hand, 5.0)?;
+        compare("shifted windows", &plain, &plain, With::Patch, 5.0)?;
+        compare("shifted windows", &plain, &by_hand, With::Calls, 5.0)?;
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use crate::map;
 use restride::{
-    ElementType, Engine, Family, Graph, InputShape, Output, Program, TensorMut, TensorRef,
-    TensorType, ValueId, ViewPolicy,
+    Answer, ElementType, Engine, Family, Graph, InputShape, Output, OutputBuffer, Program,
+    RunError, TensorMut, TensorRef, TensorType, ValueId, ViewPolicy,
 };
 use tract_core::internal::*;
 
@@ -92,6 +92,7 @@ impl Group {
             let data = read.iter().take(map::numbers_from(&*member.op));
             let values: Option<TVec<ValueId>> = data.map(|(value, _)| *value).collect();
             let values = values.context("numbers in place of a tensor")?;
+            graph.begin_node(&*member.name);
             let made = map::push(
                 &mut graph,
                 &*member.op,
@@ -241,8 +242,12 @@ impl Fused {
         self.engine.keyed(&self.group.family, &key, build)
     }
 
-    /// The program for these inputs, and what it has written.
-    fn run(&self, ctx: &EvalContext, inputs: &[TValue]) -> TractResult<(Program, TVec<Tensor>)> {
+    /// The program for these inputs, and its answers.
+    fn run(
+        &self,
+        ctx: &EvalContext,
+        inputs: &[TValue],
+    ) -> TractResult<(Program, Vec<Answer<Fresh>>)> {
         let fits = |(tensor, (shape, strides)): (&TValue, &Geometry)| {
             tensor.shape() == &**shape && tensor.strides() == &**strides
         };
@@ -250,28 +255,34 @@ impl Fused {
             Some((program, expected)) if inputs.iter().zip(expected).all(fits) => program.clone(),
             _ => self.looked_up(ctx, inputs)?,
         };
-        let (mut made, mut elements): (TVec<Tensor>, TVec<ElementType>) = (tvec!(), tvec!());
-        for (output, dt) in program.outputs().iter().zip(&self.types) {
-            if let Output::Computed { ty, .. } = output {
-                // SAFETY: any bits are an element of it, a call that ends well has written all of it, and
-                // one that fails drops it.
-                made.push(unsafe { Tensor::uninitialized_dt(*dt, &sizes(ty))? });
-                elements.push(ty.element());
-            }
-        }
         let mut read: TVec<TensorRef<'_>> = tvec!();
-        for (tensor, _) in inputs.iter().zip(&self.numbers).filter(|(_, n)| !**n) {
+        for tensor in self.tensors(inputs) {
             let element = map::element(tensor.datum_type()).context("a type that is not moved")?;
             tensor.try_as_plain_ram()?;
             read.push(TensorRef::of(element, tensor.as_bytes()));
         }
-        let mut write: TVec<TensorMut<'_>> = tvec!();
-        for (tensor, element) in made.iter_mut().zip(elements) {
-            write.push(TensorMut::of(element, tensor.as_bytes_mut()));
-        }
-        program.run(&read, &mut write)?;
-        drop(write);
-        Ok((program, made))
+        let answers = program.run_with(&read, |output, ty| {
+            // SAFETY: any bits are an element of it, a call that ends well has written all of it, and
+            // one that fails drops it.
+            let tensor = unsafe { Tensor::uninitialized_dt(self.types[output], &sizes(ty))? };
+            TractResult::Ok(Fresh(tensor, ty.element()))
+        })?;
+        Ok((program, answers))
+    }
+
+    /// Those of its inputs that are no numbers.
+    fn tensors<'a>(&self, inputs: &'a [TValue]) -> impl Iterator<Item = &'a TValue> {
+        let both = inputs.iter().zip(&self.numbers);
+        both.filter_map(|(tensor, is_number)| (!is_number).then_some(tensor))
+    }
+}
+
+/// A tensor that is being written, and what restride calls its elements.
+struct Fresh(Tensor, ElementType);
+
+impl OutputBuffer for Fresh {
+    fn tensor(&mut self) -> TensorMut<'_> {
+        TensorMut::of(self.1, self.0.as_bytes_mut())
     }
 }
 
@@ -283,37 +294,37 @@ impl EvalOp for Fused {
     not_out_of_plan!();
 
     fn eval(&self, ctx: &EvalContext, inputs: TVec<TValue>) -> TractResult<TVec<TValue>> {
-        let Ok((program, written)) = self.run(ctx, &inputs) else {
+        let (program, answers) = match self.run(ctx, &inputs) {
+            Ok(done) => done,
+            // At an index outside of its axis tract panics, or takes what lies there.
+            Err(error) if matches!(error.downcast_ref(), Some(RunError::Index { .. })) => {
+                return Err(error);
+            }
             // As it was before, and with tract's own errors.
-            return self.group.each(&inputs, |member, read| {
-                let mut made = member.op.eval(ctx, read)?;
-                made.pop().context("no output")
-            });
+            Err(_) => {
+                return self.group.each(&inputs, |member, read| {
+                    let mut made = member.op.eval(ctx, read)?;
+                    made.pop().context("no output")
+                });
+            }
         };
         // Inputs that are handed on under another shape. Whoever is the last to take one may have its memory.
-        let handed: TVec<TValue> = {
-            let read = inputs.iter().zip(&self.numbers).filter(|(_, n)| !**n);
-            let read: TVec<&TValue> = read.map(|(tensor, _)| tensor).collect();
-            let handed = program.outputs().iter().filter_map(|output| match output {
-                Output::View { input, .. } => Some(read[*input].clone()),
-                Output::Computed { .. } => None,
-            });
-            handed.collect()
-        };
+        let made = answers.into_iter().map(|answer| match answer {
+            Answer::Written(Fresh(tensor, _)) => Some(tensor.into_tvalue()),
+            Answer::View { input } => self.tensors(&inputs).nth(input).cloned(),
+        });
+        let made: TVec<Option<TValue>> = made.collect();
         drop(inputs);
-        let (mut written, mut handed) = (written.into_iter(), handed.into_iter());
-        let outputs = program.outputs().iter().map(|output| {
-            let tensor = match output {
-                Output::Computed { .. } => written.next(),
-                Output::View { ty, .. } => handed.next().map(|input| {
-                    let (mut tensor, shape) = (input.into_tensor(), sizes(ty));
-                    let strides = Tensor::natural_strides(&shape);
-                    // SAFETY: as many elements as before, all of them in its memory.
-                    unsafe { tensor.set_geometry_unchecked(&shape, &strides) };
-                    tensor
-                }),
+        let outputs = program.outputs().iter().zip(made).map(|(output, made)| {
+            let made = made.context("an input that is not there")?;
+            let Output::View { ty, .. } = output else {
+                return Ok(made);
             };
-            Ok(tensor.context("an output that nobody made")?.into_tvalue())
+            let (mut tensor, shape) = (made.into_tensor(), sizes(ty));
+            let strides = Tensor::natural_strides(&shape);
+            // SAFETY: as many elements as before, all of them in its memory.
+            unsafe { tensor.set_geometry_unchecked(&shape, &strides) };
+            Ok(tensor.into_tvalue())
         });
         outputs.collect()
     }

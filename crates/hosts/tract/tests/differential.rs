@@ -364,6 +364,29 @@ fn slices_whose_bounds_are_read_when_they_run() -> TractResult<()> {
 }
 
 #[test]
+fn indices_out_of_range_are_errors_that_name_the_node() -> TractResult<()> {
+    let mut model = TypedModel::default();
+    let x = model.add_source("x", f32::fact([2, 5, 4]))?;
+    let rows = model.add_source("rows", i64::fact([1]))?;
+    let at = Gather::new(1);
+    let found = model.wire_node("decoder.embed", at, &[x, rows])?;
+    let turned = model.wire_node("turned", AxisOp::Move(0, 2), &found)?;
+    model.select_output_outlets(&turned)?;
+    let ours = fused(&model)?;
+    assert_eq!(groups(&ours), 1, "{ours}");
+    // tract itself panics or takes a row of the next block.
+    for wrong in [5i64, 9, -6] {
+        let inputs = [labels(&[2, 5, 4], f32::datum_type())?, tensor1(&[wrong])];
+        let error = format!("{:?}", run(&ours, &inputs).unwrap_err());
+        assert!(
+            error.contains(&format!("(in decoder.embed): index {wrong}")),
+            "{error}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
 fn symbols_may_be_bound_after_the_transform() -> TractResult<()> {
     let mut model = TypedModel::default();
     let symbol = model.symbols.sym("S");
