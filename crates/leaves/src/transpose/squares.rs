@@ -11,7 +11,7 @@ use crate::copy::LINE;
 use crate::leaf::Leaf;
 use crate::level::{Avx512, Body};
 use crate::nest::walk;
-use crate::vector::{Vector, anew};
+use crate::vector::Vector;
 
 /// From two lines to those two with a square of their elements exchanged.
 type Exchange = [[u8; LINE]; 2];
@@ -81,9 +81,7 @@ unsafe fn square<const SIDE: usize, const STEPS: usize, const WHOLE: bool>(
             }
             from = from.wrapping_offset(params.plane.src);
         }
-        for (step, exchange) in params.exchanges.iter().enumerate() {
-            // Tables are read where they are needed, since there are as many registers as that takes.
-            let [low, high] = &*anew(exchange);
+        for (step, [low, high]) in params.exchanges.iter().enumerate() {
             let low = _mm512_load_si512(low.as_ptr().cast());
             let high = _mm512_load_si512(high.as_ptr().cast());
             for number in (0..SIDE).filter(|number| number >> step & 1 == 0) {
@@ -108,20 +106,14 @@ unsafe fn square<const SIDE: usize, const STEPS: usize, const WHOLE: bool>(
 /// What exchanges squares of so many elements of `width` bytes.
 fn exchange(side: usize, square: usize, width: usize) -> Exchange {
     let mut tables = [[0; LINE]; 2];
-    for byte in 0..side * width {
-        let element = byte / width;
-        let (across, other) = (element & square != 0, (square * width) as u8);
-        let byte_of = byte as u8;
+    let [low, high] = &mut tables;
+    let bytes = low.iter_mut().zip(high).take(side * width);
+    for (byte, (low, high)) in (0u8..).zip(bytes) {
+        let (second, other) = (byte + LINE as u8, (square * width) as u8);
         // Of the first line the elements before the square stay, and those of the second behind it.
-        tables[0][byte] = if across {
-            byte_of - other + LINE as u8
-        } else {
-            byte_of
-        };
-        tables[1][byte] = if across {
-            byte_of + LINE as u8
-        } else {
-            byte_of + other
+        (*low, *high) = match usize::from(byte) / width & square {
+            0 => (byte, byte + other),
+            _ => (second - other, second),
         };
     }
     tables
