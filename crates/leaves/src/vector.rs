@@ -157,18 +157,6 @@ pub(crate) fn one_by_one() {
     unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) }
 }
 
-/// An address of which the compiler knows nothing, so that what lies there is read when it is needed
-/// and not before.
-#[inline(always)]
-pub(crate) fn anew<T>(address: *const T) -> *const T {
-    let same;
-    // SAFETY: no instructions.
-    unsafe {
-        std::arch::asm!("/* {0} */", inout(reg) address => same, options(readonly, nostack, preserves_flags));
-    }
-    same
-}
-
 /// Asks for the line at `address`; any address is allowed.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {

@@ -74,11 +74,12 @@ impl Planner {
         if straight.is_some() || !Inline::has_short_rows(shape, form) {
             return straight;
         }
-        // A loop is as good as rows, and better than lines that move a few of these at a time.
+        // A loop is as good as rows, and better than lines that move a few of these at a time, or have to
+        // look what they are to do.
         let (cost, way) = self.way(shape, form);
         let loops = match way {
             Way::Rows(_) => true,
-            Way::Lines(..) => cost >= cost::rows(shape) / 2,
+            Way::Lines(..) => shape.steps.len() > 2 || cost >= cost::rows(shape) / 2,
             _ => false,
         };
         loops.then_some(Inline::Runs)

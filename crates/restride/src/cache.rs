@@ -20,10 +20,10 @@ const SHARDS: usize = 16;
 pub(crate) type Key = [i64];
 
 /// Two parts of a key, or two numbers that hide them.
-type Pair = [u64; 2];
+type KeyPart = [u64; 2];
 
 /// How keys are hashed, which nobody else can tell.
-pub(crate) struct Secret(pub(crate) [Pair; 8]);
+pub(crate) struct Secret(pub(crate) [KeyPart; 8]);
 
 impl Secret {
     pub(crate) fn random() -> Self {
@@ -36,7 +36,7 @@ impl Secret {
     /// A sum of products of parts and secret numbers, two by two, so that none waits for another.
     /// The standard library's hash takes as long as all the rest of a hit.
     pub(crate) fn hash(&self, key: &Key) -> u64 {
-        let product = |[a, b]: Pair, hidden: &Pair| {
+        let product = |[a, b]: KeyPart, hidden: &KeyPart| {
             u128::from(a.wrapping_add(hidden[0])) * u128::from(b.wrapping_add(hidden[1]))
         };
         let parts = 2 * self.0.len();

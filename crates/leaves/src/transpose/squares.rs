@@ -11,7 +11,7 @@ use crate::copy::LINE;
 use crate::leaf::Leaf;
 use crate::level::{Avx512, Body};
 use crate::nest::walk;
-use crate::vector::{Vector, anew};
+use crate::vector::Vector;
 
 /// From two lines to those two with a square of their elements exchanged.
 type Exchange = [[u8; LINE]; 2];
@@ -81,9 +81,7 @@ unsafe fn square<const SIDE: usize, const STEPS: usize, const WHOLE: bool>(
             }
             from = from.wrapping_offset(params.plane.src);
         }
-        for (step, exchange) in params.exchanges.iter().enumerate() {
-            // Tables are read where they are needed, since there are as many registers as that takes.
-            let [low, high] = &*anew(exchange);
+        for (step, [low, high]) in params.exchanges.iter().enumerate() {
             let low = _mm512_load_si512(low.as_ptr().cast());
             let high = _mm512_load_si512(high.as_ptr().cast());
             for number in (0..SIDE).filter(|number| number >> step & 1 == 0) {
@@ -107,16 +105,15 @@ unsafe fn square<const SIDE: usize, const STEPS: usize, const WHOLE: bool>(
 
 /// What exchanges squares of so many elements of `width` bytes.
 fn exchange(side: usize, square: usize, width: usize) -> Exchange {
-    let other = (square * width) as u8;
     let mut tables = [[0; LINE]; 2];
-    let [first, second] = &mut tables;
-    let both = first.iter_mut().zip(second).zip(0u8..);
-    for ((first, second), byte) in both.take(side * width) {
-        let across = (usize::from(byte) / width) & square != 0;
+    let [low, high] = &mut tables;
+    let bytes = low.iter_mut().zip(high).take(side * width);
+    for (byte, (low, high)) in (0u8..).zip(bytes) {
+        let (second, other) = (byte + LINE as u8, (square * width) as u8);
         // Of the first line the elements before the square stay, and those of the second behind it.
-        (*first, *second) = match across {
-            true => (byte - other + LINE as u8, byte + LINE as u8),
-            false => (byte, byte + other),
+        (*low, *high) = match usize::from(byte) / width & square {
+            0 => (byte, byte + other),
+            _ => (second - other, second),
         };
     }
     tables

@@ -50,11 +50,6 @@ impl<K: Kernel> Body for Wide<K> {
     unsafe fn run(dst: *mut u8, src: *const u8, params: &WideParams) {
         let [middle, inner] = params.nest.plane();
         walk_planes!(&params.nest, dst, src, |d, s| {
-            if params.single {
-                // SAFETY: the body is run at AVX-512 and was chosen for these lines, which are the box.
-                unsafe { K::unit::<false, false>(d, s, &K::hold(&params.unit)) }
-                return;
-            }
             let off = s.addr().wrapping_sub(src.addr()) as isize;
             let (low, high) = params.room(off, &params.plane_reach);
             // SAFETY: the body is run at AVX-512 and was chosen for these lines; planes lie in the
@@ -62,6 +57,8 @@ impl<K: Kernel> Body for Wide<K> {
             unsafe {
                 if low >= 0 && high >= 0 {
                     rows::<K>(d, s, middle.extent, inner.extent, params);
+                } else if params.single {
+                    K::unit::<false, false>(d, s, &K::hold(&params.unit));
                 } else {
                     plane_at_edge::<K>(d, s, src, params);
                 }
