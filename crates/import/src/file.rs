@@ -15,9 +15,9 @@ const MAX_BYTES: u64 = 4 << 30;
 /// Reads a model from a file: ONNX, or an OpenVINO IR (`.xml`, with its `.bin` beside it).
 ///
 /// ```no_run
-/// use restride_import::{Options, open};
+/// use restride_import::{ImportOptions, open};
 ///
-/// let mut options = Options::default();
+/// let mut options = ImportOptions::default();
 /// options.shape("images", [1, 3, 640, 640]);
 /// let model = open("yolo.onnx".as_ref(), &options)?;
 /// println!("{} groups of nodes move data", model.groups().len());
@@ -90,14 +90,14 @@ impl ModelSource {
     /// text, which goes with the same weights. A group that is inside of a function stays.
     ///
     /// ```
-    /// use restride_import::{Options, Source};
+    /// use restride_import::{ImportOptions, ModelSource};
     ///
     /// # let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-    /// let source = Source::open(&folder.join("patches.onnx"))?;
-    /// let model = source.model(&Options::default())?;
+    /// let source = ModelSource::open(&folder.join("patches.onnx"))?;
+    /// let model = source.model(&ImportOptions::default())?;
     /// let group = &model.groups()[0];
     /// let fused = source.rewrite(&model, &[(group, &model.program(group)?)])?;
-    /// let again = Source::onnx(fused.bytes).model(&Options::default())?;
+    /// let again = ModelSource::onnx(fused.bytes).model(&ImportOptions::default())?;
     /// assert!(again.nodes[0].is_program());
     /// # Ok::<(), restride_import::ImportError>(())
     /// ```

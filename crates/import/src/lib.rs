@@ -7,10 +7,10 @@
 //! ([`Model::program`]). Everything else is a name with inputs and outputs.
 //!
 //! ```
-//! use restride_import::{Options, Role, open};
+//! use restride_import::{ImportOptions, Role, open};
 //!
 //! # let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-//! let mut options = Options::default();
+//! let mut options = ImportOptions::default();
 //! options.shape("x", [8, 3, 32, 32]);
 //! let model = open(&folder.join("detector.onnx"), &options)?;
 //! assert_eq!(model.count(|role| *role == Role::Compute), 6);

@@ -12,9 +12,9 @@ use crate::spell::blocks;
 /// Sizes that the file leaves open, values of inputs, and where to look for further files.
 ///
 /// ```
-/// use restride_import::Options;
+/// use restride_import::ImportOptions;
 ///
-/// let mut options = Options::default();
+/// let mut options = ImportOptions::default();
 /// options.shape("x", [1, 3, 640, 640]);
 /// options.size("sequence", 77);
 /// ```

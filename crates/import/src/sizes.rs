@@ -53,10 +53,10 @@ pub struct Reach {
 /// A model at other sizes than its own.
 ///
 /// ```
-/// use restride_import::{Options, Sizes, Source};
+/// use restride_import::{ImportOptions, Sizes, ModelSource};
 ///
 /// # let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-/// let (source, options) = (Source::open(&folder.join("detector.onnx"))?, Options::default());
+/// let (source, options) = (ModelSource::open(&folder.join("detector.onnx"))?, ImportOptions::default());
 /// let model = source.model(&options)?;
 /// let mut sizes = Sizes::of(source, &options, &model);
 /// assert_eq!(sizes.dimensions()[0].name, "batch");

@@ -23,7 +23,7 @@ pub enum AxisAction {
 /// What happens to the axes, the ellipsis (spelled or implied) written out.
 ///
 /// ```
-/// use restride_graph::resolve::{self, AxisAction, Span};
+/// use restride_graph::resolve::{self, AxisAction, AxisSpan};
 /// use restride_graph::{StridedSliceDialect, StridedSliceSpec};
 ///
 /// // x[1, ..., tf.newaxis, ::-1] on [4, 5, 6]
@@ -41,9 +41,9 @@ pub enum AxisAction {
 /// let actions = resolve::strided_slice(&spec, &[4, 5, 6])?;
 /// assert_eq!(actions.as_slice(), [
 ///     AxisAction::Shrink(1),
-///     AxisAction::Range(Span::full(5)),
+///     AxisAction::Range(AxisSpan::full(5)),
 ///     AxisAction::NewAxis,
-///     AxisAction::Range(Span { start: 5, len: 6, step: -1 }),
+///     AxisAction::Range(AxisSpan { start: 5, len: 6, step: -1 }),
 /// ]);
 /// # Ok::<(), restride_graph::Refusal>(())
 /// ```
