@@ -111,7 +111,7 @@ fn exchange(side: usize, square: usize, width: usize) -> Exchange {
     for (byte, (low, high)) in (0u8..).zip(bytes) {
         let (second, other) = (byte + LINE as u8, (square * width) as u8);
         // Of the first line the elements before the square stay, and those of the second behind it.
-        (*low, *high) = match usize::from(byte) / width & square {
+        (*low, *high) = match (usize::from(byte) / width) & square {
             0 => (byte, byte + other),
             _ => (second - other, second),
         };
