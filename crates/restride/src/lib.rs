@@ -166,8 +166,8 @@ mod template;
 mod tensor;
 #[cfg(all(test, feature = "jit"))]
 mod waiting_tests;
-#[cfg(feature = "jit")]
 mod words;
+#[cfg(feature = "jit")]
 mod worker;
 
 #[cfg(feature = "ndarray")]
