@@ -32,11 +32,11 @@ mod _restride {
     #[pymodule_export]
     use crate::functions::joins::{concatenate, stack, tile};
     #[pymodule_export]
+    use crate::functions::pads::pad;
+    #[pymodule_export]
     use crate::functions::patterns::{moves_of, rearrange, repeat};
     #[pymodule_export]
     use crate::functions::repeated::Repeated;
-    #[pymodule_export]
-    use crate::functions::pads::pad;
     #[pymodule_export]
     use crate::functions::turns::{
         broadcast_to, flip, moveaxis, permute_dims, reshape, roll, swapaxes,

@@ -4,9 +4,9 @@ pub(crate) mod copies;
 pub(crate) mod evaluate;
 pub(crate) mod gathers;
 pub(crate) mod joins;
+pub(crate) mod pads;
 pub(crate) mod patterns;
 pub(crate) mod repeated;
-pub(crate) mod pads;
 pub(crate) mod turns;
 
 use crate::array::Array;
