@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 5025),
     ("loops", 4400),
     ("lower", 4250),
-    ("moves", 3225),
+    ("moves", 3260),
     ("partition", 225),
     ("process", 200),
     ("restride", 3700),

@@ -269,7 +269,7 @@ impl Cells {
         let line = |(op, place): (&NarrowOp, &Place<4>)| {
             Vector::of_line(op, place.dst, place.src.map(|src| lines.start + src))
         };
-        let cell: Vec<Vector> = lines.ops.iter().zip(&*lines.places).map(line).collect();
+        let cell: Vec<Vector> = lines.ops.iter().zip(&lines.places).map(line).collect();
         let part = |first: usize, repeated: usize| {
             let mut steps = cut.outer.clone();
             if repeated > 1 {

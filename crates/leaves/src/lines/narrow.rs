@@ -3,30 +3,44 @@
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use restride_moves::ByteBox;
-use restride_moves::lines::{NarrowLines, NarrowOp as Op, Place, Units};
+use restride_moves::lines::{NarrowLines, NarrowOp as Op, Units};
 
 use super::row::{Behind, Middle, Row};
 use crate::leaf::Leaf;
 use crate::level::{Avx2, Body};
 use crate::nest::{Nest, walk};
 
+type Place = restride_moves::lines::Place<4>;
+
+/// A line, together: two addresses to go on by would be felt.
+struct PlacedLine {
+    op: Op,
+    place: Place,
+}
+
 pub(crate) struct NarrowParams {
     nest: Nest,
     row: Row,
     middle: Middle,
-    unit: NarrowLines,
+    unit: Arc<[PlacedLine]>,
 }
 
 /// The leaf of a program.
 pub(crate) fn prepare(shape: &ByteBox, found: Units<NarrowLines, usize>) -> Leaf {
-    let cut = found.cut;
+    let Units { cut, lines, .. } = found;
+    let places = lines.places.iter().copied();
+    let line = |(op, place): (&Op, Place)| PlacedLine {
+        op: op.clone(),
+        place,
+    };
     let params = NarrowParams {
-        nest: Nest::new(shape, (0, found.lines.start), &cut.outer),
+        nest: Nest::new(shape, (0, lines.start), &cut.outer),
         row: Row::new(&cut),
         middle: Behind::new(&cut).after(cut.steps),
-        unit: found.lines,
+        unit: lines.ops.iter().zip(places).map(line).collect(),
     };
     match found.windows {
         1 => Leaf::new::<Avx2, Narrow<1>>("lines", params),
@@ -39,7 +53,11 @@ pub(crate) fn prepare(shape: &ByteBox, found: Units<NarrowLines, usize>) -> Leaf
 /// # Safety
 /// The windows of the line are readable relative to `src`, its bytes writable relative to `dst`.
 #[inline(always)]
-unsafe fn line<const J: usize>(dst: *mut u8, src: *const u8, op: &Op, place: &Place<4>) {
+unsafe fn line<const J: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    PlacedLine { op, place }: &PlacedLine,
+) {
     // SAFETY: the caller's; tables are aligned.
     unsafe {
         let mut line = part(src, op, place, 0);
@@ -59,7 +77,7 @@ unsafe fn line<const J: usize>(dst: *mut u8, src: *const u8, op: &Op, place: &Pl
 /// # Safety
 /// The window is readable.
 #[inline(always)]
-unsafe fn part(src: *const u8, op: &Op, place: &Place<4>, at: usize) -> __m128i {
+unsafe fn part(src: *const u8, op: &Op, place: &Place, at: usize) -> __m128i {
     // SAFETY: the caller's; tables are aligned.
     unsafe {
         let window = _mm_loadu_si128(src.wrapping_offset(place.src[at]).cast());
@@ -74,17 +92,17 @@ impl<const J: usize> Body for Narrow<J> {
     type Params = NarrowParams;
 
     fn elsewhere(params: &NarrowParams) -> usize {
-        size_of_val(&*params.unit.places)
+        size_of_val(&*params.unit)
     }
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &NarrowParams) {
         // SAFETY: the body is run at AVX2; units lie in the caller's box, and windows in the units.
         unsafe {
-            let (ops, places): (&[Op], &[_]) = (&params.unit.ops, &params.unit.places);
+            let lines: &[PlacedLine] = &params.unit;
             let unit = |to: *mut u8, from: *const u8| {
-                for (op, place) in ops.iter().zip(places) {
-                    line::<J>(to, from, op, place);
+                for it in lines {
+                    line::<J>(to, from, it);
                 }
             };
             walk!(&params.nest, dst, src, |d, s| {

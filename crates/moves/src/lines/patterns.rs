@@ -149,7 +149,7 @@ pub struct Lines<Op, const N: usize> {
     /// Which bytes of which window each line is.
     pub ops: Arc<[Op]>,
     /// Where each line lies.
-    pub places: Arc<[Place<N>]>,
+    pub places: SmallVec<[Place<N>; 2]>,
     /// Where the first window of the first line lies, from which sources count.
     pub start: isize,
 }
@@ -167,13 +167,21 @@ impl<Op, const N: usize> Clone for Lines<Op, N> {
     fn clone(&self) -> Self {
         Self {
             ops: Arc::clone(&self.ops),
-            places: Arc::clone(&self.places),
+            places: self.places.clone(),
             start: self.start,
         }
     }
 }
 
 impl<Op, const N: usize> Lines<Op, N> {
+    /// The bytes that a unit of the pattern has elsewhere and does not share.
+    pub fn elsewhere(&self) -> usize {
+        match self.places.spilled() {
+            true => size_of_val(&*self.places),
+            false => 0,
+        }
+    }
+
     /// With the strides of a pattern put back.
     pub(super) fn placed(&self, pattern: &Pattern) -> Self {
         let window = |src: isize| pattern.src.put_back(src.wrapping_add(self.start));
@@ -222,11 +230,11 @@ impl<L: Clone> Last<L> {
 
 /// The programs that one kind of machine has been given.
 pub(super) struct Known<W> {
-    places: Mutex<Vec<Slot<W>>>,
+    places: Mutex<Vec<KnownProgram<W>>>,
 }
 
 /// As small as can be: most that are looked at are not what is looked for.
-struct Slot<W> {
+struct KnownProgram<W> {
     /// A part of the hash of what is here.
     tag: u32,
     /// Whether it was found since a place was last looked for.
@@ -281,7 +289,7 @@ impl<W: Way> Known<W> {
         };
         let mut entries = lock();
         if entries.is_empty() {
-            entries.resize_with(PLACES, || Slot {
+            entries.resize_with(PLACES, || KnownProgram {
                 tag: 0,
                 found: false,
                 entry: None,
@@ -293,7 +301,7 @@ impl<W: Way> Known<W> {
                 entries[place].found = false;
             }
         }
-        let new = Slot {
+        let new = KnownProgram {
             tag,
             found: false,
             entry: Some(Box::new(entry)),
@@ -376,7 +384,7 @@ mod tests {
     impl Writes for WideLines {
         fn writes(&self) -> Vec<(isize, isize)> {
             let mut all = Vec::new();
-            for (op, line) in self.ops.iter().zip(&*self.places) {
+            for (op, line) in self.ops.iter().zip(&self.places) {
                 for place in (0..64).filter(|place| op.store >> place & 1 == 1) {
                     let pair = op.blend.iter().position(|bytes| bytes >> place & 1 == 1);
                     let pair = pair.expect("a byte of some window");
@@ -394,7 +402,7 @@ mod tests {
     impl Writes for NarrowLines {
         fn writes(&self) -> Vec<(isize, isize)> {
             let mut all = Vec::new();
-            for (op, line) in self.ops.iter().zip(&*self.places) {
+            for (op, line) in self.ops.iter().zip(&self.places) {
                 for (table, src) in op.tables.iter().zip(line.src) {
                     let its = table.iter().enumerate().filter(|(_, at)| **at < 0x80);
                     let from = self.start + src;

@@ -43,7 +43,7 @@ impl<K: Kernel> Body for Wide<K> {
     type Params = WideParams;
 
     fn elsewhere(params: &WideParams) -> usize {
-        size_of_val(&*params.unit.places) + params.peel.bytes()
+        params.unit.elsewhere() + params.peel.bytes()
     }
 
     #[inline(always)]
