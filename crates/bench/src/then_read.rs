@@ -1,19 +1,12 @@
 //! What the next reader of the result pays: calls that read all that they have written.
 
 use super::subject::{Bound, Facts, Prepared, Subject};
+use restride::read_all;
 use restride_testkit::workloads::Workload;
-use std::hint::black_box;
 
 /// Another subject, each of whose calls is followed by a sum over its output. Arguments are bound
 /// anew for every call, since the output is read in between: small workloads pay more for that than for the rest.
 pub struct ThenRead(pub Box<dyn Subject>);
-
-/// The sum of all bytes, eight at a time.
-pub fn read(bytes: &[u8]) {
-    let (words, _) = black_box(bytes).as_chunks::<8>();
-    let words = words.iter().map(|word| u64::from_ne_bytes(*word));
-    black_box(words.fold(0, u64::wrapping_add));
-}
 
 impl Subject for ThenRead {
     fn prepare(&self, workload: &Workload, allow_view: bool) -> Result<Box<dyn Prepared>, String> {
@@ -62,7 +55,7 @@ impl Bound for Call<'_> {
             let mut bound = prepared.bind(self.inputs, self.output, self.scratch)?;
             bound.repeat(1)?;
             drop(bound);
-            read(self.output);
+            read_all(self.output);
         }
         Ok(())
     }

@@ -9,7 +9,6 @@ use super::clock::{Times, measure};
 use super::crew::with_crew;
 use super::memory::Region;
 use super::subject::{Bound, Facts, Prepared, Subject};
-use super::then_read::read;
 use restride_graph::oracle::Tensor;
 use restride_testkit::workloads::{Checksum, Workload};
 use std::hint::black_box;
@@ -222,7 +221,7 @@ impl Copy<'_> {
                 for _ in 0..times {
                     black_box(&mut *self.to).copy_from_slice(black_box(self.from));
                     if self.then_read {
-                        read(self.to);
+                        restride::read_all(self.to);
                     }
                 }
                 Ok::<(), std::convert::Infallible>(())

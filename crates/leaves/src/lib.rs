@@ -41,7 +41,7 @@ mod through;
 mod transpose;
 mod vector;
 
-pub use calibrate::calibrate;
+pub use calibrate::{calibrate, read_all};
 pub use check::row_holds;
 pub use contract::{Callee, Contract};
 pub use error::PrepareError;

@@ -6,12 +6,12 @@
 //! place it comes from and the place each index is read from are all linear in the same digits.
 //! There is no mask, no division and no remainder anywhere in it.
 
+mod axis_addresses;
 mod columns;
 mod compose;
 mod display;
 mod finish;
 mod gather;
-mod index_column;
 mod known;
 mod obligations;
 mod order;

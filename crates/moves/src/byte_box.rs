@@ -51,6 +51,12 @@ pub struct ByteBox {
     pub steps: Steps,
 }
 
+/// How many elements so many dimensions have.
+pub(crate) fn extent(steps: &[Step]) -> usize {
+    let extents = steps.iter().map(|step| step.extent);
+    extents.fold(1, usize::saturating_mul)
+}
+
 impl ByteBox {
     /// The normal form of a box of elements.
     pub fn of_move(dims: &[Dim], width: usize) -> Result<ByteBox, BoxError> {
@@ -166,9 +172,7 @@ impl ByteBox {
     /// How many runs it has.
     #[must_use]
     pub fn runs(&self) -> usize {
-        self.steps
-            .iter()
-            .fold(1, |n, step| n.saturating_mul(step.extent))
+        extent(&self.steps)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::byte_box::{ByteBox, Step, Steps};
+use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost;
 use crate::lines::{NarrowLines, NarrowOp, Place, Units, turns};
 
@@ -361,8 +361,7 @@ impl Part {
             _ => 0,
         };
         let once = self.once(shuffles) + around;
-        let steps = self.steps.iter();
-        steps.fold(once, |n, step| n.saturating_mul(step.extent))
+        once.saturating_mul(extent(&self.steps))
     }
 
     /// The same of one cell.

@@ -4,9 +4,9 @@
 //! current x86-64 core whose caches hold both sides. What goes past the caches costs what memory
 //! costs, whichever way it is moved; there the way is chosen by [`Target`](crate::Target).
 
-use crate::byte_box::{ByteBox, Step};
+use crate::byte_box::{ByteBox, Step, extent};
 use crate::channels::Channels;
-use crate::folded::{Folded, extent};
+use crate::folded::Folded;
 use crate::ragged::{Masked, RaggedCut};
 use crate::squares::Squares;
 use crate::transpose::Plane;
@@ -46,13 +46,10 @@ pub fn copy(bytes: usize) -> usize {
 #[must_use]
 pub fn transpose(plane: &Plane) -> usize {
     let k = plane.per_lane;
-    // Of narrow elements a last row or column by itself goes element by element.
-    let even = |extent: usize| extent - usize::from(k >= 8 && extent > k && extent % k == 1);
     let sides = (plane.row.extent, plane.column.extent);
-    let blocks = (even(sides.0), even(sides.1));
+    let blocks = (Plane::in_blocks(k, sides.0), Plane::in_blocks(k, sides.1));
     let odd = sides.0.saturating_mul(sides.1) - blocks.0.saturating_mul(blocks.1);
-    let around = plane.outer.iter().map(|step| step.extent);
-    let odd = around.fold(ELEMENT * odd, usize::saturating_mul);
+    let odd = (ELEMENT * odd).saturating_mul(extent(&plane.outer));
     planes(blocks, k, plane.lanes, &plane.outer).saturating_add(odd)
 }
 
@@ -81,10 +78,9 @@ fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step
         _ => narrow.max(left * lane),
     };
     let blocks = rows.div_ceil(k) * (whole * lanes * lane + rest);
-    let around = outer.iter().map(|step| step.extent);
     match outer.is_empty() {
         true => blocks,
-        false => around.fold(blocks + PLANE, usize::saturating_mul),
+        false => (blocks + PLANE).saturating_mul(extent(outer)),
     }
 }
 
@@ -122,10 +118,7 @@ pub fn widened(plane: &Plane, elements: usize) -> usize {
 pub fn channels(plan: &Channels, width: usize) -> usize {
     let unit = plan.cells * (3 + plan.cells.ilog2() as usize) + TURN;
     let units = plan.long.extent.div_ceil(LINE / width);
-    let around = plan.outer.iter();
-    around.fold(unit * units + UNITS, |n, step| {
-        n.saturating_mul(step.extent)
-    })
+    (unit * units + UNITS).saturating_mul(extent(&plan.outer))
 }
 
 /// Squares of elements: a load, a store and the steps of a square for every line of one.
@@ -134,11 +127,8 @@ pub fn squares(plan: &Squares) -> usize {
     let square = plan.side * (3 + plan.side.ilog2() as usize) + TURN;
     let of = |step: &Step| step.extent.div_ceil(plan.side);
     let all = of(&plan.row).saturating_mul(of(&plan.column));
-    let around = plan.outer.iter();
-    around.fold(
-        square.saturating_mul(all).saturating_add(UNITS),
-        |n, step| n.saturating_mul(step.extent),
-    )
+    let plane = square.saturating_mul(all).saturating_add(UNITS);
+    plane.saturating_mul(extent(&plan.outer))
 }
 
 /// What the call of a leaf takes until it moves something.
@@ -157,8 +147,7 @@ pub fn ragged(cut: &RaggedCut, width: usize) -> usize {
     let stores = of(cut.row.extent.min(per_lane), cut.masked == Masked::Source);
     let tile = loads + stores + per_lane * per_lane.ilog2() as usize * 3 / 2;
     let groups = cut.along.extent.div_ceil(cut.apart * cut.lanes);
-    let around = cut.outer.iter();
-    around.fold(tile * groups, |n, step| n.saturating_mul(step.extent))
+    (tile * groups).saturating_mul(extent(&cut.outer))
 }
 
 /// A line of sixteen bytes that is shuffled together from so many windows.

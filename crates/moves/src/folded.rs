@@ -1,7 +1,7 @@
 //! A box as a transposition of which each side is several dimensions, such as the kernels of a
 //! convolution: none of them alone fills a register.
 
-use crate::byte_box::{ByteBox, Step, Steps};
+use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::features::Features;
 
 /// Several dimensions of a box, the finest first, that are contiguous in the source together, and
@@ -83,11 +83,6 @@ fn from_source(step: &Step) -> isize {
 
 fn to_destination(step: &Step) -> isize {
     step.dst
-}
-
-/// How many elements so many dimensions have.
-pub(crate) fn extent(steps: &[Step]) -> usize {
-    steps.iter().map(|step| step.extent).product()
 }
 
 /// Takes the dimension of this stride, or of its elements as many as divide it, at most `most`.

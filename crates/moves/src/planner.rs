@@ -58,7 +58,11 @@ impl Planner {
     /// that does not fit the box is read as the one that does.
     #[must_use]
     pub fn plan(&self, shape: ByteBox, form: Form) -> MovePlan {
-        let (cost, way) = self.way(&shape, form);
+        let found = self.way(&shape, form);
+        self.planned(shape, found)
+    }
+
+    fn planned(&self, shape: ByteBox, (cost, way): (usize, Way)) -> MovePlan {
         MovePlan {
             shape,
             way,
@@ -165,13 +169,8 @@ impl Planner {
 
     /// As [`Planner::plan`], by the ways that are found without a search.
     pub(crate) fn simply(&self, shape: ByteBox) -> MovePlan {
-        let (cost, way) = self.without_search(&shape, Form::Elements);
-        MovePlan {
-            shape,
-            way,
-            cost,
-            features: self.features(),
-        }
+        let found = self.without_search(&shape, Form::Elements);
+        self.planned(shape, found)
     }
 
     fn without_search(&self, shape: &ByteBox, form: Form) -> (usize, Way) {

@@ -4,7 +4,7 @@
 //! move can be a simple one: long rows are transposed first, and go where they belong as rows, or the
 //! other way about.
 
-use crate::byte_box::{ByteBox, Step, Steps};
+use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost;
 use crate::plan::MovePlan;
 use crate::planner::Planner;
@@ -56,8 +56,7 @@ impl Through {
             if seen.contains(&tile) {
                 continue;
             }
-            let parts = outer.iter();
-            let parts = parts.fold(1, |n: usize, step| n.saturating_mul(step.extent));
+            let parts = extent(&outer);
             let mut other = tile.clone();
             other.sort_by_key(|step| step.src.unsigned_abs());
             for (order, rest) in [(&tile, &other), (&other, &tile)] {
@@ -90,10 +89,7 @@ impl Through {
 /// What of some dimensions the stage holds: all, or of the longest so many that divide it. What is left
 /// of that is around.
 fn held(mut tile: Steps, run: usize, outer: &mut Steps) -> Option<Steps> {
-    let bytes = |tile: &[Step]| {
-        let all = tile.iter();
-        all.fold(run, |n, step| n.saturating_mul(step.extent))
-    };
+    let bytes = |tile: &[Step]| run.saturating_mul(extent(tile));
     if bytes(&tile) > Through::ROOM {
         let longest = tile.iter_mut().max_by_key(|step| step.extent)?;
         let whole = *longest;

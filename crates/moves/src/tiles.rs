@@ -1,6 +1,6 @@
 //! Transpositions in square register tiles of sixteen bytes by sixteen, for code of a box's own.
 
-use crate::byte_box::ByteBox;
+use crate::byte_box::{ByteBox, extent};
 use crate::cells::Shuffles;
 use crate::cost::LINE;
 use crate::features::Features;
@@ -84,11 +84,12 @@ impl Tiles {
     pub(crate) fn cost(&self) -> usize {
         let plane = &self.plane;
         let k = plane.per_lane;
-        let around = plane.outer.iter().map(|step| step.extent);
         let tiles = plane.row.extent.div_ceil(k) * plane.column.extent.div_ceil(k);
         let leave = if self.staged { 2 * k } else { 0 };
         let each = Tiles::tile_cost(plane) + leave;
-        around.fold(tiles.saturating_mul(each), usize::saturating_mul)
+        tiles
+            .saturating_mul(each)
+            .saturating_mul(extent(&plane.outer))
     }
 
     /// About how many instructions its code has.

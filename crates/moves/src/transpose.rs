@@ -92,6 +92,17 @@ impl Plane {
     /// and a blend for each is slower than moving it by itself.
     const LONGEST_WIDE_STEP: usize = 4;
 
+    /// How many of some rows or columns are moved in blocks, of as many elements as a lane has: not a single last one
+    /// of narrow elements, for which a block would move again what has been moved.
+    #[inline(always)]
+    #[must_use]
+    pub fn in_blocks(per_lane: usize, extent: usize) -> usize {
+        match per_lane >= 8 && extent > per_lane && extent % per_lane == 1 {
+            true => extent.wrapping_sub(1),
+            false => extent,
+        }
+    }
+
     /// Nothing if the box does not have the two dimensions, or they are not large enough for a
     /// block of some vector.
     pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Plane> {

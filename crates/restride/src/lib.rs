@@ -205,6 +205,8 @@ pub use restride_jit::JitError;
 pub use restride_jit::Listing;
 pub use restride_leaves::calibrate;
 #[cfg(feature = "unstable")]
+pub use restride_leaves::read_all;
+#[cfg(feature = "unstable")]
 pub use restride_loops::{Form, Kernel, Role, Verified};
 pub use restride_lower::plan::PlanError;
 pub use restride_lower::{LowerError, Traffic};

@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use restride_moves::Plane;
+
 use super::TransposeParams;
 use super::block::{Apart, Blocks, Rect, at, rectangle};
 use crate::copy::{Copier, One};
@@ -19,7 +21,8 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
-        let (all_rows, all_columns) = (even::<K>(params.rows), even::<K>(params.columns));
+        let all_rows = Plane::in_blocks(K, params.rows);
+        let all_columns = Plane::in_blocks(K, params.columns);
         let rows = params.tile.0.min(all_rows);
         let columns = params.tile.1.min(all_columns);
         walk!(&params.nest, dst, src, |dst, src| {
@@ -60,16 +63,6 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
                 unsafe { elements::<K>(to, from, all_rows, (params.dst, width as isize)) }
             }
         });
-    }
-}
-
-/// How many of some rows or columns are moved in blocks: not a single last one of narrow elements, for which a block would
-/// move again what has been moved.
-#[inline(always)]
-fn even<const K: usize>(extent: usize) -> usize {
-    match K >= 8 && extent > K && extent % K == 1 {
-        true => extent.wrapping_sub(1),
-        false => extent,
     }
 }
 

@@ -5,8 +5,8 @@
 //! table has no address of its own but what an index gives it.
 
 use super::Source;
+use super::axis_addresses::{AxisAddresses, MAX_TABLE};
 use super::gather::{Chosen, Reason};
-use super::index_column::{IndexColumn, MAX_TABLE};
 use super::known::{self, KnownPiece};
 use super::table::{IndexTable, IndexTables};
 use super::value::{IndexRead, Reads, Through};
@@ -62,7 +62,7 @@ impl Columns {
     pub(super) fn choose(
         &mut self,
         one: &Chosen<'_>,
-        along: &IndexColumn,
+        along: &AxisAddresses,
         index: &Piece,
         reads: &Reads,
         tables: &mut IndexTables<'_>,
@@ -93,12 +93,12 @@ impl Columns {
     }
 
     /// Whether every coordinate of an axis chooses the same.
-    fn is_still(&self, along: &IndexColumn) -> bool {
+    fn is_still(&self, along: &AxisAddresses) -> bool {
         (0..self.sums.len()).all(|c| along.stride(c) == Some(0)) && along.is_whole()
     }
 
     /// A coordinate that is known moves offsets.
-    fn shift(&mut self, along: &IndexColumn, x: i64) -> Result<(), Reason> {
+    fn shift(&mut self, along: &AxisAddresses, x: i64) -> Result<(), Reason> {
         for c in 0..self.known.len() {
             match along.at(c, x)? {
                 Some(by) => self.move_known(c, by)?,
@@ -117,7 +117,7 @@ impl Columns {
     /// Nothing when they are best read as they are.
     fn choose_known(
         &mut self,
-        along: &IndexColumn,
+        along: &AxisAddresses,
         index: &Piece,
         known: &KnownPiece,
         tables: &mut IndexTables<'_>,
@@ -133,7 +133,7 @@ impl Columns {
         let moving: SmallVec<[usize; 2]> = (0..self.sums.len()).filter(moves).collect();
         let fits_table = known.len() as i64 <= MAX_TABLE;
         let mut entries: SmallVec<[Vec<Option<i64>>; 1]> = SmallVec::new();
-        if !matches!((along, &moving[..]), (IndexColumn::Linear(_), [_])) {
+        if !matches!((along, &moving[..]), (AxisAddresses::Linear(_), [_])) {
             let all = known.len() as u64 * moving.len() as u64;
             if (moving.len() > 1 && !fits_table) || tables.meter.table(all, 24).is_err() {
                 return Ok(None);
@@ -188,7 +188,7 @@ impl Columns {
     fn choose_read(
         &mut self,
         one: &Chosen<'_>,
-        along: &IndexColumn,
+        along: &AxisAddresses,
         index: &Piece,
         reads: &Reads,
         tables: &mut IndexTables<'_>,
@@ -233,12 +233,12 @@ impl Columns {
             let (table, stride) = match (along, along.stride(c)) {
                 (_, Some(0)) => continue,
                 (_, Some(stride)) => (None, stride),
-                (IndexColumn::Table(columns), None) => {
+                (AxisAddresses::Table(columns), None) => {
                     let table = tables.keep(&columns[c]).ok_or(Break::Overflow)?;
                     self.move_known(c, table.least)?;
                     (Some(table), table.coeff)
                 }
-                (IndexColumn::Linear(_), None) => continue,
+                (AxisAddresses::Linear(_), None) => continue,
             };
             let from = match table {
                 None => at,

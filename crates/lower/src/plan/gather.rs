@@ -8,9 +8,9 @@
 //! whose indices the chosen axis moves, are columns before and after: each column's address is
 //! linear in the digits and in the columns before it.
 
+use super::axis_addresses::{Slab, slabs};
 use super::columns::Columns;
 use super::compose::Composer;
-use super::index_column::{Slab, slabs};
 use super::table::IndexTables;
 use super::value::{Reads, Unmoved};
 use restride_canon::ir::{Coordinate, Gather, Index, NodeId, Policy};

@@ -4,8 +4,8 @@
 //! and strides in disguise: then there is nothing to look up.
 
 use super::PlanConstant;
+use super::axis_addresses::AxisAddresses;
 use super::gather::Chosen;
-use super::index_column::IndexColumn;
 use restride_budget::Meter;
 use restride_layout::{Break, Digit, Nested, Piece, radix_of_box};
 use smallvec::SmallVec;
@@ -95,7 +95,7 @@ impl KnownPiece {
     /// What they add to a column of the data; nothing for zero bits.
     pub(super) fn entries(
         &self,
-        along: &IndexColumn,
+        along: &AxisAddresses,
         column: usize,
     ) -> Result<Vec<Option<i64>>, Break> {
         let entry = |&row: &i64| match row {

@@ -16,7 +16,7 @@ pub(super) const MAX_TABLE: i64 = 1 << 16;
 
 /// Address added per coordinate of an axis, for every column of the data.
 #[derive(Clone, Debug)]
-pub(super) enum IndexColumn {
+pub(super) enum AxisAddresses {
     /// One stride per column.
     Linear(SmallVec<[i64; 2]>),
     /// One list per column, with one entry per coordinate; `None` for zero bits.
@@ -26,15 +26,15 @@ pub(super) enum IndexColumn {
 /// For every column what each coordinate adds.
 type Columns = SmallVec<[Vec<Option<i64>>; 1]>;
 
-impl IndexColumn {
+impl AxisAddresses {
     /// What coordinate `x` adds to a column; nothing for zero bits.
     pub(super) fn at(&self, column: usize, x: i64) -> Result<Option<i64>, Break> {
         match self {
-            IndexColumn::Linear(strides) => {
+            AxisAddresses::Linear(strides) => {
                 let by = strides.get(column).map_or(Some(0), |s| s.checked_mul(x));
                 by.map(Some).ok_or(Break::Overflow)
             }
-            IndexColumn::Table(columns) => {
+            AxisAddresses::Table(columns) => {
                 let entry = columns.get(column).and_then(|c| c.get(x as usize));
                 Ok(entry.copied().flatten())
             }
@@ -44,8 +44,8 @@ impl IndexColumn {
     /// The stride in a column, if it has one.
     pub(super) fn stride(&self, column: usize) -> Option<i64> {
         match self {
-            IndexColumn::Linear(strides) => Some(strides.get(column).copied().unwrap_or(0)),
-            IndexColumn::Table(columns) => {
+            AxisAddresses::Linear(strides) => Some(strides.get(column).copied().unwrap_or(0)),
+            AxisAddresses::Table(columns) => {
                 let column = columns.get(column)?;
                 column.iter().all(|x| *x == Some(0)).then_some(0)
             }
@@ -55,8 +55,8 @@ impl IndexColumn {
     /// Whether no coordinate means zero bits.
     pub(super) fn is_whole(&self) -> bool {
         match self {
-            IndexColumn::Linear(_) => true,
-            IndexColumn::Table(columns) => columns.iter().flatten().all(Option::is_some),
+            AxisAddresses::Linear(_) => true,
+            AxisAddresses::Table(columns) => columns.iter().flatten().all(Option::is_some),
         }
     }
 }
@@ -66,7 +66,7 @@ pub(super) struct Slab<'v> {
     pub(super) piece: &'v Piece,
     pub(super) reads: &'v Reads,
     /// One per chosen axis.
-    pub(super) along: SmallVec<[IndexColumn; 1]>,
+    pub(super) along: SmallVec<[AxisAddresses; 1]>,
 }
 
 /// The pieces of a value as slabs along some of its axes.
@@ -104,7 +104,7 @@ pub(super) fn slabs<'v>(
         }
         let along = joined(value, at, axis, &mut used, meter)
             .map_err(|_| blame(Break::Partial { axis }))?;
-        let mut all: SmallVec<[IndexColumn; 1]> = SmallVec::new();
+        let mut all: SmallVec<[AxisAddresses; 1]> = SmallVec::new();
         for &other in axes {
             match other == axis {
                 true => all.push(along.clone()),
@@ -130,13 +130,13 @@ pub(super) fn slabs<'v>(
 }
 
 /// An axis that a piece holds all of.
-fn of(piece: &Piece, axis: usize, extent: i64, meter: &Meter) -> Result<IndexColumn, Break> {
+fn of(piece: &Piece, axis: usize, extent: i64, meter: &Meter) -> Result<AxisAddresses, Break> {
     let columns = piece.columns();
     let view = piece.axis(axis);
     if let [_] | [] = view.digits {
         let zeros = || SmallVec::from_elem(0, columns);
         let stride = view.digits.first().map(|_| piece.strides(view.first));
-        return Ok(IndexColumn::Linear(
+        return Ok(AxisAddresses::Linear(
             stride.map_or_else(zeros, SmallVec::from_slice),
         ));
     }
@@ -145,7 +145,7 @@ fn of(piece: &Piece, axis: usize, extent: i64, meter: &Meter) -> Result<IndexCol
         digits: view.digits.len(),
     })?;
     enter(piece, axis, &mut tables, None)?;
-    Ok(IndexColumn::Table(tables))
+    Ok(AxisAddresses::Table(tables))
 }
 
 /// A table without entries for every column; nothing if it would be too large.
@@ -163,7 +163,7 @@ fn joined(
     axis: usize,
     used: &mut [bool],
     meter: &Meter,
-) -> Result<IndexColumn, Break> {
+) -> Result<AxisAddresses, Break> {
     let partial = Break::Partial { axis };
     let extent = value.shape()[axis];
     let (first, reads) = &value.parts()[at];
@@ -188,7 +188,7 @@ fn joined(
         held += digits.fold(1, |n, d| n * d.extent);
     }
     match held == extent {
-        true => Ok(IndexColumn::Table(tables)),
+        true => Ok(AxisAddresses::Table(tables)),
         false => Err(partial),
     }
 }
