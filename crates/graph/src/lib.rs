@@ -84,6 +84,7 @@ pub mod resolve;
 mod sample;
 mod text;
 mod types;
+mod uniform;
 mod value;
 
 pub use builder::{

@@ -10,6 +10,7 @@ mod axis_addresses;
 mod columns;
 mod compose;
 mod display;
+mod family;
 mod finish;
 mod gather;
 mod known;
@@ -19,6 +20,7 @@ mod table;
 mod value;
 
 pub use compose::{PlanError, PlanOptions, plan};
+pub use family::PlanFamily;
 
 use restride_graph::{ElementType, Shape, Strided};
 use smallvec::SmallVec;

@@ -3,11 +3,12 @@
 use crate::cache::{Cache, Secret};
 use crate::code::{RunnableKernel, Runner};
 use crate::config::Code;
+use crate::guard::guarded;
 use crate::jit::Jit;
 use crate::pipeline::Options;
 use crate::registry::Registry;
 use crate::scratch::Scratch;
-use crate::template::{Family, InputShape, Template};
+use crate::template::{Family, InputShape, Key, Template, TemplateInner};
 use crate::words::Words;
 use crate::{CompileError, Config, Program};
 use restride_exec::{Executable, code_pays_after};
@@ -75,6 +76,7 @@ pub(crate) struct Counts {
     pub(crate) compiled: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) first_tier: AtomicU64,
+    pub(crate) substituted: AtomicU64,
     pub(crate) settled: AtomicU64,
     pub(crate) proved: AtomicU64,
     pub(crate) unproved: AtomicU64,
@@ -102,6 +104,8 @@ pub struct Stats {
     pub refused: u64,
     /// Programs of templates that began without machine code which would make them faster.
     pub first_tier: u64,
+    /// Programs of templates whose plan was that of other sizes, with theirs in it.
+    pub substituted: u64,
     /// How often that was asked for since: for those that were asked for often enough, and by
     /// [`Engine::settle`].
     pub settled: u64,
@@ -240,7 +244,10 @@ impl Engine {
         if let Some(program) = share.programs.get(&key) {
             return Ok(self.counted(program));
         }
-        let make = || Ok(self.first_tier(&build()?)?);
+        let make = || {
+            let graph = build()?;
+            Ok(self.first_tier(|code| self.program(&graph, code))?)
+        };
         share.programs.get_or_make(&key, make, Share::bytes(&key))
     }
 
@@ -254,7 +261,7 @@ impl Engine {
         match share.programs.get(&key) {
             Some(program) => Ok(self.counted(program)),
             None => {
-                let make = || self.first_tier(graph);
+                let make = || self.first_tier(|code| self.program(graph, code));
                 share.programs.get_or_make(&key, make, Share::bytes(&key))
             }
         }
@@ -277,12 +284,15 @@ impl Engine {
     }
 
     /// A program that may not come again.
-    fn first_tier(&self, graph: &Graph) -> Result<Program, CompileError> {
+    fn first_tier(
+        &self,
+        make: impl FnOnce(Code) -> Result<Program, CompileError>,
+    ) -> Result<Program, CompileError> {
         let code = match self.inner.config.native_after_calls {
             Some(0) => self.inner.config.code,
             Some(_) | None => Code::Generic,
         };
-        let program = self.program(graph, code)?;
+        let program = make(code)?;
         let kernel = &program.inner.kernel;
         if kernel.native().is_none() && kernel.pays_after().is_some() {
             let counts = &self.share().jit.counts;
@@ -337,11 +347,43 @@ impl Engine {
         &self,
         template: &Template,
         inputs: &[InputShape<'_>],
-        key: &[i64],
+        key: &Key,
     ) -> Result<Program, CompileError> {
         let share = self.share();
-        let make = || self.first_tier(&template.specialised(inputs)?);
+        let make = || match self.by_substitution(&template.inner, inputs, key) {
+            Some(program) => Ok(program),
+            None => {
+                let graph = template.specialised(inputs)?;
+                let program = self.first_tier(|code| self.program(&graph, code))?;
+                // A defect that this meets is met by nobody else.
+                let learn = || {
+                    template
+                        .inner
+                        .common
+                        .learn(&template.inner, key, self.options())
+                };
+                let _ = guarded(learn);
+                Ok(program)
+            }
+        };
         share.programs.get_or_make(key, make, Share::bytes(key))
+    }
+
+    /// A program from the plan that shapes of a template have in common with those before them, if it
+    /// is known. What is wrong with it the graph says.
+    fn by_substitution(
+        &self,
+        template: &TemplateInner,
+        inputs: &[InputShape<'_>],
+        key: &Key,
+    ) -> Option<Program> {
+        let plan = template.common.plan(key, self.options().views)?;
+        let types = template.types(inputs).ok()?;
+        let make = |code| self.program_of_plan(&template.graph, types, plan, code);
+        let program = self.first_tier(make).ok()?;
+        let counts = &self.share().jit.counts;
+        counts.substituted.fetch_add(1, Ordering::Relaxed);
+        Some(program)
     }
 
     /// A kernel and what runs it: the one that is alive if there is an equal one. Where two threads
@@ -422,6 +464,7 @@ impl Engine {
             compiled: count(&jit.compiled),
             refused: count(&jit.refused),
             first_tier: count(&jit.first_tier),
+            substituted: count(&jit.substituted),
             settled: count(&jit.settled),
             proved: count(&jit.proved),
             unproved: count(&jit.unproved),

@@ -136,6 +136,7 @@ mod cache;
 mod cache_tests;
 mod call;
 mod code;
+mod common_plan;
 mod config;
 mod dense;
 mod engine;

@@ -78,14 +78,49 @@ impl Stages {
     pub(crate) fn on_enough_stack(graph: &Graph, options: &Options) -> Result<Self, CompileError> {
         let meter = Meter::new(options.budget);
         let canonical = restride_canon::canonicalise(graph, &meter, None)?;
-        let plan = plan(
-            &canonical,
-            PlanOptions {
-                views: options.views,
-            },
-            &meter,
-        )?;
-        let scheduled = schedule(&plan, &options.target, &meter)?;
+        let views = options.views;
+        let plan = plan(&canonical, PlanOptions { views }, &meter)?;
+        let lowered = Lowered::of(plan, options, &meter)?;
+        Ok(Self {
+            canonical,
+            plan: lowered.plan,
+            kernel: lowered.kernel,
+            decisions: lowered.decisions,
+            left: lowered.left,
+        })
+    }
+
+    /// Without the canonical form.
+    pub(crate) fn lowered(self) -> Lowered {
+        Lowered {
+            plan: self.plan,
+            kernel: self.kernel,
+            decisions: self.decisions,
+            left: self.left,
+        }
+    }
+}
+
+/// The plan of a graph.
+pub(crate) fn planned(graph: &Graph, options: &Options) -> Result<Plan, CompileError> {
+    let meter = Meter::new(options.budget);
+    let canonical = restride_canon::canonicalise(graph, &meter, None)?;
+    let views = options.views;
+    Ok(plan(&canonical, PlanOptions { views }, &meter)?)
+}
+
+/// A plan, and what is made of it.
+pub(crate) struct Lowered {
+    pub(crate) plan: Plan,
+    pub(crate) kernel: Verified,
+    pub(crate) decisions: Vec<Decision>,
+    pub(crate) left: Budget,
+}
+
+impl Lowered {
+    /// The proved loops of a plan.
+    pub(crate) fn of(plan: Plan, options: &Options, meter: &Meter) -> Result<Self, CompileError> {
+        let scheduled = schedule(&plan, &options.target, meter)?;
         let kernel = scheduled.kernel;
         #[cfg(feature = "unstable")]
         let kernel = reformed(kernel, options.form);
@@ -95,7 +130,6 @@ impl Stages {
         meter.check()?;
         let kernel = verify(kernel).map_err(|e| CompileError::Refused(e.to_string()))?;
         Ok(Self {
-            canonical,
             plan,
             kernel,
             decisions: scheduled.decisions,

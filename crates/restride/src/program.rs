@@ -5,13 +5,14 @@ use crate::code::{ARC, Failed, RunnableKernel};
 use crate::config::Code;
 use crate::error::OffendingIndex;
 use crate::guard::{Point, guarded, point};
-use crate::pipeline::Stages;
+use crate::pipeline::{Lowered, Stages};
 use crate::pool::ALIGN;
 use crate::scratch::{Region, Scratch};
 use crate::stack::enough_to_compile;
 use crate::{
     Argument, CompileError, Engine, OutputBuffer, ParallelFor, RunError, TensorMut, TensorRef,
 };
+use restride_budget::Meter;
 use restride_graph::{ElementType, Graph, Strided, TensorType, ValueId};
 use restride_loops::{LEAST_BLOCK, Role, Verified};
 use restride_lower::{Lines, LowerError, Traffic, plan};
@@ -147,18 +148,25 @@ pub struct Summary {
 }
 
 impl Meta {
-    pub(crate) fn of(graph: &Graph, mut stages: Stages) -> Result<Self, CompileError> {
-        let inputs = graph
-            .inputs()
-            .iter()
-            .map(|v| graph.ty(*v).clone())
-            .collect();
+    /// What is known of a program, whose operators have the names that they have in `graph`: that is on
+    /// these inputs, or on others.
+    pub(crate) fn of(
+        graph: &Graph,
+        inputs: Vec<TensorType>,
+        mut stages: Lowered,
+    ) -> Result<Self, CompileError> {
         let answers = std::mem::take(&mut stages.plan.answers);
+        let types = std::mem::take(&mut stages.plan.outputs);
         let mut computed = SmallVec::<[usize; 4]>::new();
         // Room for no more: collected, one would be kept in the room of four.
         let mut outputs = Vec::with_capacity(answers.len());
-        for (at, (output, answer)) in graph.outputs().iter().zip(answers).enumerate() {
-            let ty = graph.output_type(output);
+        for (at, ((element, shape, layout), answer)) in types.into_iter().zip(answers).enumerate() {
+            let ty = TensorType::dense(element, shape)
+                .and_then(|ty| match layout {
+                    Some(layout) => ty.with_layout(layout),
+                    None => Ok(ty),
+                })
+                .map_err(|_| LowerError::TooLarge)?;
             outputs.push(match answer {
                 plan::Answer::View { input, layout } => Output::View {
                     input: input as usize,
@@ -547,11 +555,41 @@ impl Engine {
 
     #[inline(never)]
     fn program_on_enough_stack(&self, graph: &Graph, code: Code) -> Result<Program, CompileError> {
+        self.program_of(graph, code, || {
+            let stages = Stages::on_enough_stack(graph, self.options())?;
+            let inputs = graph.inputs().iter().map(|v| graph.ty(*v).clone());
+            Ok((inputs.collect(), stages.lowered()))
+        })
+    }
+
+    /// The program of a plan for inputs of these types, whose operators have the names that they
+    /// have in `graph`.
+    pub(crate) fn program_of_plan(
+        &self,
+        graph: &Graph,
+        inputs: Vec<TensorType>,
+        plan: plan::Plan,
+        code: Code,
+    ) -> Result<Program, CompileError> {
+        enough_to_compile()?;
+        self.program_of(graph, code, || {
+            let options = self.options();
+            let lowered = Lowered::of(plan, options, &Meter::new(options.budget))?;
+            Ok((inputs, lowered))
+        })
+    }
+
+    fn program_of(
+        &self,
+        graph: &Graph,
+        code: Code,
+        lower: impl FnOnce() -> Result<(Vec<TensorType>, Lowered), CompileError>,
+    ) -> Result<Program, CompileError> {
         let (meta, kernel, left) = guarded(|| {
             point(Point::Stages);
-            let stages = Stages::on_enough_stack(graph, self.options())?;
-            let (kernel, left) = (stages.kernel.clone(), stages.left);
-            Ok::<_, CompileError>((Meta::of(graph, stages)?, kernel, left))
+            let (inputs, lowered) = lower()?;
+            let (kernel, left) = (lowered.kernel.clone(), lowered.left);
+            Ok::<_, CompileError>((Meta::of(graph, inputs, lowered)?, kernel, left))
         })
         .map_err(CompileError::Panicked)??;
         let kernel = self.runnable(kernel, code, left.work)?;

@@ -1,6 +1,7 @@
 //! Graphs whose input shapes are only known when they run.
 
 use crate::CompileError;
+use crate::common_plan::CommonPlans;
 use restride_graph::{ElementType, Graph, Shape, Strided, TensorType, TypeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ pub(crate) struct TemplateInner {
     pub(crate) graph: Graph,
     /// Tells templates and families apart in the cache; never reused within a process.
     pub(crate) id: u64,
+    pub(crate) common: CommonPlans,
 }
 
 /// What programs of one node of a model have in common, where the host builds a graph for each of them: see
@@ -216,7 +218,11 @@ impl Template {
     pub fn new(graph: Graph) -> Self {
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self {
-            inner: Arc::new(TemplateInner { graph, id }),
+            inner: Arc::new(TemplateInner {
+                graph,
+                id,
+                common: CommonPlans::default(),
+            }),
         }
     }
 
@@ -248,7 +254,39 @@ impl Template {
 
     /// The graph on other input shapes.
     pub fn specialised(&self, inputs: &[InputShape<'_>]) -> Result<Graph, CompileError> {
-        let old = &self.inner.graph;
+        self.inner.specialised(inputs)
+    }
+}
+
+/// The shapes that a key of a template stands for; nothing if it stands for none.
+pub(crate) fn shapes(key: &[i64]) -> Option<SmallVec<[InputShape<'_>; 2]>> {
+    let take = |rest: &mut &'_ [i64]| -> Option<i64> {
+        let (first, others) = rest.split_first()?;
+        *rest = others;
+        Some(*first)
+    };
+    let mut shapes = SmallVec::new();
+    let mut rest = key.get(1..)?;
+    while let Some(rank) = take(&mut rest) {
+        let (sizes, others) = rest.split_at_checked(usize::try_from(rank).ok()?)?;
+        rest = others;
+        shapes.push(match usize::try_from(take(&mut rest)?) {
+            Err(_) => InputShape::dense(sizes),
+            Ok(rank) => {
+                let offset = take(&mut rest)?;
+                let (strides, others) = rest.split_at_checked(rank)?;
+                rest = others;
+                InputShape::strided(sizes, offset, strides)
+            }
+        });
+    }
+    Some(shapes)
+}
+
+impl TemplateInner {
+    /// The types of inputs of these shapes.
+    pub(crate) fn types(&self, inputs: &[InputShape<'_>]) -> Result<Vec<TensorType>, CompileError> {
+        let old = &self.graph;
         let expected = old.inputs().len();
         if inputs.len() != expected {
             return Err(CompileError::InputCount {
@@ -256,12 +294,17 @@ impl Template {
                 got: inputs.len(),
             });
         }
-        let mut types: SmallVec<[TensorType; 2]> = SmallVec::new();
+        let mut types = Vec::with_capacity(expected);
         for (input, (value, shape)) in old.inputs().iter().zip(inputs).enumerate() {
             let ty = shape.tensor_type(old.ty(*value).element());
             types.push(ty.map_err(|problem| CompileError::InputType { input, problem })?);
         }
-        Ok(old.on_inputs(types)?)
+        Ok(types)
+    }
+
+    /// The graph on inputs of these shapes.
+    pub(crate) fn specialised(&self, inputs: &[InputShape<'_>]) -> Result<Graph, CompileError> {
+        Ok(self.graph.on_inputs(self.types(inputs)?)?)
     }
 }
 

@@ -76,11 +76,14 @@ impl Composer<'_> {
     }
 }
 
+/// Why a value is no view that might be one if some size were another.
+pub(super) const DOES_NOT_DIVIDE: &str = "its sizes do not divide the digits";
+
 /// The view that a value is, or why it is none. There is no value where its operand, in another
 /// shape, says the same with fewer pieces.
 fn as_view(value: Option<&Unmoved>) -> Result<(u32, Strided), Cow<'static, str>> {
     let Some(value) = value else {
-        return Err("its sizes do not divide the digits".into());
+        return Err(DOES_NOT_DIVIDE.into());
     };
     if let Some(obstacle) = obstacle(value) {
         return Err(obstacle);
