@@ -57,7 +57,7 @@ struct CommonPlan {
 impl CommonPlans {
     /// The plan of a key, if it is known by substitution. Nobody waits for another thread that is
     /// planning for primes.
-    pub(crate) fn plan(&self, key: &[i64], views: ViewPolicy) -> Option<Plan> {
+    pub(crate) fn plan(&self, key: &[i64], views: ViewPolicy) -> Option<Box<Plan>> {
         let common = self.0.try_lock().ok()?.common.clone()?;
         let sizes = common.sizes(key).filter(|_| common.views == views)?;
         common.plans.plan(&sizes)
@@ -153,7 +153,7 @@ impl CommonPlan {
             &template.specialised(&shapes(key).unwrap_or_default())?,
             options,
         )?;
-        Ok((again == Some(from_graph)).then_some(common))
+        Ok((again.map(|plan| *plan) == Some(from_graph)).then_some(common))
     }
 
     /// The open sizes of a key, if it is one of these.

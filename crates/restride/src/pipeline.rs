@@ -79,11 +79,11 @@ impl Stages {
         let meter = Meter::new(options.budget);
         let canonical = restride_canon::canonicalise(graph, &meter, None)?;
         let views = options.views;
-        let plan = plan(&canonical, PlanOptions { views }, &meter)?;
+        let plan = Box::new(plan(&canonical, PlanOptions { views }, &meter)?);
         let lowered = Lowered::of(plan, options, &meter)?;
         Ok(Self {
             canonical,
-            plan: lowered.plan,
+            plan: *lowered.plan,
             kernel: lowered.kernel,
             decisions: lowered.decisions,
             left: lowered.left,
@@ -93,7 +93,7 @@ impl Stages {
     /// Without the canonical form.
     pub(crate) fn lowered(self) -> Lowered {
         Lowered {
-            plan: self.plan,
+            plan: Box::new(self.plan),
             kernel: self.kernel,
             decisions: self.decisions,
             left: self.left,
@@ -111,7 +111,7 @@ pub(crate) fn planned(graph: &Graph, options: &Options) -> Result<Plan, CompileE
 
 /// A plan, and what is made of it.
 pub(crate) struct Lowered {
-    pub(crate) plan: Plan,
+    pub(crate) plan: Box<Plan>,
     pub(crate) kernel: Verified,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) left: Budget,
@@ -119,7 +119,11 @@ pub(crate) struct Lowered {
 
 impl Lowered {
     /// The proved loops of a plan.
-    pub(crate) fn of(plan: Plan, options: &Options, meter: &Meter) -> Result<Self, CompileError> {
+    pub(crate) fn of(
+        plan: Box<Plan>,
+        options: &Options,
+        meter: &Meter,
+    ) -> Result<Self, CompileError> {
         let scheduled = schedule(&plan, &options.target, meter)?;
         let kernel = scheduled.kernel;
         #[cfg(feature = "unstable")]

@@ -77,7 +77,7 @@ pub(crate) struct Meta {
     /// The elements of the outputs that are computed, in order.
     pub(crate) computed: SmallVec<[ElementType; 2]>,
     pub(crate) scratch: usize,
-    plan: plan::Plan,
+    plan: Box<plan::Plan>,
     /// What the checks of the plan stand for.
     checked: Vec<Checked>,
     /// What the kernel made of it reads and writes.
@@ -238,6 +238,7 @@ impl Meta {
             + why.sum::<usize>()
             + size_of_val(&*self.parameters)
             + size_of_val(&*self.computed)
+            + size_of::<plan::Plan>()
             + self.plan.bytes()
             + self.checked.capacity() * size_of::<Checked>()
             + checked.sum::<usize>()
@@ -568,7 +569,7 @@ impl Engine {
         &self,
         graph: &Graph,
         inputs: Vec<TensorType>,
-        plan: plan::Plan,
+        plan: Box<plan::Plan>,
         code: Code,
     ) -> Result<Program, CompileError> {
         enough_to_compile()?;

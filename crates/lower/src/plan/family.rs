@@ -70,8 +70,8 @@ impl PlanFamily {
 
     /// The plan for these sizes; nothing if a number does not fit.
     #[must_use]
-    pub fn plan(&self, sizes: &[i64]) -> Option<Plan> {
-        let mut plan = self.plan.clone();
+    pub fn plan(&self, sizes: &[i64]) -> Option<Box<Plan>> {
+        let mut plan = Box::new(self.plan.clone());
         let mut formulas = self.formulas.iter();
         let mut next = formulas.next();
         let (mut place, mut fits) = (0, true);
