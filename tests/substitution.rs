@@ -1,7 +1,9 @@
 //! Programs of templates whose plan is that of other sizes, with theirs in it, do what those from
 //! the graph do: on random graphs whose axes vary, one or two at a time.
 
-use restride::{Config, Engine, Graph, InputShape, Program, RunError, Template, TensorMut, TensorRef};
+use restride::{
+    Config, Engine, Graph, InputShape, Program, RunError, Template, TensorMut, TensorRef,
+};
 use restride_graph::TensorType;
 use restride_testkit::generate::{Case, Kind, buffer, case};
 
@@ -22,7 +24,9 @@ fn axes(graph: &Graph) -> Vec<(usize, usize)> {
     let axes = inputs.flat_map(|(input, value)| {
         let sizes = graph.ty(*value).shape().iter().enumerate();
         let varied = sizes.filter(|(_, size)| **size >= 2);
-        varied.map(move |(axis, _)| (input, axis)).collect::<Vec<_>>()
+        varied
+            .map(move |(axis, _)| (input, axis))
+            .collect::<Vec<_>>()
     });
     axes.collect()
 }
@@ -65,7 +69,11 @@ fn vary(case: &Case, axes: &[(usize, usize)], together: bool, seen: &mut Seen) {
             .map(|value| graph.ty(*value).shape().to_vec())
             .collect();
         for (place, &(input, axis)) in axes.iter().enumerate() {
-            let more = if together { by } else { by * (1 + place as i64) };
+            let more = if together {
+                by
+            } else {
+                by * (1 + place as i64)
+            };
             let size = shapes[input][axis] + more;
             shapes[input][axis] = size.max(0);
         }
@@ -105,7 +113,13 @@ fn vary(case: &Case, axes: &[(usize, usize)], together: bool, seen: &mut Seen) {
         }
         common = true;
         seen.substituted += 1;
-        let what = || format!("{graph}\n{shapes:?}\n{}\n{}", **program.kernel(), **expected.kernel());
+        let what = || {
+            format!(
+                "{graph}\n{shapes:?}\n{}\n{}",
+                **program.kernel(),
+                **expected.kernel()
+            )
+        };
         assert_eq!(program.inputs(), expected.inputs(), "{}", what());
         assert_eq!(program.outputs(), expected.outputs(), "{}", what());
         seen.other_loops += usize::from(program.kernel() != expected.kernel());
@@ -138,6 +152,9 @@ fn what_is_substituted_is_what_the_graph_comes_to() {
     }
     println!("{seen:?}");
     assert!(seen.with_common_plan * 3 > seen.templates, "{seen:?}");
-    assert!(seen.substituted > 30_000 && seen.refused > 10_000, "{seen:?}");
+    assert!(
+        seen.substituted > 30_000 && seen.refused > 10_000,
+        "{seen:?}"
+    );
     assert_eq!(seen.other_loops, 0, "{seen:?}");
 }

@@ -52,7 +52,8 @@ pub struct ByteBox {
 }
 
 /// How many elements so many dimensions have.
-pub(crate) fn extent(steps: &[Step]) -> usize {
+#[must_use]
+pub fn extent(steps: &[Step]) -> usize {
     let extents = steps.iter().map(|step| step.extent);
     extents.fold(1, usize::saturating_mul)
 }

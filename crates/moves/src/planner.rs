@@ -167,10 +167,10 @@ impl Planner {
         through.map_or(best, |(cost, through)| (cost, Way::Through(through)))
     }
 
-    /// As [`Planner::plan`], by the ways that are found without a search.
-    pub(crate) fn simply(&self, shape: ByteBox) -> MovePlan {
+    /// As [`Planner::plan`], by the ways that are found without a search, if that costs less than `limit`.
+    pub(crate) fn simply(&self, shape: ByteBox, limit: usize) -> Option<MovePlan> {
         let found = self.without_search(&shape, Form::Elements);
-        self.planned(shape, found)
+        (found.0 < limit).then(|| self.planned(shape, found))
     }
 
     fn without_search(&self, shape: &ByteBox, form: Form) -> (usize, Way) {

@@ -29,11 +29,16 @@ impl Through {
     /// So many of the innermost dimensions of either side are looked at.
     const DEPTH: usize = 3;
 
+    /// What the search itself takes. Two moves of a part take a quarter of a micro-operation a byte even
+    /// where both are good ones; more than both is what there must be to gain.
+    const SEARCH: usize = 10_000;
+
     /// The cheapest that costs less than `limit`.
     pub(crate) fn of(shape: &ByteBox, planner: &Planner, limit: usize) -> Option<(usize, Through)> {
         let steps = &shape.steps;
         let is_short = shape.run < 16 && shape.bytes() >= cost::WORTH_A_SEARCH;
-        if !is_short || steps.len() < 3 || steps.iter().any(|step| step.src == 0) {
+        let is_dear = limit > shape.bytes() / 4 + Self::SEARCH;
+        if !is_short || !is_dear || steps.len() < 3 || steps.iter().any(|step| step.src == 0) {
             return None;
         }
         // Both orders begin with the innermost dimension.
@@ -56,28 +61,28 @@ impl Through {
             if seen.contains(&tile) {
                 continue;
             }
-            let parts = extent(&outer);
+            let (parts, tile_bytes) = (extent(&outer), shape.run * extent(&tile));
             let mut other = tile.clone();
             other.sort_by_key(|step| step.src.unsigned_abs());
             for (order, rest) in [(&tile, &other), (&other, &tile)] {
                 for kept in 1..order.len().min(Self::DEPTH) {
                     let (first, second) = staged(shape.run, &order[..kept], rest);
-                    let most = limit.min(best.as_ref().map_or(limit, |(cost, _)| *cost));
-                    let calls = 2 * cost::CALL;
-                    let [first, second] = [first, second].map(|it| planner.simply(it));
-                    let each = first
-                        .cost()
-                        .saturating_add(second.cost())
-                        .saturating_add(calls);
-                    let all = each.saturating_mul(parts);
-                    if all < most {
-                        let through = Through {
-                            first: Box::new(first),
-                            second: Box::new(second),
-                            outer: outer.clone(),
-                        };
-                        best = Some((all, through));
-                    }
+                    let most = best.as_ref().map_or(limit, |(cost, _)| *cost);
+                    // What a part may cost, and what is left of that after one move.
+                    let each = most.div_ceil(parts).saturating_sub(2 * cost::CALL);
+                    let first = planner.simply(first, each.saturating_sub(cost::copy(tile_bytes)));
+                    let Some(first) = first else { continue };
+                    let left = each.saturating_sub(first.cost());
+                    let Some(second) = planner.simply(second, left) else {
+                        continue;
+                    };
+                    let each = first.cost() + second.cost() + 2 * cost::CALL;
+                    let through = Through {
+                        first: Box::new(first),
+                        second: Box::new(second),
+                        outer: outer.clone(),
+                    };
+                    best = Some((each.saturating_mul(parts), through));
                 }
             }
             seen.push(tile);

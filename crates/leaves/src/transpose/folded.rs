@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use restride_moves::{ByteBox, Folded, Step};
+use restride_moves::{ByteBox, Folded, Step, extent};
 
 use super::block::{Listed, Rect, rectangle};
 use crate::lanes::Lanes;
@@ -50,11 +50,16 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Lists<V, K, SQUARE> 
 
 /// Where every element of a side lies, the finest dimension first.
 fn places(side: &[Step], stride: impl Fn(&Step) -> isize) -> Box<[isize]> {
-    let mut places = vec![0];
+    let mut places = Vec::with_capacity(extent(side));
+    places.push(0);
     for step in side {
-        let finer = places.clone();
-        let coarser = (1..step.extent as isize).map(|n| stride(step).wrapping_mul(n));
-        places.extend(coarser.flat_map(|at| finer.iter().map(move |place| place + at)));
+        let finer = places.len();
+        for n in 1..step.extent as isize {
+            let begin = places.len();
+            places.extend_from_within(..finer);
+            let at = stride(step).wrapping_mul(n);
+            places[begin..].iter_mut().for_each(|place| *place += at);
+        }
     }
     places.into()
 }
