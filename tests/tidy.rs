@@ -81,11 +81,11 @@ const SOURCE: [(&str, usize); 20] = [
     ("layout", 2800),
     ("leaves", 5025),
     ("loops", 4400),
-    ("lower", 4250),
+    ("lower", 4330),
     ("moves", 3260),
     ("partition", 225),
     ("process", 200),
-    ("restride", 3700),
+    ("restride", 3900),
     ("testkit", 4850),
     ("text", 690),
 ];

@@ -27,12 +27,12 @@ const PRIMES: [&[[i64; 2]]; 4] = [
 /// How often a template is planned for primes before it is left alone.
 const MOST_TRIES: u8 = 8;
 
-/// What is known of the plans of one template.
+/// What has been learnt of the plans of one template.
 #[derive(Default)]
-pub(crate) struct CommonPlans(Mutex<Known>);
+pub(crate) struct CommonPlans(Mutex<Learnt>);
 
 #[derive(Default)]
-struct Known {
+struct Learnt {
     /// The last keys that were planned from the graph, the latest first.
     keys: SmallVec<[Key; 2]>,
     /// The words of keys that differed when there last was nothing in common.
