@@ -458,18 +458,20 @@ impl Program {
         inputs: &[TensorRef<'_>],
         mut buffer: impl FnMut(usize, &TensorType) -> Result<B, E>,
     ) -> Result<Vec<Answer<B>>, E> {
-        let outputs = self.outputs().iter().enumerate();
-        let mut answers = outputs
-            .map(|(at, output)| match output {
-                Output::View { input, .. } => Ok(Answer::View { input: *input }),
-                Output::Computed { ty, .. } => buffer(at, ty).map(Answer::Written),
-            })
-            .collect::<Result<Vec<_>, E>>()?;
-        let written = answers.iter_mut().filter_map(|answer| match answer {
-            Answer::Written(buffer) => Some(buffer.tensor()),
-            Answer::View { .. } => None,
-        });
-        let mut written: SmallVec<[TensorMut<'_>; 4]> = written.collect();
+        // Loops, since collecting results asks at every step whether there are more, and for room for four.
+        let mut answers = Vec::with_capacity(self.outputs().len());
+        for (at, output) in self.outputs().iter().enumerate() {
+            answers.push(match output {
+                Output::View { input, .. } => Answer::View { input: *input },
+                Output::Computed { ty, .. } => Answer::Written(buffer(at, ty)?),
+            });
+        }
+        let mut written = SmallVec::<[TensorMut<'_>; 4]>::new();
+        for answer in &mut answers {
+            if let Answer::Written(buffer) = answer {
+                written.push(buffer.tensor());
+            }
+        }
         self.run(inputs, &mut written)?;
         drop(written);
         Ok(answers)

@@ -376,6 +376,17 @@ fn indices_out_of_range_are_errors_that_name_the_node() -> TractResult<()> {
     assert_eq!(groups(&ours), 1, "{ours}");
     // tract itself panics or takes a row of the next block.
     for wrong in [5i64, 9, -6] {
+        let mut model = TypedModel::default();
+        let x = model.add_source("x", f32::fact([2, 5, 4]))?;
+        let rows = model.add_const("rows", tensor1(&[0, wrong]))?;
+        let found = model.wire_node("decoder.known", Gather::new(1), &[x, rows])?;
+        model.select_output_outlets(&found)?;
+        let inputs = [labels(&[2, 5, 4], f32::datum_type())?];
+        let error = format!("{:?}", run(&fused(&model)?, &inputs).unwrap_err());
+        assert!(
+            error.contains(&format!("(in decoder.known): index {wrong} at position 1")),
+            "{error}"
+        );
         let inputs = [labels(&[2, 5, 4], f32::datum_type())?, tensor1(&[wrong])];
         let error = format!("{:?}", run(&ours, &inputs).unwrap_err());
         assert!(
@@ -383,6 +394,64 @@ fn indices_out_of_range_are_errors_that_name_the_node() -> TractResult<()> {
             "{error}"
         );
     }
+    Ok(())
+}
+
+#[test]
+fn indices_that_are_known_are_a_part_of_the_program() -> TractResult<()> {
+    let rows: [(&[usize], &[i64]); 4] = [
+        (&[], &[-1]),
+        (&[2], &[1, 0]),
+        (&[3], &[0, 2, -1]),
+        (&[2, 2], &[0, 0, 2, 1]),
+    ];
+    for (shape, rows) in rows {
+        let mut answers: Vec<TVec<TValue>> = Vec::new();
+        let rows = tensor1(rows).into_shape(shape)?;
+        let x = labels(&[4, 3, 5], f32::datum_type())?;
+        for known in [true, false] {
+            let symbols = SymbolScope::default();
+            for first in [4.to_dim(), symbols.sym("S").to_dim()] {
+                let mut model = TypedModel {
+                    symbols: symbols.clone(),
+                    ..TypedModel::default()
+                };
+                let mut inputs = vec![x.clone()];
+                let source = model.add_source("x", f32::fact(&[first, 3.to_dim(), 5.to_dim()]))?;
+                let at = if known {
+                    model.add_const("rows", rows.clone())?
+                } else {
+                    inputs.push(rows.clone());
+                    model.add_source("rows", i64::fact(shape))?
+                };
+                let part = model.wire_node("part", Gather::new(1), &[source, at])?;
+                let turned = model.wire_node("turned", AxisOp::Move(0, 1), &part)?;
+                model.select_output_outlets(&[part[0], turned[0]])?;
+                let ours = fused(&model)?;
+                assert_eq!(groups(&ours), 1, "{ours}");
+                answers.push(run(&model, &inputs)?);
+                answers.push(run(&ours, &inputs)?);
+            }
+        }
+        assert!(answers.iter().all(|answer| *answer == answers[0]));
+    }
+    Ok(())
+}
+
+#[test]
+fn the_only_row_is_a_view() -> TractResult<()> {
+    let mut model = TypedModel::default();
+    let x = model.add_source("x", f32::fact([1, 1, 256]))?;
+    let last = model.add_const("last", tensor0(-1i64))?;
+    let row = model.wire_node("row", Gather::new(1), &[x, last])?;
+    model.select_output_outlets(&row)?;
+    let ours = fused(&model)?;
+    assert_eq!(groups(&ours), 1, "{ours}");
+    let x = labels(&[1, 1, 256], f32::datum_type())?;
+    let place = x.as_ptr::<f32>()?;
+    let ours = ours.into_runnable_with_options(&RunOptions::default())?;
+    let row = ours.run(tvec!(x.into_tvalue()))?;
+    assert_eq!((row[0].shape(), row[0].as_ptr()?), (&[1, 256][..], place));
     Ok(())
 }
 
