@@ -16,7 +16,7 @@ use tract_core::ops::array::{
 const SOME: i64 = 64;
 
 /// A group, each tensor that it reads and writes, each index that it reads, and a look-up where sizes are bound late.
-const CALL: f64 = 320.0;
+const CALL: f64 = 260.0;
 const TENSOR: f64 = 15.0;
 const INDEX: f64 = 0.4;
 const LOOK_UP: f64 = 150.0;

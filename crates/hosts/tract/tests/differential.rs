@@ -444,14 +444,42 @@ fn the_only_row_is_a_view() -> TractResult<()> {
     let x = model.add_source("x", f32::fact([1, 1, 256]))?;
     let last = model.add_const("last", tensor0(-1i64))?;
     let row = model.wire_node("row", Gather::new(1), &[x, last])?;
-    model.select_output_outlets(&row)?;
+    let same = model.wire_node("same", AxisOp::Add(1), &row)?;
+    let x = labels(&[1, 1, 256], f32::datum_type())?.into_tvalue();
+    for (output, shape, shared) in [(row, &[1, 256][..], false), (same, &[1, 1, 256], true)] {
+        model.select_output_outlets(&output)?;
+        let ours = fused(&model)?;
+        assert_eq!(groups(&ours), 1, "{ours}");
+        let ours = ours.into_runnable_with_options(&RunOptions::default())?;
+        // One that somebody else has keeps its shape, and its memory if the shape is the same.
+        let mine = x.clone().into_tensor().into_tvalue();
+        let (given, place) = match shared {
+            true => (x.clone(), x.as_ptr::<f32>()?),
+            false => (mine.clone(), mine.as_ptr::<f32>()?),
+        };
+        drop(mine);
+        let made = ours.run(tvec!(given))?;
+        assert_eq!((made[0].shape(), made[0].as_ptr()?), (shape, place));
+    }
+    Ok(())
+}
+
+#[test]
+fn strides_are_read_as_they_are() -> TractResult<()> {
+    let mut model = TypedModel::default();
+    let x = model.add_source("x", f32::fact([3, 3]))?;
+    let turned = model.wire_node("turned", AxisOp::Move(0, 1), &[x])?;
+    model.select_output_outlets(&turned)?;
     let ours = fused(&model)?;
     assert_eq!(groups(&ours), 1, "{ours}");
-    let x = labels(&[1, 1, 256], f32::datum_type())?;
-    let place = x.as_ptr::<f32>()?;
+    let dense = labels(&[3, 3], f32::datum_type())?;
+    let mut columns = dense.clone();
+    // SAFETY: the same elements in another order.
+    unsafe { columns.set_geometry_unchecked(&[3, 3], &[1, 3]) };
+    // Not by `run`, which clones it: clones are dense.
     let ours = ours.into_runnable_with_options(&RunOptions::default())?;
-    let row = ours.run(tvec!(x.into_tvalue()))?;
-    assert_eq!((row[0].shape(), row[0].as_ptr()?), (&[1, 256][..], place));
+    let made = ours.run(tvec!(columns.into_tvalue()))?;
+    assert_eq!((&*made[0], made[0].strides()), (&dense, &[3, 1][..]));
     Ok(())
 }
 
