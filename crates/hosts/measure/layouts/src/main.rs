@@ -2,7 +2,7 @@
 //! time of each; and the six rows of <https://github.com/tracel-ai/burn/issues/5613>: `FlexTensor` as it copies itself, and
 //! by restride from its own bytes and strides.
 //!
-//! `cargo run --release` here.
+//! `cargo run --release` here; `-- WORD` measures the layouts alone whose names have the word.
 
 mod flex;
 #[path = "../../../candle/examples/layouts/list.rs"]
@@ -60,7 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         "", "candle", "burn-flex", "ndarray", "restride"
     );
     let mut products = [0f64; 3];
-    let all = list::layouts()?;
+    let word = std::env::args().nth(1);
+    let mut all = list::layouts()?;
+    all.retain(|(name, _)| word.as_deref().is_none_or(|word| name.contains(word)));
     for (name, tensor) in &all {
         let (dtype, element) = match tensor.dtype() {
             DType::F32 => (BurnType::F32, ElementType::F32),
@@ -105,6 +107,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{:24} {candle:>9.2}x {flex:>9.2}x {array:>9.2}x",
         "geometric mean"
     );
+    if word.is_some() {
+        return Ok(());
+    }
 
     println!(
         "\n{:24} {:>10} {:>10} {:>8}",
