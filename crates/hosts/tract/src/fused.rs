@@ -23,6 +23,8 @@ pub(crate) struct Member {
     /// The type of its first input.
     pub(crate) dt: DatumType,
     pub(crate) inputs: TVec<Source>,
+    /// Its indices, if they are known: then they are a part of the program.
+    pub(crate) indices: Option<Arc<Tensor>>,
 }
 
 /// Operators in the order in which they run.
@@ -85,13 +87,6 @@ impl Group {
                     Some(graph.typed_input("", shape.tensor_type(*element)?)?),
                     &[],
                 ),
-                Given::Indices(indices) => {
-                    let shape: TVec<i64> =
-                        indices.shape().iter().map(|size| *size as i64).collect();
-                    let indices = indices.try_as_plain_ram()?;
-                    let table = graph.index_table(&shape, indices.as_slice::<i64>()?)?;
-                    (Some(table), &[])
-                }
                 Given::Numbers(numbers) => (None, numbers),
             });
         }
@@ -99,8 +94,13 @@ impl Group {
             let numbers: TVec<&[i64]> = read.iter().map(|(_, numbers)| *numbers).collect();
             let data = read.iter().take(map::numbers_from(&*member.op));
             let values: Option<TVec<ValueId>> = data.map(|(value, _)| *value).collect();
-            let values = values.context("numbers in place of a tensor")?;
+            let mut values = values.context("numbers in place of a tensor")?;
             graph.begin_node(&*member.name);
+            if let Some(indices) = &member.indices {
+                let shape: TVec<i64> = indices.shape().iter().map(|size| *size as i64).collect();
+                let indices = indices.try_as_plain_ram()?;
+                values[1] = graph.index_table(shape, indices.as_slice()?)?;
+            }
             let made = map::push(
                 &mut graph,
                 &*member.op,
@@ -121,19 +121,7 @@ impl Group {
 /// What is known of an input before it is read.
 enum Given<'a> {
     Tensor(ElementType, InputShape<'a>),
-    Indices(&'a Tensor),
     Numbers(TVec<i64>),
-}
-
-/// What an input is to a group.
-#[derive(Clone, Debug)]
-enum Role {
-    /// What is moved, or says when it runs what is.
-    Tensor,
-    /// Indices that are known beforehand, and so a part of the program.
-    Indices(Arc<Tensor>),
-    /// Numbers that an operator has to know before it is planned.
-    Numbers,
 }
 
 /// Sizes and strides of a tensor.
@@ -144,7 +132,8 @@ type Geometry = (TVec<usize>, TVec<isize>);
 pub(crate) struct Fused {
     group: Arc<Group>,
     engine: Engine,
-    roles: TVec<Role>,
+    /// Which inputs are numbers.
+    numbers: TVec<bool>,
     types: TVec<DatumType>,
     symbols: TVec<Symbol>,
     /// The program, where all is known beforehand, and the shapes and strides that it was made for.
@@ -169,23 +158,12 @@ impl Fused {
     ) -> TractResult<Option<Self>> {
         let facts = inputs.iter().map(|outlet| model.outlet_fact(*outlet));
         let facts: TVec<&TypedFact> = facts.collect::<TractResult<_>>()?;
-        let mut roles: TVec<Role> = tvec!();
-        for (at, fact) in facts.iter().enumerate() {
-            let moves = |member: &Member| {
-                let mut reads = member.inputs.iter().enumerate();
-                reads.any(|(place, source)| {
-                    matches!(source, Source::Input(input) if *input == at)
-                        && !map::is_index(&*member.op, place)
-                })
-            };
-            let known = map::indices(fact).filter(|_| !group.members.iter().any(moves));
-            roles.push(known.map_or(Role::Tensor, |known| Role::Indices(known.clone())));
-        }
+        let mut numbers: TVec<bool> = tvec!(false; inputs.len());
         let mut symbols: TVec<Symbol> = tvec!();
         for member in &group.members {
             for source in member.inputs.iter().skip(map::numbers_from(&*member.op)) {
                 if let Source::Input(at) = source {
-                    roles[*at] = Role::Numbers;
+                    numbers[*at] = true;
                 }
             }
             for symbol in map::dims(&*member.op).iter().flat_map(TDim::symbols) {
@@ -197,7 +175,7 @@ impl Fused {
         let mut fused = Self {
             group: Arc::new(group),
             engine: engine.clone(),
-            roles,
+            numbers,
             types: tvec!(),
             symbols,
             fixed: None,
@@ -207,48 +185,27 @@ impl Fused {
             .iter()
             .map(|fact| fact.datum_type)
             .collect();
-        match fused.known_graph(&facts) {
-            Ok(None) => {}
-            Ok(Some((graph, expected))) => match engine.compile(&graph) {
-                Ok(program) => fused.fixed = Some((program, expected)),
-                Err(_) => return Ok(None),
-            },
-            Err(_) => return Ok(None),
+        let shapes: Option<Vec<&[usize]>> =
+            facts.iter().map(|fact| fact.shape.as_concrete()).collect();
+        let fixed = fused.symbols.is_empty() && !fused.numbers.contains(&true);
+        if let (Some(shapes), true) = (shapes, fixed) {
+            let element = |fact: &&TypedFact| map::element(fact.datum_type);
+            let given = facts
+                .iter()
+                .zip(&shapes)
+                .map(|(fact, shape)| Some(Given::Tensor(element(fact)?, InputShape::of(*shape))));
+            let given: Option<TVec<_>> = given.collect();
+            let given = given.context("a type that is not moved")?;
+            let graph = fused.group.graph(&given, &SymbolValues::default());
+            let Ok(program) = graph.and_then(|graph| Ok(engine.compile(&graph)?)) else {
+                return Ok(None);
+            };
+            let dense = shapes
+                .iter()
+                .map(|shape| ((*shape).into(), Tensor::natural_strides(shape)));
+            fused.fixed = Some((program, dense.collect()));
         }
         Ok(Some(fused))
-    }
-
-    /// What it does and for which inputs, if all that this depends on is known beforehand.
-    fn known_graph(&self, facts: &[&TypedFact]) -> TractResult<Option<(Graph, Vec<Geometry>)>> {
-        let (mut given, mut expected) = (tvec!(), Vec::new());
-        for (fact, role) in facts.iter().zip(&self.roles) {
-            match (role, fact.shape.as_concrete()) {
-                (Role::Indices(indices), _) => given.push(Given::Indices(indices)),
-                (Role::Tensor, Some(shape)) => {
-                    let element = map::element(fact.datum_type);
-                    let element = element.context("a type that is not moved")?;
-                    given.push(Given::Tensor(element, InputShape::of(shape)));
-                    expected.push((shape.into(), Tensor::natural_strides(shape)));
-                }
-                (Role::Tensor, None) | (Role::Numbers, _) => return Ok(None),
-            }
-        }
-        if !self.symbols.is_empty() {
-            return Ok(None);
-        }
-        let graph = self.group.graph(&given, &SymbolValues::default())?;
-        Ok(Some((graph, expected)))
-    }
-
-    /// Those of its outputs that it writes, as far as that is known.
-    pub(crate) fn written(&self, outputs: &[OutletId]) -> TVec<OutletId> {
-        let Some((program, _)) = &self.fixed else {
-            return outputs.into();
-        };
-        let both = program.outputs().iter().zip(outputs);
-        both.filter(|(output, _)| matches!(output, Output::Computed { .. }))
-            .map(|(_, outlet)| *outlet)
-            .collect()
     }
 
     /// The program for these inputs, where it is not the one that was made beforehand.
@@ -261,24 +218,17 @@ impl Fused {
                 .map(|symbol| ctx.symbols.get(symbol).unwrap_or(i64::MIN)),
         );
         let mut given: TVec<Given<'_>> = tvec!();
-        for (tensor, role) in inputs.iter().zip(&self.roles) {
-            match role {
-                Role::Tensor => {}
-                Role::Indices(indices) => {
-                    given.push(Given::Indices(indices));
-                    continue;
-                }
-                Role::Numbers => {
-                    let dims = tensor.cast_to::<TDim>()?;
-                    let dims = dims.try_as_plain_ram()?;
-                    let dims = dims.as_slice::<TDim>()?.iter();
-                    let numbers = dims.map(|dim| Ok(dim.eval(ctx.symbols).to_i64()?));
-                    let numbers = numbers.collect::<TractResult<TVec<i64>>>()?;
-                    key.push(numbers.len() as i64);
-                    key.extend_from_slice(&numbers);
-                    given.push(Given::Numbers(numbers));
-                    continue;
-                }
+        for (tensor, is_number) in inputs.iter().zip(&self.numbers) {
+            if *is_number {
+                let dims = tensor.cast_to::<TDim>()?;
+                let dims = dims.try_as_plain_ram()?;
+                let dims = dims.as_slice::<TDim>()?.iter();
+                let numbers = dims.map(|dim| Ok(dim.eval(ctx.symbols).to_i64()?));
+                let numbers = numbers.collect::<TractResult<TVec<i64>>>()?;
+                key.push(numbers.len() as i64);
+                key.extend_from_slice(&numbers);
+                given.push(Given::Numbers(numbers));
+                continue;
             }
             let element = map::element(tensor.datum_type()).context("a type that is not moved")?;
             let (shape, strides) = (tensor.shape(), tensor.strides());
@@ -310,7 +260,7 @@ impl Fused {
             tensor.shape() == &**shape && tensor.strides() == &**strides
         };
         let program = match &self.fixed {
-            Some((program, expected)) if self.tensors(inputs).zip(expected).all(fits) => {
+            Some((program, expected)) if inputs.iter().zip(expected).all(fits) => {
                 Cow::Borrowed(program)
             }
             _ => Cow::Owned(self.looked_up(ctx, inputs)?),
@@ -332,10 +282,10 @@ impl Fused {
         Ok((program, answers))
     }
 
-    /// Those of its inputs that are neither numbers nor known.
+    /// Those of its inputs that are no numbers.
     fn tensors<'a>(&self, inputs: &'a [TValue]) -> impl Iterator<Item = &'a TValue> {
-        let both = inputs.iter().zip(&self.roles);
-        both.filter_map(|(tensor, role)| matches!(role, Role::Tensor).then_some(tensor))
+        let both = inputs.iter().zip(&self.numbers);
+        both.filter_map(|(tensor, is_number)| (!is_number).then_some(tensor))
     }
 }
 

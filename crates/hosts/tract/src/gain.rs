@@ -29,46 +29,34 @@ const BYTE_TWICE: f64 = 0.03;
 /// A row of some length that tract copies by a call.
 const ROW: f64 = 1.6;
 
-/// What a group takes, in nanoseconds, before anything is written.
-pub(crate) struct Estimate {
-    theirs: f64,
-    ours: f64,
-}
-
-impl Estimate {
-    /// That of members which are given in order.
-    pub(crate) fn of(
-        model: &TypedModel,
-        members: &[usize],
-        inputs: &[OutletId],
-        outputs: &[OutletId],
-    ) -> TractResult<Self> {
-        let (mut theirs, mut ours, mut late) = (0.0, CALL, false);
-        for id in members {
-            let node = model.node(*id);
-            theirs += time(model, node)?;
-            if node.op_is::<Gather>() && map::indices(model.outlet_fact(node.inputs[1])?).is_none()
-            {
-                ours += INDEX * count(&shape(model, node.inputs[1])?);
-            }
-            if map::numbers_from(&*node.op) < node.inputs.len() {
-                ours += LOOK_UP;
-            }
+/// Whether a group takes less time than its members, which are given in order.
+pub(crate) fn gains(
+    model: &TypedModel,
+    members: &[usize],
+    inputs: &[OutletId],
+    outputs: &[OutletId],
+) -> TractResult<bool> {
+    let (mut theirs, mut ours) = (0.0, CALL);
+    for id in members {
+        let node = model.node(*id);
+        theirs += time(model, node)?;
+        if node.op_is::<Gather>() && map::indices(model, node)?.is_none() {
+            ours += INDEX * count(&shape(model, node.inputs[1])?);
         }
-        for outlet in inputs.iter().chain(outputs) {
-            late |= model.outlet_fact(*outlet)?.shape.as_concrete().is_none();
-            ours += TENSOR;
+        if map::numbers_from(&*node.op) < node.inputs.len() {
+            ours += LOOK_UP;
         }
-        ours += if late { LOOK_UP } else { 0.0 };
-        Ok(Self { theirs, ours })
     }
-
-    /// Whether it takes less time than its members, if this is what it writes.
-    pub(crate) fn gains(&self, model: &TypedModel, written: &[OutletId]) -> TractResult<bool> {
-        let written = written.iter().map(|outlet| bytes(model, *outlet));
-        let written = written.sum::<TractResult<f64>>()?;
-        Ok(self.theirs > MARGIN * (self.ours + BYTE * written))
+    let mut late = false;
+    for outlet in inputs.iter().chain(outputs) {
+        late |= model.outlet_fact(*outlet)?.shape.as_concrete().is_none();
+        ours += TENSOR;
     }
+    for outlet in outputs {
+        ours += BYTE * bytes(model, *outlet)?;
+    }
+    ours += if late { LOOK_UP } else { 0.0 };
+    Ok(theirs > MARGIN * ours)
 }
 
 /// The sizes of a tensor.

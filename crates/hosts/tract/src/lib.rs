@@ -35,7 +35,6 @@ mod gain;
 mod map;
 
 use fused::{Fused, Group, Member, Source};
-use gain::Estimate;
 use map::Kind;
 use restride::Engine;
 use restride_partition::Partition;
@@ -76,23 +75,11 @@ impl ModelTransform for Fuse {
     fn transform(&self, model: &mut TypedModel) -> TractResult<()> {
         // Where the outputs of nodes that have been replaced are now.
         let mut now: HashMap<OutletId, OutletId> = HashMap::new();
-        for Found {
-            group,
-            inputs,
-            outputs,
-            estimate,
-        } in groups(model)?
-        {
-            if !self.all && !estimate.gains(model, &[])? {
-                continue;
-            }
+        for (group, inputs, outputs) in groups(model, self.all)? {
             let name = group.name().to_owned();
             let Some(fused) = Fused::new(group, &self.engine, model, &inputs)? else {
                 continue;
             };
-            if !self.all && !estimate.gains(model, &fused.written(&outputs))? {
-                continue;
-            }
             let mut patch = TypedModelPatch::default();
             let inputs = inputs
                 .iter()
@@ -114,16 +101,11 @@ impl ModelTransform for Fuse {
     }
 }
 
-/// A group, the outlets that it reads and those that it makes, and what it takes.
-struct Found {
-    group: Group,
-    inputs: TVec<OutletId>,
-    outputs: TVec<OutletId>,
-    estimate: Estimate,
-}
+/// A group, the outlets that it reads and those that it makes.
+type Found = (Group, TVec<OutletId>, TVec<OutletId>);
 
-/// The groups of a model that move something.
-fn groups(model: &TypedModel) -> TractResult<Vec<Found>> {
+/// The groups of a model that gain something, or all that move something.
+fn groups(model: &TypedModel, all: bool) -> TractResult<Vec<Found>> {
     let order = model.eval_order()?;
     // What says how far a slice goes has to be known before the slice is planned.
     let mut said = HashSet::new();
@@ -162,7 +144,9 @@ fn groups(model: &TypedModel) -> TractResult<Vec<Found>> {
         }
         let inputs: TVec<OutletId> = group.inputs.iter().map(|value| outlets[*value]).collect();
         let outputs: TVec<OutletId> = group.outputs.iter().map(|value| outlets[*value]).collect();
-        let estimate = Estimate::of(model, &nodes, &inputs, &outputs)?;
+        if !all && !gain::gains(model, &nodes, &inputs, &outputs)? {
+            continue;
+        }
         let source = |outlet: &OutletId| match nodes.iter().position(|id| *id == outlet.node) {
             Some(member) => Some(Source::Member(member)),
             None => inputs
@@ -177,18 +161,14 @@ fn groups(model: &TypedModel) -> TractResult<Vec<Found>> {
                 name: node.name.clone(),
                 op: node.op.clone(),
                 dt: model.outlet_fact(node.inputs[0])?.datum_type,
+                indices: map::indices(model, node)?,
                 inputs: inputs.context("an input that comes from nowhere")?,
             })
         });
         let members = members.collect::<TractResult<_>>()?;
         let made = outputs.iter().map(source).collect::<Option<_>>();
         let made = made.context("an output that comes from nowhere")?;
-        found.push(Found {
-            group: Group::new(members, made),
-            inputs,
-            outputs,
-            estimate,
-        });
+        found.push((Group::new(members, made), inputs, outputs));
     }
     Ok(found)
 }

@@ -78,15 +78,14 @@ pub(crate) fn numbers_from(op: &dyn TypedOp) -> usize {
     }
 }
 
-/// Whether an operator reads one of its inputs as indices.
-pub(crate) fn is_index(op: &dyn TypedOp, input: usize) -> bool {
-    input == 1 && (op.is::<Gather>() || op.is::<GatherElements>() || op.is::<GatherNd>())
-}
-
-/// Indices that are known beforehand, and few enough to be kept in a program.
-pub(crate) fn indices(fact: &TypedFact) -> Option<&Arc<Tensor>> {
-    let known = fact.konst.as_ref()?;
-    (known.datum_type() == i64::datum_type() && known.len() <= 1024).then_some(known)
+/// The indices that an operator reads, if they are known beforehand and few enough to be kept in a program.
+pub(crate) fn indices(model: &TypedModel, node: &TypedNode) -> TractResult<Option<Arc<Tensor>>> {
+    let op = &*node.op;
+    if !op.is::<Gather>() && !op.is::<GatherElements>() && !op.is::<GatherNd>() {
+        return Ok(None);
+    }
+    let known = model.outlet_fact(node.inputs[1])?.konst.clone();
+    Ok(known.filter(|known| known.datum_type() == i64::datum_type() && known.len() <= 1024))
 }
 
 /// The dimensions that an operator has as attributes.
