@@ -8,7 +8,7 @@ use super::TransposeParams;
 use super::block::{Apart, Blocks, Rect, at, rectangle};
 use crate::copy::{Copier, One};
 use crate::lanes::Lanes;
-use crate::level::Body;
+use crate::level::{Body, Sixteen};
 use crate::nest::walk;
 use crate::vector::one_by_one;
 
@@ -63,6 +63,52 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
                 unsafe { elements::<K>(to, from, all_rows, (params.dst, width as isize)) }
             }
         });
+    }
+}
+
+/// Elements as wide as a lane: a line of the source at a time, to four rows. Wider vectors would have to be taken apart.
+pub(super) struct ByFours;
+
+impl Body for ByFours {
+    type Params = TransposeParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
+        walk!(&params.nest, dst, src, |dst, src| {
+            let mut row = 0;
+            while row < params.rows {
+                let to = at(dst, row, params.dst, 0);
+                let from = src.wrapping_add(16 * row);
+                let left = params.rows.wrapping_sub(row);
+                // SAFETY: so many rows lie in the box.
+                unsafe {
+                    if left >= 4 {
+                        columns::<4>(to, from, params);
+                    } else {
+                        columns::<1>(to, from, params);
+                    }
+                }
+                row = row.wrapping_add(if left >= 4 { 4 } else { 1 });
+            }
+        });
+    }
+}
+
+/// All columns of `ROWS` rows.
+///
+/// # Safety
+/// They lie in the caller's box.
+#[inline(always)]
+unsafe fn columns<const ROWS: usize>(dst: *mut u8, src: *const u8, params: &TransposeParams) {
+    let (mut to, mut from) = (dst, src);
+    for _ in 0..params.columns {
+        for row in 0..ROWS {
+            let to = at(to, row, params.dst, 0);
+            // SAFETY: the caller's.
+            unsafe { One::<Sixteen>::copy(to, from.wrapping_add(16 * row), 16) }
+        }
+        to = to.wrapping_add(16);
+        from = from.wrapping_offset(params.src);
     }
 }
 

@@ -29,7 +29,7 @@ use crate::lanes::Lanes;
 use crate::leaf::Leaf;
 use crate::level::Level;
 use crate::nest::Nest;
-use direct::Direct;
+use direct::{ByFours, Direct};
 use staged::Staged;
 
 /// How the tiles leave.
@@ -132,6 +132,7 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
             );
             Leaf::new::<L, Direct<V, K, true>>("staged", params)
         }
+        _ if K == 1 => Leaf::new::<L, ByFours>("transpose", params),
         // Squares of narrow elements cost two more operations per line of the source.
         _ => match squares && K <= 4 {
             true => Leaf::new::<L, Direct<V, K, true>>("transpose", params),
