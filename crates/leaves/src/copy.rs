@@ -253,6 +253,29 @@ macro_rules! with_short_copier {
 }
 pub(crate) use with_short_copier;
 
+/// Calls `$function::<$level, C, V>` with the class `C` of a run of `$n` bytes and the next larger vector `V`, or, where
+/// the level has none, `$other::<$level, C>`.
+macro_rules! with_following {
+    (
+        $n:expr, $level:ty, $function:ident ($($argument:expr),*), $other:ident ($($others:expr),*)
+    ) => {{
+        use $crate::copy::*;
+        type Sixteen = $crate::level::Sixteen;
+        type Half<L> = <L as $crate::level::Level>::Half;
+        let half = <Half<$level> as $crate::vector::Vector>::BYTES;
+        match $n {
+            3 => $function::<$level, Straight<u16, 2>, u32>($($argument),*),
+            5..=7 => $function::<$level, Straight<u32, 2>, u64>($($argument),*),
+            9..=15 => $function::<$level, Straight<u64, 2>, Sixteen>($($argument),*),
+            17..=31 if half == 32 => {
+                $function::<$level, Straight<Sixteen, 2>, Half<$level>>($($argument),*)
+            }
+            _ => with_copier!($n, $level, $other($($others),*)),
+        }
+    }};
+}
+pub(crate) use with_following;
+
 /// Calls `$function::<$level, C>` with the class `C` of a run of `$n` bytes at a level.
 macro_rules! with_copier {
     ($n:expr, $level:ty, $function:ident ($($argument:expr),*)) => {{

@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use crate::copy::{Copier, LINE, Many, with_copier, with_short_copier, with_vectors};
+use crate::copy::{
+    Copier, LINE, Many, with_copier, with_following, with_short_copier, with_vectors,
+};
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::{Nest, walk, walk_rows};
@@ -56,6 +58,33 @@ impl<L: Level, C: Copier> Body for Rows<L, C> {
             }
             // SAFETY: every point of the nest is a run of the caller's box.
             unsafe { C::copy(d, s, run) }
+        });
+    }
+}
+
+/// Runs that follow each other in the destination, each moved as one vector: what that has too much, the next run is
+/// written over. The last of an inner row is moved as it is.
+struct Following<L, C, V>(PhantomData<(L, C, V)>);
+
+impl<L: Level, C: Copier, V: Vector> Body for Following<L, C, V> {
+    type Params = RowParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &RowParams) {
+        let run = params.run;
+        let [_, inner] = params.nest.plane();
+        walk_rows!(&params.nest, dst, src, |d, s| {
+            let (mut to, mut from) = (d, s);
+            // SAFETY: every point of the nest is a run of the caller's box. A vector begins with one and ends, on both
+            // sides, before the next one does.
+            unsafe {
+                for _ in 1..inner.extent {
+                    V::load(from).store(to);
+                    to = to.wrapping_add(run);
+                    from = from.wrapping_offset(inner.src);
+                }
+                C::copy(to, from, run);
+            }
         });
     }
 }
@@ -135,6 +164,9 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
     fn of<L: Level, C: Copier>(params: RowParams) -> Leaf {
         Leaf::new::<L, Rows<L, C>>("rows", params)
     }
+    fn following<L: Level, C: Copier, V: Vector>(params: RowParams) -> Leaf {
+        Leaf::new::<L, Following<L, C, V>>("following rows", params)
+    }
     let params = RowParams {
         nest: Nest::new(shape, (0, 0), &shape.steps),
         run: shape.run,
@@ -143,6 +175,9 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
     match shape.steps.last() {
         Some(inner) if inner.src == 0 && inner.extent > 1 && shape.run >= READ_ONCE => {
             Leaf::new::<L, Repeated<L>>("repeated rows", params)
+        }
+        _ if shape.following().is_some() => {
+            with_following!(shape.run, L, following(params), of(params))
         }
         _ => with_copier!(shape.run, L, of(params)),
     }

@@ -80,7 +80,7 @@ fn rows_by_index() {
             clamp: random.below(2) == 0,
         };
         let row = random
-            .pick(&[1, 1, 2, 3, 4, 8, 16, 17, 33, 64, 100])
+            .pick(&[1, 1, 2, 3, 4, 5, 8, 9, 16, 17, 33, 64, 100])
             .min(800 / width as i64);
         let n = if round % 50 == 0 {
             1100
@@ -133,11 +133,15 @@ fn rows_by_index() {
                     src: 1,
                 });
             }
-            _ => dims.push(Dim {
-                extent: row,
-                dst: 1,
-                src: 1,
-            }),
+            _ => {
+                dims.push(Dim {
+                    extent: row,
+                    dst: 1,
+                    src: 1,
+                });
+                // Rows that follow each other.
+                dst_stride = random.pick(&[row, row + 1]);
+            }
         }
         let gather = Gather {
             extent: n as i64,

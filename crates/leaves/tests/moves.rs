@@ -198,6 +198,13 @@ fn every_run_length() {
                 arena.check(&dims, 1, form, shift == 1, shift);
             }
             arena.check(&[dim(5, n, n + 3), dim(n, 1, 1)], 2, form, false, 0);
+            // Rows that follow each other, at either end of both sides.
+            for low in [false, true].into_iter().filter(|_| n <= 300) {
+                let close = [dim(3, 9 * n, 1), dim(4, n, 2 * n), dim(n, 1, 1)];
+                arena.check(&close, 1, form, low, 0);
+                let back = [dim(2, 4 * n, 1), dim(4, n, -n), dim(n, 1, 1)];
+                arena.check(&back, 1, form, low, 0);
+            }
         }
     }
 }

@@ -164,6 +164,16 @@ impl ByteBox {
         }
     }
 
+    /// The bytes of one vector that may move each run but the last of an inner row: the runs are a little shorter and
+    /// follow each other in the destination, so that the next one is written over what is too much, and that is read
+    /// from before the end of the next one in the source.
+    #[must_use]
+    pub fn following(&self) -> Option<usize> {
+        let inner = self.steps.last()?;
+        let follows = inner.dst == self.run as isize && inner.src > 0;
+        following(self.run, inner.src as usize).filter(|_| follows)
+    }
+
     /// Bytes moved.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -175,6 +185,14 @@ impl ByteBox {
     pub fn runs(&self) -> usize {
         extent(&self.steps)
     }
+}
+
+/// The bytes of a vector that holds a run and ends before the next one does, which begins `step` bytes further on. Two
+/// vectors of 32 bytes are as fast as one of 64.
+#[must_use]
+pub fn following(run: usize, step: usize) -> Option<usize> {
+    let vector = run.next_power_of_two();
+    (vector > run && vector <= 32 && vector - run <= step).then_some(vector)
 }
 
 /// Whether `outer` takes up where the last iteration of `inner` ends.

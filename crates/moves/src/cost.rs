@@ -21,6 +21,11 @@ pub(crate) const WORTH_A_SEARCH: usize = 256;
 const ROW: usize = 4;
 const ROW_LINE: usize = 2;
 
+/// A run that is moved as one vector, from a line that stays in the nearest cache until its other runs are moved, or is
+/// fetched again for each.
+const FOLLOWING: usize = 2;
+const NEAREST: usize = 24 << 10;
+
 /// What it takes to begin with another plane of a transposition.
 const PLANE: usize = 100;
 
@@ -34,6 +39,24 @@ pub fn rows(shape: &ByteBox) -> usize {
     // Registers that overlap are loads and stores that move nothing new.
     let overlap = usize::from(shape.run < LINE && !shape.run.is_power_of_two());
     rows.saturating_mul(ROW + ROW_LINE * shape.run.div_ceil(LINE) + overlap)
+}
+
+/// The same as it compares with everything but line programs, which are counted in parts of instructions that go on
+/// beside each other: runs that are moved as one vector each take a clock or two.
+#[must_use]
+pub fn rows_in_clocks(shape: &ByteBox) -> usize {
+    if shape.following().is_none() {
+        return rows(shape);
+    }
+    let shared = |step: &Step| step.src.unsigned_abs() < LINE;
+    let shared = shape.steps.iter().position(shared);
+    let until = shared.map_or(0, |at| LINE * extent(&shape.steps[at + 1..]));
+    let each = if until <= NEAREST {
+        FOLLOWING
+    } else {
+        2 * FOLLOWING
+    };
+    shape.runs().saturating_mul(each)
 }
 
 /// A copy of so many bytes, which is the least that anything costs.
@@ -165,6 +188,12 @@ pub(crate) const fn wide_unit(loads: usize, permutations: usize, stores: usize) 
     };
     let most = if most > 2 * stores { most } else { 2 * stores };
     4 * most + loads + permutations + stores
+}
+
+/// A unit of lines of 64 bytes, of which each takes from all windows of the unit. These stay in registers; a table, a
+/// mask, a permutation and a blend for each pair do not go on beside each other.
+pub(crate) const fn shared_unit(windows: usize, lines: usize) -> usize {
+    3 * lines * (1 + windows.div_ceil(2)) + 2 * windows
 }
 
 /// How many permutations and blends join so many windows of 64 bytes.

@@ -29,7 +29,7 @@ mod through;
 mod tiles;
 mod transpose;
 
-pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, extent, reach};
+pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, extent, following, reach};
 pub use channels::Channels;
 pub use error::{BoxError, TargetError};
 pub use features::Features;

@@ -156,7 +156,11 @@ impl Planner {
         if let Way::Staged(_) | Way::Transpose(_, Stores::Past) = best.1 {
             return best;
         }
-        let lines = Program::find(shape, &self.lines, self.features(), best.0);
+        let limit = match best.1 {
+            Way::Rows(_) => rows,
+            _ => best.0,
+        };
+        let lines = Program::find(shape, &self.lines, self.features(), limit);
         let lines = lines.map(|(cost, program)| (cost, Way::Lines(program, stores_of(form))));
         let best = lines.unwrap_or(best);
         if form == Form::Stream {
@@ -175,8 +179,11 @@ impl Planner {
 
     fn without_search(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
         let features = self.features();
-        let rows = cost::rows(shape);
         let past = form == Form::Stream;
+        let rows = match past {
+            true => cost::rows(shape),
+            false => cost::rows_in_clocks(shape),
+        };
         let stores = stores_of(form);
         let plane = Plane::of(shape, features);
         let mut best = (rows, Way::Rows(stores));

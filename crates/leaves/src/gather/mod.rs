@@ -12,15 +12,18 @@ use std::mem::MaybeUninit;
 use restride_loops::{Form, Gather};
 
 use crate::bodies::CpuLevel;
-use crate::copy::{Copier, LINE, WholeLines, with_copier, with_short_copier, with_vectors};
+use crate::copy::{
+    Copier, LINE, WholeLines, with_copier, with_following, with_short_copier, with_vectors,
+};
 use crate::error::PrepareError;
 use crate::index::{CHUNK, Indices, OVERLAPPED};
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::nest::Nest;
 use crate::picks::Picks;
-use movers::{Boxes, Elements, Lanes, Mover, Runs};
-use restride_moves::{BoxError, ByteBox, Planner, Step, reach};
+use crate::vector::Vector;
+use movers::{Boxes, Elements, Following, Lanes, Mover, Runs};
+use restride_moves::{BoxError, ByteBox, Planner, Step, following, reach};
 
 /// The function of a gather: destination of row 0, source of row 0, first index, parameter block.
 pub type GatherFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8, *const u8);
@@ -82,8 +85,14 @@ impl GatherLeaf {
             Row::Run(run) if is_element(run, dst_stride) => (0, false),
             _ => rows_ahead(shape.bytes(), table),
         };
+        let follows = match row {
+            Row::Run(run) => dst_stride == run as isize && coeff > 0 && ahead == 0,
+            Row::Lanes(..) | Row::Box { .. } => false,
+        };
         let params = GatherParams {
             extent,
+            last: coeff.wrapping_mul(norm.limit as isize - 1),
+            follows: follows && following(shape.run, coeff.unsigned_abs()).is_some(),
             start,
             indices: Indices::new(norm, stride, coeff, cpu),
             dst_stride,
@@ -147,6 +156,10 @@ struct GatherParams {
     /// Where the first byte of a run lies, from the addresses of the call.
     start: (isize, isize),
     indices: Indices,
+    /// The offset of the last row that there is.
+    last: isize,
+    /// Whether rows may be moved as vectors that end within the next row, on both sides.
+    follows: bool,
     dst_stride: isize,
     /// How many rows ahead are prefetched; 0 for none.
     ahead: usize,
@@ -220,6 +233,9 @@ fn entry_of<L: Level>(params: &GatherParams) -> GatherFn {
     fn runs<L: Level, C: Copier>() -> GatherFn {
         gather_entry::<L, Runs<C>>()
     }
+    fn follow<L: Level, C: Copier, V: Vector>() -> GatherFn {
+        gather_entry::<L, Following<C, V>>()
+    }
     fn lanes<L: Level, C: Copier>() -> GatherFn {
         gather_entry::<L, Lanes<C>>()
     }
@@ -233,6 +249,7 @@ fn entry_of<L: Level>(params: &GatherParams) -> GatherFn {
         Row::Run(run) if params.stream && run.is_multiple_of(LINE) => {
             gather_entry::<L, Runs<WholeLines<L::Wide>>>()
         }
+        Row::Run(run) if params.follows => with_following!(*run, L, follow(), runs()),
         Row::Run(run) => with_copier!(*run, L, runs()),
         Row::Lanes(_, run) => with_short_copier!(*run, L, lanes()),
         Row::Box { .. } => gather_entry::<L, Boxes>(),

@@ -6,7 +6,7 @@ use super::{GatherParams, Row};
 use crate::copy::{Copier, ask_lines};
 use crate::index::OUTSIDE;
 use crate::nest::walk;
-use crate::vector::fence;
+use crate::vector::{Vector, fence};
 
 /// How the rows of a chunk of offsets are moved.
 pub(super) trait Mover: 'static {
@@ -73,6 +73,39 @@ impl<C: Copier> Mover for Runs<C> {
         }
         if params.stream {
             fence();
+        }
+    }
+}
+
+/// Rows that follow each other, each moved as one vector: what that has too much, the next row is written over.
+pub(super) struct Following<C, V>(PhantomData<(C, V)>);
+
+impl<C: Copier, V: Vector> Mover for Following<C, V> {
+    #[inline(always)]
+    unsafe fn rows<const CHECK: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        offsets: &[isize],
+        params: &GatherParams,
+    ) {
+        let Row::Run(run) = params.row else { return };
+        let Some((&end, offsets)) = offsets.split_last() else {
+            return;
+        };
+        let mut dst = dst.wrapping_offset(params.start.0);
+        let src = src.wrapping_offset(params.start.1);
+        // SAFETY: the caller's; a vector begins with a row that is not the last one of the source, nor of these, and
+        // ends before the one behind it does.
+        unsafe {
+            for &offset in offsets {
+                if offset == params.last || (CHECK && offset == OUTSIDE) {
+                    one::<C, CHECK>(dst, src, offset, run);
+                } else {
+                    V::load(src.wrapping_offset(offset)).store(dst);
+                }
+                dst = dst.wrapping_add(run);
+            }
+            one::<C, CHECK>(dst, src, end, run);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Lines of 64 bytes: byte permutations of one to eight masked windows.
+//! Lines of 64 bytes: byte permutations of one to ten masked windows.
 
 use std::sync::OnceLock;
 
@@ -7,11 +7,11 @@ use super::patterns::{Last, Pattern, Place};
 use super::program::{Starts, Vector, cover, vectors};
 use super::search;
 use super::unit::{Least, Unit};
-use crate::cost::{permutations, wide_unit as cost};
+use crate::cost::{permutations, shared_unit, wide_unit as cost};
 use crate::features::Features;
 
 /// More windows than this and a line is not worth it.
-pub(super) const MAX_WINDOWS: usize = 8;
+pub(super) const MAX_WINDOWS: usize = 10;
 
 /// The bytes of a line.
 const LINE: usize = 64;
@@ -22,6 +22,9 @@ const JOINT_WINDOWS: usize = 4;
 /// So many lines have their tables in registers.
 const HELD_LINES: usize = 3;
 const JOINT_LINES: usize = 4;
+
+/// So many lines may have all windows in registers and none of their tables.
+const SHARED_LINES: usize = 12;
 
 /// One line, ready to run. Pairs of windows share a table; of pairs after the first, `blend` says
 /// which bytes are theirs.
@@ -79,7 +82,7 @@ fn op(line: &Line, windows: &[i32], needed: &mut Needed) -> Op {
 /// How the lines of a unit get at their windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Windows {
-    /// All are loaded once and serve all lines.
+    /// All are loaded once and serve all lines, few of which have their tables in registers, too.
     Joint(usize),
     /// Every line loads its own, at most so many.
     Own(usize),
@@ -125,12 +128,17 @@ impl search::Way for Way {
             true => cost(own, of.first),
             false => cost(own + 2 * vectors, of.first),
         };
-        Some(
-            match all <= JOINT_WINDOWS && (2..=JOINT_LINES).contains(&vectors) {
-                true => own.min(cost(all.max(2), all.max(2))),
-                false => own,
-            },
-        )
+        let joint = match all <= JOINT_WINDOWS && (2..=JOINT_LINES).contains(&vectors) {
+            true => cost(all.max(2), all.max(2)),
+            false => usize::MAX,
+        };
+        // More lines than these, or more windows.
+        let shared = match all <= MAX_WINDOWS && vectors <= SHARED_LINES {
+            true => shared_unit(all.max(2), vectors.max(JOINT_LINES + 1))
+                .min(shared_unit(all.max(JOINT_WINDOWS + 1), vectors.max(2))),
+            false => usize::MAX,
+        };
+        Some(own.min(joint).min(shared))
     }
 
     fn of(unit: &Unit) -> Option<(Way, usize)> {
@@ -199,7 +207,8 @@ fn of(unit: &Unit) -> Option<(Way, usize)> {
         starts.push(cover(std::slice::from_ref(line), MAX_WINDOWS)?);
     }
     let (mut windows, mut cost) = own(&starts)?;
-    if let Some((joint, all, less)) = joint(&lines).filter(|(.., less)| *less <= cost) {
+    let most = starts.iter().map(|starts| starts.len()).max()?;
+    if let Some((joint, all, less)) = joint(&lines, most).filter(|(.., less)| *less <= cost) {
         (windows, cost) = (joint, less);
         starts.clear();
         starts.push(all);
@@ -254,14 +263,20 @@ fn own(starts: &[Starts]) -> Option<(Windows, usize)> {
     Some((Windows::Own(most), cost))
 }
 
-/// The windows of all lines, and what a unit costs with these.
+/// The windows of all lines, of which a line has so many by itself, and what a unit costs with these.
 #[inline(always)]
-fn joint(lines: &[Line]) -> Option<(Windows, Starts, usize)> {
-    if !(2..=JOINT_LINES).contains(&lines.len()) {
+fn joint(lines: &[Line], own: usize) -> Option<(Windows, Starts, usize)> {
+    let few = lines.len() <= JOINT_LINES;
+    if !(2..=SHARED_LINES).contains(&lines.len()) {
         return None;
     }
-    let starts = cover(lines, JOINT_WINDOWS)?;
+    let starts = cover(lines, (2 * own).clamp(JOINT_WINDOWS, MAX_WINDOWS))?;
     let count = starts.len();
-    let cost = cost(count, lines.len() * permutations(count), lines.len());
+    let cost = match few && count <= JOINT_WINDOWS {
+        true => cost(count, lines.len() * permutations(count), lines.len()),
+        // Lines that need less than half of the windows are better off by themselves.
+        false if 2 * own < count => return None,
+        false => shared_unit(count, lines.len()),
+    };
     (count >= 2).then_some((Windows::Joint(count), starts, cost))
 }

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use restride_moves::lines::{WideLines, WideOp as Op};
 
-type Place = restride_moves::lines::Place<8>;
+type Place = restride_moves::lines::Place<10>;
 
 /// A way to run the lines of a unit.
 pub(super) trait Kernel: 'static {
@@ -232,6 +232,49 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FU
             let loaded = load::<J, PLAIN>(src, &held.0);
             for line in &held.1 {
                 join::<J, FULL, PAST>(dst, &loaded, line);
+            }
+        }
+    }
+}
+
+/// Any number of lines of the same windows, in `PAIRS`, with these in registers.
+pub(super) struct Shared<const PAIRS: usize, const FULL: bool>;
+
+impl<const PAIRS: usize, const FULL: bool> Kernel for Shared<PAIRS, FULL> {
+    type Held = (*const Op, *const Place, usize);
+    const WHOLE_LINES: bool = FULL;
+
+    #[inline(always)]
+    unsafe fn hold(lines: &WideLines) -> Self::Held {
+        // SAFETY: the caller's.
+        unsafe { Listed::<2, FULL>::hold(lines) }
+    }
+
+    #[inline(always)]
+    unsafe fn unit<const PLAIN: bool, const PAST: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        held: &Self::Held,
+    ) {
+        let (ops, places, count) = *held;
+        // SAFETY: there is a line, and so many were held; the rest is the caller's.
+        unsafe {
+            let (first, place) = (&*ops, &*places);
+            let mut pairs = [[_mm512_setzero_si512(); 2]; PAIRS];
+            for (number, window) in pairs.as_flattened_mut().iter_mut().enumerate() {
+                *window = self::window::<PLAIN>(src, place.src[number], first.load[number]);
+            }
+            for at in 0..count {
+                let (op, place) = (&*ops.add(at), &*places.add(at));
+                let part = |pair: usize| {
+                    let [low, high] = pairs[pair];
+                    _mm512_permutex2var_epi8(low, table(op, pair), high)
+                };
+                let mut bytes = part(0);
+                for pair in 1..PAIRS {
+                    bytes = _mm512_mask_mov_epi8(bytes, op.blend[pair], part(pair));
+                }
+                store::<FULL, PAST>(dst.wrapping_offset(place.dst), op.store, bytes);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Lines of 64 bytes: byte permutations of one to eight masked windows.
+//! Lines of 64 bytes: byte permutations of one to ten masked windows.
 
 mod kernels;
 mod peel;
@@ -14,7 +14,7 @@ use crate::copy::LINE;
 use crate::leaf::Leaf;
 use crate::level::Avx512;
 use crate::nest::Nest;
-use kernels::{Joint, Kernel, Listed, Own};
+use kernels::{Joint, Kernel, Listed, Own, Shared};
 use peel::Peel;
 use walk::Wide;
 
@@ -107,6 +107,15 @@ pub(crate) fn prepare(
         unit,
     };
     Some(match way {
+        Windows::Joint(windows) if windows > 4 || params.unit.ops.len() > 4 => {
+            match windows.div_ceil(2) {
+                1 => shared::<1>(params),
+                2 => shared::<2>(params),
+                3 => shared::<3>(params),
+                4 => shared::<4>(params),
+                _ => shared::<5>(params),
+            }
+        }
         Windows::Joint(2) => joint::<2>(params),
         Windows::Joint(3) => joint::<3>(params),
         Windows::Joint(_) => joint::<4>(params),
@@ -115,7 +124,8 @@ pub(crate) fn prepare(
         Windows::Own(3) => own::<3>(params),
         Windows::Own(4) => own::<4>(params),
         Windows::Own(5 | 6) => listed::<6>(params),
-        Windows::Own(_) => listed::<8>(params),
+        Windows::Own(7 | 8) => listed::<8>(params),
+        Windows::Own(_) => listed::<10>(params),
     })
 }
 
@@ -129,9 +139,15 @@ fn joint<const J: usize>(params: WideParams) -> Leaf {
         (2, false) => of::<Joint<J, 2, false>>(params),
         (3, true) => of::<Joint<J, 3, true>>(params),
         (3, false) => of::<Joint<J, 3, false>>(params),
-        (4, true) => of::<Joint<J, 4, true>>(params),
-        (4, false) => of::<Joint<J, 4, false>>(params),
-        _ => listed::<J>(params),
+        (_, true) => of::<Joint<J, 4, true>>(params),
+        (_, false) => of::<Joint<J, 4, false>>(params),
+    }
+}
+
+fn shared<const PAIRS: usize>(params: WideParams) -> Leaf {
+    match is_full(&params) {
+        true => of::<Shared<PAIRS, true>>(params),
+        false => of::<Shared<PAIRS, false>>(params),
     }
 }
 
