@@ -193,7 +193,7 @@ pub(crate) const fn wide_unit(loads: usize, permutations: usize, stores: usize) 
 /// A unit of lines of 64 bytes, of which each takes from all windows of the unit. These stay in registers; a table, a
 /// mask, a permutation and a blend for each pair do not go on beside each other.
 pub(crate) const fn shared_unit(windows: usize, lines: usize) -> usize {
-    3 * lines * (1 + windows.div_ceil(2)) + 2 * windows
+    5 * lines * (1 + windows.div_ceil(2)) + 2 * windows
 }
 
 /// How many permutations and blends join so many windows of 64 bytes.

@@ -274,8 +274,8 @@ fn joint(lines: &[Line], own: usize) -> Option<(Windows, Starts, usize)> {
     let count = starts.len();
     let cost = match few && count <= JOINT_WINDOWS {
         true => cost(count, lines.len() * permutations(count), lines.len()),
-        // Lines that need less than half of the windows are better off by themselves.
-        false if 2 * own < count => return None,
+        // Lines that need no more than half of the windows are better off by themselves.
+        false if 2 * own <= count => return None,
         false => shared_unit(count, lines.len()),
     };
     (count >= 2).then_some((Windows::Joint(count), starts, cost))
