@@ -1,7 +1,8 @@
 //! One call: arguments checked once, then run any number of times.
 
+use crate::meta::Meta;
 use crate::overlap::{ByteSpan, disjoint};
-use crate::program::{Inner, Meta};
+use crate::program::Inner;
 use crate::scratch::Region;
 use crate::tensor::Claim;
 use crate::{Argument, ParallelFor, RunError, TensorMut, TensorRef};

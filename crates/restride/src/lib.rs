@@ -147,6 +147,7 @@ mod jit;
 #[cfg(not(feature = "jit"))]
 #[path = "no_jit.rs"]
 mod jit;
+mod meta;
 #[cfg(feature = "ahead")]
 mod object;
 mod overlap;
@@ -178,6 +179,7 @@ pub use config::{Code, Config, Memory};
 pub use dense::DenseError;
 pub use engine::{Engine, Stats};
 pub use error::{Argument, CompileError, OffendingIndex, RunError};
+pub use meta::Output;
 #[cfg(feature = "ahead")]
 pub use object::{Object, ObjectError};
 #[cfg(feature = "rayon")]
@@ -185,7 +187,7 @@ pub use parallel::Rayon;
 pub use parallel::{ParallelFor, Sequential};
 #[cfg(feature = "unstable")]
 pub use pipeline::{Options, Stages};
-pub use program::{Answer, Output, Program, Summary};
+pub use program::{Answer, Program, Summary};
 pub use raw::Buffer;
 #[cfg(feature = "ahead")]
 pub use restride_ahead::{BadName, FileError};

@@ -1,8 +1,8 @@
 //! Programs ahead of time: many graphs as one object file, and a C header.
 
 use crate::guard::guarded;
+use crate::meta::Checked;
 use crate::pipeline::{Options, Stages};
-use crate::program::Checked;
 use crate::{Budget, CompileError, Features, Target, ViewPolicy};
 use restride_ahead::{BadName, FileError, Function, FunctionBuffer, check_name};
 use restride_graph::{Graph, TensorType};
