@@ -24,6 +24,9 @@ const PRIMES: [&[[i64; 2]]; 4] = [
     &[[2039, 2011], [2029, 2003], [2027, 1999], [2017, 1997]],
 ];
 
+/// A number for each size that is open.
+type Sizes = [i64; PRIMES.len()];
+
 /// How often a template is planned for primes before it is left alone.
 const MOST_TRIES: u8 = 8;
 
@@ -54,13 +57,27 @@ struct CommonPlan {
     plans: PlanFamily,
 }
 
+/// Where a plan can be had from again, which is a tenth of its size.
+pub(crate) struct Origin {
+    common: Arc<CommonPlan>,
+    sizes: Sizes,
+}
+
+impl Origin {
+    /// The plan, as it was.
+    pub(crate) fn plan(&self) -> Option<Box<Plan>> {
+        self.common.plans.plan(&self.sizes)
+    }
+}
+
 impl CommonPlans {
     /// The plan of a key, if it is known by substitution. Nobody waits for another thread that is
     /// planning for primes.
-    pub(crate) fn plan(&self, key: &[i64], views: ViewPolicy) -> Option<Box<Plan>> {
+    pub(crate) fn plan(&self, key: &[i64], views: ViewPolicy) -> Option<(Box<Plan>, Origin)> {
         let common = self.0.try_lock().ok()?.common.clone()?;
         let sizes = common.sizes(key).filter(|_| common.views == views)?;
-        common.plans.plan(&sizes)
+        let origin = Origin { common, sizes };
+        Some((origin.plan()?, origin))
     }
 
     /// A key has been planned from the graph: looks for what it has in common with those before it.
@@ -157,8 +174,8 @@ impl CommonPlan {
     }
 
     /// The open sizes of a key, if it is one of these.
-    fn sizes(&self, key: &[i64]) -> Option<SmallVec<[i64; 4]>> {
-        let mut sizes: SmallVec<[i64; 4]> = SmallVec::from_elem(0, 4);
+    fn sizes(&self, key: &[i64]) -> Option<Sizes> {
+        let mut sizes = Sizes::default();
         let mut open = self.open.iter().copied().peekable();
         let same = key
             .iter()

@@ -3,6 +3,7 @@
 
 use crate::call::Parameter;
 use crate::code::Failed;
+use crate::common_plan::Origin;
 use crate::error::OffendingIndex;
 use crate::pipeline::Lowered;
 use crate::pool::ALIGN;
@@ -57,11 +58,17 @@ pub(crate) struct Meta {
     /// The elements of the outputs that are computed, in order.
     pub(crate) computed: SmallVec<[ElementType; 2]>,
     pub(crate) scratch: usize,
-    pub(crate) plan: Box<plan::Plan>,
+    plan: KnownPlan,
     /// What the checks of the plan stand for.
     checked: Vec<Checked>,
     /// What the kernel made of it reads and writes.
     pub(crate) lines: Lines,
+}
+
+/// A plan whose outputs and answers are known apart from it.
+enum KnownPlan {
+    Here(Box<plan::Plan>),
+    Again(Origin),
 }
 
 /// What an index check is for.
@@ -97,6 +104,7 @@ impl Meta {
         graph: &Graph,
         inputs: Vec<TensorType>,
         mut stages: Lowered,
+        origin: Option<Origin>,
     ) -> Result<Self, CompileError> {
         let answers = std::mem::take(&mut stages.plan.answers);
         let types = std::mem::take(&mut stages.plan.outputs);
@@ -163,7 +171,7 @@ impl Meta {
             parameters,
             computed,
             scratch: scratch.bytes,
-            plan: stages.plan,
+            plan: origin.map_or(KnownPlan::Here(stages.plan), KnownPlan::Again),
             checked,
             lines: Lines::of(&stages.decisions),
         })
@@ -181,10 +189,29 @@ impl Meta {
             + why.sum::<usize>()
             + size_of_val(&*self.parameters)
             + size_of_val(&*self.computed)
-            + size_of::<plan::Plan>()
-            + self.plan.bytes()
+            + self.plan_bytes()
             + self.checked.capacity() * size_of::<Checked>()
             + checked.sum::<usize>()
+    }
+
+    fn plan_bytes(&self) -> usize {
+        match &self.plan {
+            KnownPlan::Here(plan) => size_of::<plan::Plan>() + plan.bytes(),
+            KnownPlan::Again(_) => 0,
+        }
+    }
+
+    /// The plan, but for what is known here of it.
+    pub(crate) fn plan(&self) -> Option<Cow<'_, plan::Plan>> {
+        match &self.plan {
+            KnownPlan::Here(plan) => Some(Cow::Borrowed(plan)),
+            KnownPlan::Again(origin) => Some(Cow::Owned(*origin.plan()?)),
+        }
+    }
+
+    /// Whether a run may refuse an index.
+    pub(crate) fn is_checked(&self) -> bool {
+        !self.checked.is_empty()
     }
 
     /// The element type of an argument.
@@ -203,9 +230,10 @@ impl Meta {
         let (position, value) = at.map_or((0, OffendingIndex::Changed), |(position, value)| {
             (position, OffendingIndex::Value(value))
         });
-        let found = plan::IndexCheck::failed(&self.plan.checks, code, position);
-        let known = found.and_then(|(at, position)| {
-            let (check, checked) = (self.plan.checks.get(at)?, self.checked.get(at)?);
+        let plan = self.plan();
+        let known = plan.and_then(|plan| {
+            let (at, position) = plan::IndexCheck::failed(&plan.checks, code, position)?;
+            let (check, checked) = (plan.checks.get(at)?, self.checked.get(at)?);
             Some(RunError::Index {
                 node: checked.node,
                 op: checked.op.as_str().into(),

@@ -2,6 +2,7 @@
 
 use crate::call::Call;
 use crate::code::{ARC, RunnableKernel};
+use crate::common_plan::Origin;
 use crate::config::Code;
 use crate::guard::{Point, guarded, point};
 use crate::meta::{Meta, Output};
@@ -12,7 +13,8 @@ use crate::{CompileError, Engine, OutputBuffer, ParallelFor, RunError, TensorMut
 use restride_budget::Meter;
 use restride_graph::{Graph, TensorType};
 use restride_loops::Verified;
-use restride_lower::{Traffic, plan};
+use restride_lower::Traffic;
+use restride_lower::plan::Plan;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -109,7 +111,7 @@ impl Program {
     /// be checked.
     #[must_use]
     pub fn is_view(&self) -> bool {
-        self.inner.meta.computed.is_empty() && self.inner.meta.plan.checks.is_empty()
+        self.inner.meta.computed.is_empty() && !self.inner.meta.is_checked()
     }
 
     /// The loops that run.
@@ -183,13 +185,15 @@ impl Program {
             }
         });
         let native = self.inner.kernel.native();
+        let meta = &self.inner.meta;
+        let plan = meta.plan();
         Summary {
-            stages: self.inner.meta.plan.stages.len(),
+            stages: plan.as_ref().map_or(0, |plan| plan.stages.len()),
             forms,
             code_bytes: native.map_or(0, |n| n.code_bytes()),
-            scratch_bytes: self.inner.meta.scratch,
+            scratch_bytes: meta.scratch,
             native: native.is_some(),
-            traffic: Traffic::of(&self.inner.meta.plan, self.inner.meta.lines),
+            traffic: plan.map_or_else(Traffic::default, |plan| Traffic::of(&plan, meta.lines)),
         }
     }
 
@@ -351,24 +355,24 @@ impl Engine {
         self.program_of(graph, code, || {
             let stages = Stages::on_enough_stack(graph, self.options())?;
             let inputs = graph.inputs().iter().map(|v| graph.ty(*v).clone());
-            Ok((inputs.collect(), stages.lowered()))
+            Ok((inputs.collect(), stages.lowered(), None))
         })
     }
 
-    /// The program of a plan for inputs of these types, whose operators have the names that they
-    /// have in `graph`.
+    /// The program of a plan that can be had again, for inputs of these types. Its operators have the
+    /// names that they have in `graph`.
     pub(crate) fn program_of_plan(
         &self,
         graph: &Graph,
         inputs: Vec<TensorType>,
-        plan: Box<plan::Plan>,
+        (plan, origin): (Box<Plan>, Origin),
         code: Code,
     ) -> Result<Program, CompileError> {
         enough_to_compile()?;
         self.program_of(graph, code, || {
             let options = self.options();
             let lowered = Lowered::of(plan, options, &Meter::new(options.budget))?;
-            Ok((inputs, lowered))
+            Ok((inputs, lowered, Some(origin)))
         })
     }
 
@@ -376,13 +380,13 @@ impl Engine {
         &self,
         graph: &Graph,
         code: Code,
-        lower: impl FnOnce() -> Result<(Vec<TensorType>, Lowered), CompileError>,
+        lower: impl FnOnce() -> Result<(Vec<TensorType>, Lowered, Option<Origin>), CompileError>,
     ) -> Result<Program, CompileError> {
         let (meta, kernel, left) = guarded(|| {
             point(Point::Stages);
-            let (inputs, lowered) = lower()?;
+            let (inputs, lowered, origin) = lower()?;
             let (kernel, left) = (lowered.kernel.clone(), lowered.left);
-            Ok::<_, CompileError>((Meta::of(graph, inputs, lowered)?, kernel, left))
+            Ok::<_, CompileError>((Meta::of(graph, inputs, lowered, origin)?, kernel, left))
         })
         .map_err(CompileError::Panicked)??;
         let kernel = self.runnable(kernel, code, left.work)?;
