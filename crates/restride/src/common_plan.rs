@@ -80,8 +80,15 @@ impl CommonPlans {
         Some((origin.plan()?, origin))
     }
 
-    /// A key has been planned from the graph: looks for what it has in common with those before it.
-    pub(crate) fn learn(&self, template: &TemplateInner, key: &Key, options: &Options) {
+    /// A key has been planned from the graph, with this as its plan but for outputs and answers: looks
+    /// for what it has in common with those before it.
+    pub(crate) fn learn(
+        &self,
+        template: &TemplateInner,
+        key: &Key,
+        plan: &Plan,
+        options: &Options,
+    ) {
         let Ok(mut known) = self.0.try_lock() else {
             return;
         };
@@ -96,7 +103,7 @@ impl CommonPlans {
             let open: SmallVec<[usize; 4]> = (0..key.len()).filter(differ).collect();
             if open != known.without {
                 let all = [key, last, before];
-                let common = CommonPlan::of(template, all, &open, options);
+                let common = CommonPlan::of(template, all, plan, &open, options);
                 known.tries += 1;
                 match common.ok().flatten() {
                     Some(common) => known.common = Some(Arc::new(common)),
@@ -114,6 +121,7 @@ impl CommonPlan {
     fn of(
         template: &TemplateInner,
         [key, last, before]: [&Key; 3],
+        plan: &Plan,
         open: &[usize],
         options: &Options,
     ) -> Result<Option<Self>, CompileError> {
@@ -164,13 +172,16 @@ impl CommonPlan {
             plans,
         };
         // What was just planned shows whether it is as good.
-        let sizes = common.sizes(key);
-        let again = sizes.and_then(|sizes| common.plans.plan(&sizes));
-        let from_graph = planned(
-            &template.specialised(&shapes(key).unwrap_or_default())?,
-            options,
-        )?;
-        Ok((again.map(|plan| *plan) == Some(from_graph)).then_some(common))
+        let again = common.sizes(key).and_then(|it| common.plans.plan(&it));
+        let same = again.is_some_and(|again| {
+            let again = Plan {
+                outputs: SmallVec::new(),
+                answers: SmallVec::new(),
+                ..*again
+            };
+            again == *plan
+        });
+        Ok(same.then_some(common))
     }
 
     /// The open sizes of a key, if it is one of these.

@@ -357,10 +357,9 @@ impl Engine {
                 let program = self.first_tier(|code| self.program(&graph, code))?;
                 // A defect that this meets is met by nobody else.
                 let learn = || {
-                    template
-                        .inner
-                        .common
-                        .learn(&template.inner, key, self.options())
+                    let (template, options) = (&template.inner, self.options());
+                    let plan = program.inner.meta.plan();
+                    plan.map(|plan| template.common.learn(template, key, &plan, options))
                 };
                 let _ = guarded(learn);
                 Ok(program)
