@@ -85,7 +85,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("moves", 3280),
     ("partition", 225),
     ("process", 200),
-    ("restride", 3910),
+    ("restride", 3960),
     ("testkit", 4850),
     ("text", 690),
 ];

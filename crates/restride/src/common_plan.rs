@@ -1,7 +1,7 @@
 //! What the plans of a template have in common: once some sizes of its inputs have been planned from the
 //! graph, others get their plan from these by substitution.
 //!
-//! Sizes in which three calls in a row differ are *open*. The graph is planned for two sets of large primes in
+//! OpenSizes in which three calls in a row differ are *open*. The graph is planned for two sets of large primes in
 //! their place: if no operator asks how large an open axis is, and each number of both plans is a
 //! product of open sizes and a constant, that is what it is for any sizes, and a new plan is a few
 //! multiplications. Otherwise each shape is planned from the graph, as it is where anything else than an open size
@@ -25,7 +25,7 @@ const PRIMES: [&[[i64; 2]]; 4] = [
 ];
 
 /// A number for each size that is open.
-type Sizes = [i64; PRIMES.len()];
+type OpenSizes = [i64; PRIMES.len()];
 
 /// How often a template is planned for primes before it is left alone.
 const MOST_TRIES: u8 = 8;
@@ -60,7 +60,7 @@ struct CommonPlan {
 /// Where a plan can be had from again, which is a tenth of its size.
 pub(crate) struct Origin {
     common: Arc<CommonPlan>,
-    sizes: Sizes,
+    sizes: OpenSizes,
 }
 
 impl Origin {
@@ -185,8 +185,8 @@ impl CommonPlan {
     }
 
     /// The open sizes of a key, if it is one of these.
-    fn sizes(&self, key: &[i64]) -> Option<Sizes> {
-        let mut sizes = Sizes::default();
+    fn sizes(&self, key: &[i64]) -> Option<OpenSizes> {
+        let mut sizes = OpenSizes::default();
         let mut open = self.open.iter().copied().peekable();
         let same = key
             .iter()
