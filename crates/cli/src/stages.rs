@@ -158,7 +158,7 @@ fn beginning(start: &Cursor<'_>) -> Option<Diagnostic> {
         return None;
     }
     let message = format!(
-        "`{}` begins no program: those begin with func, canonical or kernel",
+        "`{}` does not begin a program: programs begin with func, canonical or kernel",
         word.text
     );
     Some(
