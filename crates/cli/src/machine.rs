@@ -1,7 +1,7 @@
 //! The machine that a command is about, where it is not this one.
 
 use clap::ValueEnum;
-use restride::Object;
+use restride::{Object, ObjectError};
 use restride_jit::Features;
 use restride_moves::Target;
 
@@ -14,7 +14,7 @@ pub(crate) struct MachineArgs {
     #[arg(long, value_name = "TRIPLE")]
     pub(crate) target: Option<String>,
     /// With `--target`: what code may use of an x86-64
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, requires = "target")]
     level: LevelArg,
 }
 
@@ -47,7 +47,13 @@ impl MachineArgs {
     pub(crate) fn object(&self) -> Result<Option<Object>, Failure> {
         let made = |name: &String| {
             let object = Object::new(name, self.features());
-            object.map_err(|error| Failure::Usage(error.to_string()))
+            object.map_err(|error| {
+                let advice = match error {
+                    ObjectError::Target(_) => "",
+                    _ => "; there are those of x86_64, aarch64 and riscv64gc",
+                };
+                Failure::Usage(format!("{error}{advice}"))
+            })
         };
         self.target.as_ref().map(made).transpose()
     }

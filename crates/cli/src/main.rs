@@ -72,6 +72,13 @@ fn suggesting(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
     };
+    // A program, where a command should be.
+    if word.contains([';', '[']) || std::path::Path::new(word).is_file() {
+        let advice = "name a command before it, such as `restride run` or `restride explain`";
+        let advice = ContextValue::StyledStrs(vec![advice.to_owned().into()]);
+        error.insert(ContextKind::Suggested, advice);
+        return error;
+    }
     let command = Cli::command();
     let names = command.get_subcommands().map(clap::Command::get_name);
     if let Some(name) = restride_text::closest(word, names) {

@@ -222,9 +222,11 @@ fn read(from: impl Read, name: &str) -> Result<String, Failure> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::Input(format!(
-            "{name}: not valid UTF-8 at byte {at}; a file of data is read with `--input name=FILE`"
-        ))
+        let advice = match name.ends_with(".onnx") {
+            true => "a model is read by `restride model` and `restride import`",
+            false => "a file of data is read with `--input name=FILE`",
+        };
+        Failure::Input(format!("{name}: not valid UTF-8 at byte {at}; {advice}"))
     })
 }
 

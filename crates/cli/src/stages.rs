@@ -138,6 +138,10 @@ impl AnyProgram {
 /// What is wrong with the first words of a text, if they begin neither a program nor an expression.
 fn beginning(start: &Cursor<'_>) -> Option<Diagnostic> {
     let mut ahead = start.clone();
+    if ahead.at_punct("<") {
+        let help = "a model is read by `restride model` and `restride import`";
+        return Some(Diagnostic::new(ahead.span(), "this is XML, not a program").help(help));
+    }
     let word = ahead.name().ok()?;
     let next = ahead.peek().ok()?;
     let after = ahead.bump().ok().and_then(|_| ahead.peek().ok());
@@ -158,7 +162,7 @@ fn beginning(start: &Cursor<'_>) -> Option<Diagnostic> {
         return None;
     }
     let message = format!(
-        "`{}` begins no program: those begin with func, canonical or kernel",
+        "`{}` does not begin a program: programs begin with func, canonical or kernel",
         word.text
     );
     Some(

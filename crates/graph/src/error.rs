@@ -65,7 +65,7 @@ pub enum Problem {
     #[error("{got} entries; expected {expected}")]
     Length { got: usize, expected: Count },
     /// A number outside the range it may have.
-    #[error("{got} is outside {low}..={high}")]
+    #[error("{got} {}", outside(*low, *high))]
     OutOfRange { got: i64, low: i64, high: i64 },
     /// A number outside the range that the size of an axis allows.
     #[error("{got} is outside {low}..={high} for axis {axis} of size {size}")]
@@ -215,6 +215,13 @@ impl fmt::Display for Count {
             Count::AtLeast(count) => write!(f, "at least {count}"),
             Count::AtMost(count) => write!(f, "at most {count}"),
         }
+    }
+}
+
+fn outside(low: i64, high: i64) -> String {
+    match high {
+        i64::MAX => format!("is less than {low}"),
+        high => format!("is outside {low}..={high}"),
     }
 }
 

@@ -82,10 +82,7 @@ pub enum TypeError {
         rank: usize,
     },
     /// A layout that addresses elements before the start of the buffer or beyond `isize::MAX`.
-    #[error(
-        "the layout reaches element {reached}; elements lie in 0..={}",
-        isize::MAX as usize / width - 1
-    )]
+    #[error("the layout reaches element {reached}, {}", beyond(*reached, *width))]
     Unaddressable {
         /// The lowest or highest element that the layout reaches.
         reached: i128,
@@ -105,6 +102,17 @@ pub enum TypeError {
         /// How many elements the axes inside it span.
         span: i128,
     },
+}
+
+/// Where an element lies that no buffer has.
+fn beyond(reached: i128, width: usize) -> String {
+    match reached {
+        ..0 => "before the first".into(),
+        _ => {
+            let last = isize::MAX as usize / width - 1;
+            format!("beyond the last that there can be, {last}")
+        }
+    }
 }
 
 impl TensorType {

@@ -150,7 +150,9 @@ pub enum RunError {
         got: usize,
     },
     /// Another number of outputs than the program computes; views are not among them.
-    #[error("the program computes {expected} outputs, {got} were given")]
+    #[error(
+        "the program computes {expected} outputs, {got} were given; what `Program::outputs` calls a view of an input is not passed"
+    )]
     OutputCount {
         /// How many there are.
         expected: usize,

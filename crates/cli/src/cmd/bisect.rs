@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use restride_graph::oracle::Tensor;
 use restride_graph::{Graph, Sample, ValueId};
 use restride_testkit::ladder::{difference, guarded};
-use restride_testkit::rungs::{RungError, Subject, named};
+use restride_testkit::rungs::{RungError, Subject};
 
-use super::rungs::{all_rungs, rungs_help};
+use super::rungs::{compared, rungs_help};
 use crate::data::inputs::{SOURCE_HELP, inputs};
 use crate::data::recipe::{RECIPES, Recipe};
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     file: String,
     #[arg(long, short, value_name = "[NAME=]SOURCE", help = SOURCE_HELP)]
     input: Vec<String>,
-    #[arg(long, value_name = "RUNG", value_delimiter = ',', help = rungs_help("The rungs to compare with the first"))]
+    #[arg(long, value_name = "RUNG", value_delimiter = ',', help = rungs_help("The rungs to compare, the first of them with the others"))]
     rung: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ fn help() -> String {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let rungs = named(&all_rungs(), &args.rung).map_err(Failure::Usage)?;
+    let rungs = compared(&args.rung)?;
     let program = AnyProgram::open(&args.file)?;
     let AnyProgram::Graph(graph) = &program else {
         let message = format!(

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use restride_testkit::generate::Kind;
 use restride_testkit::ladder::{Options, Report, climb};
-use restride_testkit::rungs::named;
 use serde_json::json;
 
-use super::rungs::{all_rungs, rungs_help};
+use super::rungs::{compared, rungs_help};
 use crate::failure::Failure;
 use crate::say::progress;
 
@@ -58,7 +57,7 @@ fn kind(word: &str) -> Result<Kind, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let rungs = named(&all_rungs(), &args.rung).map_err(Failure::Usage)?;
+    let rungs = compared(&args.rung)?;
     let options = Options {
         seed: args.seed,
         first: args.first,

@@ -100,8 +100,12 @@ fn load(slot: &Slot, source: &str) -> Result<Tensor, Failure> {
     let expected = slot.ty.clone().without_layout();
     let same_bits = tensor.element().width() == expected.element().width();
     if tensor.shape() != expected.shape() || !same_bits {
+        let advice = match same_bits {
+            true => "; `restride run --template` takes the shapes of files",
+            false => "",
+        };
         let message = format!(
-            "{}: {} is {}, not {expected}",
+            "{}: {} is {}, not {expected}{advice}",
             printable(source),
             slot.name,
             tensor.ty()

@@ -219,8 +219,13 @@ fn element_of(descr: &str) -> Result<ElementType, String> {
     });
     match found {
         Some((_, element)) => Ok(*element),
-        None if descr.starts_with('>') => Err("the data is big-endian".into()),
-        None => Err(format!("no element is a `{}`", printable(descr))),
+        None if descr.starts_with('>') => {
+            Err("the data is big-endian; save it as little-endian".into())
+        }
+        None => Err(format!(
+            "`{}` is not an element type here",
+            printable(descr)
+        )),
     }
 }
 

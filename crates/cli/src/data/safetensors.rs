@@ -92,7 +92,7 @@ fn element_of(dtype: &str) -> Result<ElementType, String> {
         other => other,
     };
     name.parse()
-        .map_err(|_| format!("no element is a `{}`", printable(dtype)))
+        .map_err(|_| format!("`{}` is not an element type here", printable(dtype)))
 }
 
 #[cfg(test)]

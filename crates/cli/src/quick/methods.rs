@@ -77,10 +77,10 @@ fn unknown<'n>(
     let meant = elsewhere.map(|(_, ours)| *ours);
     match meant.or_else(|| closest(name.text, known.clone())) {
         Some(near) => wrong.help(format!("did you mean `{near}`?")),
-        None => wrong.help(format!(
-            "there are {}",
-            known.collect::<Vec<_>>().join(", ")
-        )),
+        None => wrong.help(match known.collect::<Vec<_>>().as_slice() {
+            [one] => format!("there is only `{one}`"),
+            all => format!("there are {}", all.join(", ")),
+        }),
     }
 }
 
@@ -160,6 +160,10 @@ pub(super) fn method(
             let message = format!("`{function}` is a function, no method");
             let help = format!("write `{function}(x, y)`");
             return Err(Diagnostic::new(name.span, message).help(help));
+        }
+        "T" => {
+            let help = "write `.T`, or `.transpose(1, 0)` with axes";
+            return Err(Diagnostic::new(name.span, "`T` takes no arguments").help(help));
         }
         _ => return Err(unknown("method", name, METHODS.split(' '))),
     }?;

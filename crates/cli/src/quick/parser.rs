@@ -220,6 +220,11 @@ impl<'a> ExpressionParser<'a> {
         known.sort_unstable();
         // Any letter is close to any other.
         let near = closest(name, known.iter().copied()).filter(|_| name.chars().count() > 1);
+        if name.parse::<ElementType>().is_ok() {
+            return format!(
+                "`{name}` is an element type: an input is declared as `x: {name}[4, 6]`"
+            );
+        }
         match (near, known.as_slice()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, []) => format!("inputs are declared first: `{name}: f32[4, 6]; ...`"),

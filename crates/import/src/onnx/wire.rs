@@ -109,7 +109,7 @@ impl<'a> Fields<'a> {
             5 => WireValue::Fixed32(self.array()?),
             kind => {
                 return wrong(format!(
-                    "wire type {kind}, {left} bytes before the end: not a protocol buffer"
+                    "wire type {kind}, {left} bytes before the end: not a protocol buffer, and so not an ONNX model"
                 ));
             }
         };

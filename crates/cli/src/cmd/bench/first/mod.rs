@@ -72,6 +72,10 @@ pub(super) fn run(
                 text: input.text().into(),
                 variables: options.vary.to_vec(),
             };
+            if let Some(name) = one.absent() {
+                let message = format!("--vary {name}: no input has a size `{name}`");
+                return Err(Failure::Usage(message));
+            }
             (vec![one], options.views)
         }
     };

@@ -73,10 +73,23 @@ impl Varied {
         usize::try_from(counts.min().unwrap_or(1)).unwrap_or(0)
     }
 
+    /// The types of the inputs, and what stands after them.
+    fn parts(&self) -> (&str, &str) {
+        let types = self.text.find([';', '{']).unwrap_or(self.text.len());
+        self.text.split_at(types)
+    }
+
+    /// A variable that no input has.
+    pub(super) fn absent(&self) -> Option<&str> {
+        let (types, _) = self.parts();
+        let has = |name: &str| types.split(|c| !is_word(c)).any(|word| word == name);
+        let mut names = self.variables.iter().map(|it| it.name.as_str());
+        names.find(|name| !has(name))
+    }
+
     /// The program with the n-th values in the types of its inputs.
     pub(super) fn at(&self, n: usize) -> String {
-        let types = self.text.find([';', '{']).unwrap_or(self.text.len());
-        let (types, rest) = self.text.split_at(types);
+        let (types, rest) = self.parts();
         let mut out = String::with_capacity(self.text.len() + 16);
         let mut left = types;
         while !left.is_empty() {
