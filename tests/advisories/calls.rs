@@ -103,7 +103,7 @@ fn cve_2020_15190_to_15193_every_field_of_a_layout_is_checked() {
             .specialise(&node, &[])
             .expect_err("refused")
             .to_string(),
-        "the template has 1 inputs, 0 types were given",
+        "inputs of the template: 1 expected, 0 given",
     );
 }
 

@@ -15,7 +15,7 @@ pub enum CompileError {
     #[error(transparent)]
     Graph(#[from] restride_graph::GraphError),
     /// The number of inputs of a template is another.
-    #[error("the template has {expected} inputs, {got} types were given")]
+    #[error("inputs of the template: {expected} expected, {got} given")]
     InputCount {
         /// How many there are.
         expected: usize,
@@ -142,7 +142,7 @@ impl std::fmt::Display for Argument {
 #[non_exhaustive]
 pub enum RunError {
     /// Another number of inputs than the program has.
-    #[error("the program has {expected} inputs, {got} were given")]
+    #[error("inputs of the program: {expected} expected, {got} given")]
     InputCount {
         /// How many there are.
         expected: usize,
@@ -151,7 +151,7 @@ pub enum RunError {
     },
     /// Another number of outputs than the program computes; views are not among them.
     #[error(
-        "the program computes {expected} outputs, {got} were given; what `Program::outputs` calls a view of an input is not passed"
+        "outputs that the program computes: {expected} expected, {got} given; what `Program::outputs` calls a view of an input is not passed"
     )]
     OutputCount {
         /// How many there are.

@@ -148,7 +148,7 @@ pub(crate) fn as_many(what: &str, needed: usize, got: usize) -> Result<(), Failu
         true => Ok(()),
         false => Err(Failure::new(
             RESTRIDE_BUFFERS,
-            format!("the program has {needed} {what}, {got} were given"),
+            format!("{what} of the program: {needed} expected, {got} given"),
         )),
     }
 }

@@ -271,7 +271,7 @@ pub unsafe extern "C" fn restride_program_run_with(
             let needed = described.len();
             return Err(Failure::new(
                 RESTRIDE_BUFFERS,
-                format!("the program has {needed} outputs, there is room for {answer_count}"),
+                format!("outputs of the program: {needed}, with room for {answer_count}"),
             ));
         }
         let given = |at: usize| {

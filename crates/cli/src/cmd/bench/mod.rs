@@ -114,6 +114,11 @@ fn help() -> String {
          median    the same by medians\n  \
          of limit  vs memcpy over what the cache lines that must be touched allow\n  \
          compile   from the graph to code\n\n\
+         Columns of --first:\n  \
+         new, p99, worst  specialising a shape that was never seen: in the median, the slowest of a hundred, the slowest\n  \
+         first run, later calls of its program\n  \
+         over             all first calls, from the shape on, over all later ones of 64 KB and more\n  \
+         graph ... leaves the stages on that way, by themselves\n\n\
          {RECIPES}\n\
          Else an input of a program holds `hash`, and one that indexes `hashN` for its axis of N.\n\n\
          Examples:\n  \
