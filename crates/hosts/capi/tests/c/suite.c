@@ -189,7 +189,7 @@ static void memory_is_asked_for(void) {
   free(answers[1].data);
   memory.answer = 77;
   CHECK(fails(restride_program_run_with(program, &in, 1, allocate, &memory, answers, 2), RESTRIDE_CALLBACK, "77"));
-  CHECK(fails(restride_program_run_with(program, &in, 1, allocate, &memory, answers, 1), RESTRIDE_BUFFERS, "2 outputs"));
+  CHECK(fails(restride_program_run_with(program, &in, 1, allocate, &memory, answers, 1), RESTRIDE_BUFFERS, "outputs of the program: 2"));
   CHECK(fails(restride_program_run_with(program, &in, 1, NULL, NULL, answers, 2), RESTRIDE_INVALID_ARGUMENT, "allocate is null"));
   restride_program_destroy(program);
   restride_engine_destroy(engine);
@@ -366,8 +366,8 @@ static void misuse_is_refused(void) {
   CHECK(none == NULL);
 
   /* Buffers. */
-  CHECK(fails(restride_program_run(program, &in, 0, out, 2), RESTRIDE_BUFFERS, "1 inputs, 0"));
-  CHECK(fails(restride_program_run(program, &in, 1, out, 1), RESTRIDE_BUFFERS, "2 outputs, 1"));
+  CHECK(fails(restride_program_run(program, &in, 0, out, 2), RESTRIDE_BUFFERS, "1 expected, 0 given"));
+  CHECK(fails(restride_program_run(program, &in, 1, out, 1), RESTRIDE_BUFFERS, "2 expected, 1 given"));
   out[1].bytes = 23;
   CHECK(fails(restride_program_run(program, &in, 1, out, 2), RESTRIDE_BUFFERS, "23 bytes"));
   out[1].data = NULL;
@@ -384,7 +384,7 @@ static void misuse_is_refused(void) {
   restride_shape shape = {2, sizes, NULL, 0};
   OK(restride_template_create(turned, strlen(turned), &node));
   CHECK(fails(restride_engine_specialise(engine, node, &shape, 1, &none), RESTRIDE_COMPILE, "input 0"));
-  CHECK(fails(restride_engine_specialise(engine, node, &shape, 0, &none), RESTRIDE_COMPILE, "1 inputs"));
+  CHECK(fails(restride_engine_specialise(engine, node, &shape, 0, &none), RESTRIDE_COMPILE, "1 expected"));
   shape.offset = 1;
   CHECK(fails(restride_engine_specialise(engine, node, &shape, 1, &none), RESTRIDE_INVALID_ARGUMENT, "without strides"));
   shape.sizes = NULL;
