@@ -66,7 +66,12 @@ impl<'a> ExpressionParser<'a> {
             if ahead.at_punct(":") {
                 self.input()?;
                 while self.cursor.eat(",") {
-                    self.input()?;
+                    let mut ahead = self.cursor.clone();
+                    let is_input = ahead.name().is_ok() && ahead.at_punct(":");
+                    self.input().map_err(|wrong| match is_input {
+                        true => wrong,
+                        false => wrong.help("after the last input comes a `;`: `x: f32[2,3]; x.T`"),
+                    })?;
                 }
                 return Ok(None);
             }
@@ -131,7 +136,13 @@ impl<'a> ExpressionParser<'a> {
                 None => wrong.help(format!("there are {}", known.join(", "))),
             }
         })?;
-        let shape = self.cursor.int_list(MAX_RANK)?;
+        let shape = self.cursor.int_list(MAX_RANK);
+        let shape = shape.map_err(|wrong| match self.cursor.name() {
+            Ok(_) => {
+                wrong.help("sizes have names only where `bench --first --vary` says what they are")
+            }
+            Err(_) => wrong,
+        })?;
         let mut ty = TensorType::dense(element, &shape);
         if self.cursor.eat_name("strides") {
             let strides = self.cursor.int_list(MAX_RANK)?.iter().copied().collect();
