@@ -1,12 +1,13 @@
 //! What the plans of a template have in common: once some sizes of its inputs have been planned from the
 //! graph, others get their plan from these by substitution.
 //!
-//! OpenSizes in which three calls in a row differ are *open*. The graph is planned for two sets of large primes in
+//! Sizes in which three calls in a row differ are *open*. The graph is planned for two sets of large primes in
 //! their place: if no operator asks how large an open axis is, and each number of both plans is a
 //! product of open sizes and a constant, that is what it is for any sizes, and a new plan is a few
 //! multiplications. Otherwise each shape is planned from the graph, as it is where anything else than an open size
 //! is new.
 
+use crate::meta::Meta;
 use crate::pipeline::{Options, planned};
 use crate::sync::Mutex;
 use crate::template::{Key, TemplateInner, shapes};
@@ -80,13 +81,13 @@ impl CommonPlans {
         Some((origin.plan()?, origin))
     }
 
-    /// A key has been planned from the graph, with this as its plan but for outputs and answers: looks
-    /// for what it has in common with those before it.
+    /// A key has been planned from the graph, which came to this: looks for what it has in common with
+    /// those before it.
     pub(crate) fn learn(
         &self,
         template: &TemplateInner,
         key: &Key,
-        plan: &Plan,
+        made: &Meta,
         options: &Options,
     ) {
         let Ok(mut known) = self.0.try_lock() else {
@@ -103,7 +104,7 @@ impl CommonPlans {
             let open: SmallVec<[usize; 4]> = (0..key.len()).filter(differ).collect();
             if open != known.without {
                 let all = [key, last, before];
-                let common = CommonPlan::of(template, all, plan, &open, options);
+                let common = CommonPlan::of(template, all, made, &open, options);
                 known.tries += 1;
                 match common.ok().flatten() {
                     Some(common) => known.common = Some(Arc::new(common)),
@@ -121,7 +122,7 @@ impl CommonPlan {
     fn of(
         template: &TemplateInner,
         [key, last, before]: [&Key; 3],
-        plan: &Plan,
+        made: &Meta,
         open: &[usize],
         options: &Options,
     ) -> Result<Option<Self>, CompileError> {
@@ -173,15 +174,9 @@ impl CommonPlan {
         };
         // What was just planned shows whether it is as good.
         let again = common.sizes(key).and_then(|it| common.plans.plan(&it));
-        let same = again.is_some_and(|again| {
-            let again = Plan {
-                outputs: SmallVec::new(),
-                answers: SmallVec::new(),
-                ..*again
-            };
-            again == *plan
-        });
-        Ok(same.then_some(common))
+        Ok(again
+            .is_some_and(|plan| made.is_of(*plan))
+            .then_some(common))
     }
 
     /// The open sizes of a key, if it is one of these.

@@ -358,8 +358,9 @@ impl Engine {
                 // A defect that this meets is met by nobody else.
                 let learn = || {
                     let (template, options) = (&template.inner, self.options());
-                    let plan = program.inner.meta.plan();
-                    plan.map(|plan| template.common.learn(template, key, &plan, options))
+                    template
+                        .common
+                        .learn(template, key, &program.inner.meta, options);
                 };
                 let _ = guarded(learn);
                 Ok(program)

@@ -49,6 +49,35 @@ fn unit_strides(mut layout: Strided, shape: &[i64]) -> Strided {
     layout
 }
 
+/// Takes the outputs from a plan, and which of them are computed.
+fn outputs(plan: &mut plan::Plan) -> Result<(Vec<Output>, SmallVec<[usize; 4]>), LowerError> {
+    let answers = std::mem::take(&mut plan.answers);
+    let types = std::mem::take(&mut plan.outputs);
+    let mut computed = SmallVec::<[usize; 4]>::new();
+    // Room for no more: collected, one would be kept in the room of four.
+    let mut outputs = Vec::with_capacity(answers.len());
+    for (at, ((element, shape, layout), answer)) in types.into_iter().zip(answers).enumerate() {
+        let ty = TensorType::dense(element, shape)
+            .and_then(|ty| match layout {
+                Some(layout) => ty.with_layout(layout),
+                None => Ok(ty),
+            })
+            .map_err(|_| LowerError::TooLarge)?;
+        outputs.push(match answer {
+            plan::Answer::View { input, layout } => Output::View {
+                input: input as usize,
+                layout: unit_strides(layout, ty.shape()),
+                ty: ty.without_layout(),
+            },
+            plan::Answer::Computed { why, .. } => {
+                computed.push(at);
+                Output::Computed { ty, why }
+            }
+        });
+    }
+    Ok((outputs, computed))
+}
+
 /// Everything about a program that does not depend on how its code runs.
 pub(crate) struct Meta {
     pub(crate) inputs: Vec<TensorType>,
@@ -106,30 +135,7 @@ impl Meta {
         mut stages: Lowered,
         origin: Option<Origin>,
     ) -> Result<Self, CompileError> {
-        let answers = std::mem::take(&mut stages.plan.answers);
-        let types = std::mem::take(&mut stages.plan.outputs);
-        let mut computed = SmallVec::<[usize; 4]>::new();
-        // Room for no more: collected, one would be kept in the room of four.
-        let mut outputs = Vec::with_capacity(answers.len());
-        for (at, ((element, shape, layout), answer)) in types.into_iter().zip(answers).enumerate() {
-            let ty = TensorType::dense(element, shape)
-                .and_then(|ty| match layout {
-                    Some(layout) => ty.with_layout(layout),
-                    None => Ok(ty),
-                })
-                .map_err(|_| LowerError::TooLarge)?;
-            outputs.push(match answer {
-                plan::Answer::View { input, layout } => Output::View {
-                    input: input as usize,
-                    layout: unit_strides(layout, ty.shape()),
-                    ty: ty.without_layout(),
-                },
-                plan::Answer::Computed { why, .. } => {
-                    computed.push(at);
-                    Output::Computed { ty, why }
-                }
-            });
-        }
+        let (outputs, computed) = outputs(&mut stages.plan)?;
         let scratch = stages.kernel.scratch_layout(ALIGN);
         let scratch = scratch.ok_or(LowerError::TooLarge)?;
         // Both are in the order of the buffers.
@@ -207,6 +213,12 @@ impl Meta {
             KnownPlan::Here(plan) => Some(Cow::Borrowed(plan)),
             KnownPlan::Again(origin) => Some(Cow::Owned(*origin.plan()?)),
         }
+    }
+
+    /// Whether it would be the same of this plan.
+    pub(crate) fn is_of(&self, mut plan: plan::Plan) -> bool {
+        outputs(&mut plan).is_ok_and(|(outputs, _)| outputs == self.outputs)
+            && self.plan().is_some_and(|known| *known == plan)
     }
 
     /// Whether a run may refuse an index.

@@ -66,12 +66,7 @@ impl<'a> ExpressionParser<'a> {
             if ahead.at_punct(":") {
                 self.input()?;
                 while self.cursor.eat(",") {
-                    let mut ahead = self.cursor.clone();
-                    let is_input = ahead.name().is_ok() && ahead.at_punct(":");
-                    self.input().map_err(|wrong| match is_input {
-                        true => wrong,
-                        false => wrong.help("after the last input comes a `;`: `x: f32[2,3]; x.T`"),
-                    })?;
+                    self.input()?;
                 }
                 return Ok(None);
             }
@@ -123,8 +118,10 @@ impl<'a> ExpressionParser<'a> {
     }
 
     fn input(&mut self) -> Parsed<()> {
-        let name = self.cursor.name()?;
-        self.cursor.expect(":")?;
+        let no_input =
+            |wrong: Diagnostic| wrong.help("after the last input comes a `;`: `x: f32[2,3]; x.T`");
+        let name = self.cursor.name().map_err(no_input)?;
+        self.cursor.expect(":").map_err(no_input)?;
         let start = self.cursor.span();
         let word = self.cursor.name()?;
         let element: ElementType = word.text.parse().map_err(|error| {

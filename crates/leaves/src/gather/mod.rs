@@ -67,10 +67,7 @@ impl GatherLeaf {
                 zero: Leaf::prepare_fill(&zeroed(gather), width, 0, planner)?,
             }
         };
-        let points = shape
-            .steps
-            .iter()
-            .fold(1usize, |n, step| n.saturating_mul(step.extent));
+        let points = shape.runs();
         let picks = match row {
             Row::Lanes(_, run) => Picks::new(run, coeff, dst_stride, points, cpu),
             Row::Run(_) | Row::Box { .. } => None,
@@ -266,6 +263,8 @@ struct Offsets([MaybeUninit<isize>; CHUNK]);
 #[inline(always)]
 unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: &GatherParams) {
     let mut offsets = Offsets([const { MaybeUninit::uninit() }; CHUNK]);
+    let dst = dst.wrapping_offset(params.start.0);
+    let src = src.wrapping_offset(params.start.1);
     let mut first = 0;
     while first < params.extent {
         let count = params

@@ -52,8 +52,7 @@ impl<C: Copier> Mover for Runs<C> {
         params: &GatherParams,
     ) {
         let Row::Run(run) = params.row else { return };
-        let mut dst = dst.wrapping_offset(params.start.0);
-        let src = src.wrapping_offset(params.start.1);
+        let mut dst = dst;
         // The rows that have others so far ahead of them, which are asked for, and the last ones.
         let ahead = params.ahead.min(offsets.len());
         let (early, later) = offsets.split_at(ahead);
@@ -92,8 +91,7 @@ impl<C: Copier, V: Vector> Mover for Following<C, V> {
         let Some((&end, offsets)) = offsets.split_last() else {
             return;
         };
-        let mut dst = dst.wrapping_offset(params.start.0);
-        let src = src.wrapping_offset(params.start.1);
+        let mut dst = dst;
         // SAFETY: the caller's; a vector begins with a row that is not the last one of the source, nor of these, and
         // ends before the one behind it does.
         unsafe {
@@ -173,10 +171,9 @@ impl<T: Element> Mover for Elements<T> {
         dst: *mut u8,
         src: *const u8,
         offsets: &[isize],
-        params: &GatherParams,
+        _: &GatherParams,
     ) {
-        let src = src.wrapping_offset(params.start.1);
-        let mut dst = dst.wrapping_offset(params.start.0);
+        let mut dst = dst;
         let element = |offset: isize| match offset {
             OUTSIDE if CHECK => T::default(),
             // SAFETY: the caller's.

@@ -5,6 +5,7 @@
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
+use std::ptr;
 
 use restride_moves::lines::{WideLines, WideOp as Op};
 
@@ -321,18 +322,15 @@ unsafe fn any<const J: usize, const PLAIN: bool, const FULL: bool, const PAST: b
 ) {
     // SAFETY: the caller's.
     unsafe {
-        if J <= 4 {
-            let loaded = load::<J, PLAIN>(src, &windows(op, place, 1));
-            return join::<J, FULL, PAST>(dst, &loaded, &line::<J>(op, place, 1));
+        let only = (ptr::from_ref(op), ptr::from_ref(place), 1);
+        match J {
+            ..=4 => {
+                let loaded = load::<J, PLAIN>(src, &windows(op, place, 1));
+                join::<J, FULL, PAST>(dst, &loaded, &line::<J>(op, place, 1));
+            }
+            5 | 6 => Shared::<3, FULL>::unit::<PLAIN, PAST>(dst, src, &only),
+            7 | 8 => Shared::<4, FULL>::unit::<PLAIN, PAST>(dst, src, &only),
+            _ => Shared::<5, FULL>::unit::<PLAIN, PAST>(dst, src, &only),
         }
-        let mut bytes = _mm512_setzero_si512();
-        for pair in 0..J / 2 {
-            let at = 2 * pair;
-            let low = window::<PLAIN>(src, place.src[at], op.load[at]);
-            let high = window::<PLAIN>(src, place.src[at + 1], op.load[at + 1]);
-            let both = _mm512_permutex2var_epi8(low, table(op, pair), high);
-            bytes = _mm512_mask_mov_epi8(bytes, op.blend[pair], both);
-        }
-        store::<FULL, PAST>(dst.wrapping_offset(place.dst), op.store, bytes);
     }
 }
