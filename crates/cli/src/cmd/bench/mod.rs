@@ -115,6 +115,7 @@ fn help() -> String {
          of limit  vs memcpy over what the cache lines that must be touched allow\n  \
          compile   from the graph to code\n\n\
          Columns of --first:\n  \
+         subst.           shapes whose plan is that of others with their sizes in it\n  \
          new, p99, worst  specialising a shape that was never seen: in the median, the slowest of a hundred, the slowest\n  \
          first run, later calls of its program\n  \
          over             all first calls, from the shape on, over all later ones of 64 KB and more\n  \

@@ -112,6 +112,8 @@ const STAGES: [&str; 6] = ["graph", "canon", "plan", "loops", "verify", "leaves"
 /// What was measured of one template.
 struct TemplateRow {
     name: String,
+    /// How many shapes had the plan that others have, with their sizes in it.
+    substituted: u64,
     /// Of the largest outputs.
     bytes: usize,
     new_shape: Nanoseconds,
@@ -143,6 +145,7 @@ impl TemplateRow {
         let data = vec![1u8; most.unwrap_or(0)];
         let mut row = Self {
             name: varied.name.clone(),
+            substituted: 0,
             bytes: 0,
             new_shape: Nanoseconds::new(),
             first_run: Nanoseconds::new(),
@@ -193,6 +196,7 @@ impl TemplateRow {
             }
         }
         row.together = (laters > 0.0).then_some((firsts, laters));
+        row.substituted = engine.stats().substituted;
         // Apart, since code that has just run is faster than it is after a call.
         for sample in samples {
             let program = engine.specialise(&template, &sample.shapes());
@@ -244,9 +248,10 @@ impl TemplateRow {
         let over = self.over_later();
         let over = over.map_or("-".into(), |n| format!("{n:.2}"));
         let mut line = format!(
-            "{:<24} {:>6} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {over:>6} ",
+            "{:<24} {:>6} {:>6} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {over:>6} ",
             self.name,
             self.new_shape.len(),
+            self.substituted,
             size(self.bytes),
             at(&self.new_shape, 50),
             at(&self.new_shape, 99),
@@ -263,8 +268,8 @@ impl TemplateRow {
 
 fn heading() -> String {
     let mut line = format!(
-        "{:<24} {:>6} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} ",
-        "template", "shapes", "output", "new", "p99", "worst", "first run", "later", "over"
+        "{:<24} {:>6} {:>6} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} ",
+        "template", "shapes", "subst.", "output", "new", "p99", "worst", "first run", "later", "over"
     );
     for stage in STAGES {
         line.push_str(&format!(" {stage:>7}"));
