@@ -45,6 +45,9 @@ struct Replaced {
 /// What lies between copies that share nothing: a window before and one after.
 const APART: isize = 2 * LINE as isize;
 
+/// No smaller stride is ever replaced.
+const NEAR: usize = 2 * LINE + APART as usize;
+
 /// What stands for a place in a line: one as much aligned, so that whole elements stay whole and the next
 /// copies come to places of their own.
 fn elsewhere(place: isize) -> isize {
@@ -57,21 +60,26 @@ fn elsewhere(place: isize) -> isize {
 impl Far {
     /// Replaces the large strides of one side.
     fn replace(dims: &mut Dims, run: usize, side: fn(&mut Step) -> &mut isize) -> Far {
-        let mut order: SmallVec<[usize; 8]> = (0..dims.len()).collect();
-        order.sort_unstable_by_key(|at| side(&mut dims[*at]).unsigned_abs());
-        let before = dims.clone();
-        let (mut far, mut low, mut high) = (Far::default(), 0, run as isize);
+        let mut strides: SmallVec<[isize; 6]> = SmallVec::new();
+        strides.extend(dims.iter_mut().map(|step| *side(step)));
+        let mut far = Far::default();
+        if strides.iter().all(|stride| stride.unsigned_abs() < NEAR) {
+            return far;
+        }
+        let (mut low, mut high) = (0, run as isize);
         let mut reach = high;
-        for at in order {
+        let mut left: SmallVec<[usize; 6]> = SmallVec::new();
+        left.extend(0..dims.len());
+        while let Some(first) = (0..left.len()).min_by_key(|at| strides[left[*at]].unsigned_abs()) {
+            let at = left.swap_remove(first);
             let steps = dims[at].extent as isize - 1;
-            let stride = side(&mut dims[at]);
+            let stride = &mut strides[at];
             let least = (high - low + APART + LINE as isize - 1) / LINE as isize * LINE as isize;
             let size = stride.saturating_abs();
             let apart = stride.unsigned_abs() >= least.unsigned_abs() + LINE;
             if !far.is_empty() && (!apart || size < reach) {
                 // A larger one that stays would be taken for copies of one that does not, and of two
                 // that meet, what is shared would not be.
-                *dims = before;
                 return Far::default();
             }
             reach = reach.saturating_add(size.saturating_mul(steps));
@@ -88,6 +96,9 @@ impl Far {
                 true => low += *stride * steps,
                 false => high += *stride * steps,
             }
+        }
+        for (step, stride) in dims.iter_mut().zip(strides) {
+            *side(step) = stride;
         }
         far
     }
