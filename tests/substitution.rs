@@ -4,7 +4,7 @@
 use restride::{
     Config, Engine, Graph, InputShape, Program, RunError, Template, TensorMut, TensorRef,
 };
-use restride_graph::TensorType;
+use restride_graph::{Sample, TensorType};
 use restride_testkit::generate::{Case, Kind, buffer, case};
 
 /// What was seen.
@@ -57,8 +57,8 @@ fn run(program: &Program, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, RunError> 
     Ok(outputs)
 }
 
-/// Varies these axes of a case together, by the first number, or each by its own.
-fn vary(case: &Case, axes: &[(usize, usize)], together: bool, seen: &mut Seen) {
+/// Varies these axes of a case by multiples of a step, all by the same, or each by another.
+fn vary(case: &Case, axes: &[(usize, usize)], (step, together): (i64, bool), seen: &mut Seen) {
     let graph = &case.graph;
     let template = Template::new(graph.clone());
     let engine = Engine::new(Config::default());
@@ -70,9 +70,9 @@ fn vary(case: &Case, axes: &[(usize, usize)], together: bool, seen: &mut Seen) {
             .collect();
         for (place, &(input, axis)) in axes.iter().enumerate() {
             let more = if together {
-                by
+                step * by
             } else {
-                by * (1 + place as i64)
+                step * by * (1 + place as i64)
             };
             let size = shapes[input][axis] + more;
             shapes[input][axis] = size.max(0);
@@ -143,11 +143,13 @@ fn what_is_substituted_is_what_the_graph_comes_to() {
         let case = case(14, number, kind, 1 + number as usize % 5);
         let axes = axes(&case.graph);
         for one in axes.iter().take(3) {
-            vary(&case, &[*one], true, &mut seen);
+            vary(&case, &[*one], (1, true), &mut seen);
+            vary(&case, &[*one], (2 + number as i64 % 7, true), &mut seen);
         }
         if let [first, second, ..] = axes[..] {
-            vary(&case, &[first, second], true, &mut seen);
-            vary(&case, &[first, second], false, &mut seen);
+            vary(&case, &[first, second], (1, true), &mut seen);
+            vary(&case, &[first, second], (1, false), &mut seen);
+            vary(&case, &[first, second], (2, false), &mut seen);
         }
     }
     println!("{seen:?}");
@@ -157,4 +159,88 @@ fn what_is_substituted_is_what_the_graph_comes_to() {
         "{seen:?}"
     );
     assert_eq!(seen.other_loops, 0, "{seen:?}");
+}
+
+/// Of how many sizes after the first three the plan is substituted, which axes vary and by multiples of what, and a
+/// graph that reaches into these.
+const REACHING: [(usize, &[usize], i64, &str); 10] = [
+    (
+        8,
+        &[0, 1],
+        1,
+        "%x: f32[40, 30]) { %y = roll %x shift [3, -5] axes [0, 1] return %y }",
+    ),
+    (
+        8,
+        &[1, 2],
+        1,
+        "%x: f32[3, 40, 30]) { %y = pad %x low [0, 1, 2] high [0, 1, -2] constant 0 return %y }",
+    ),
+    (
+        9,
+        &[0],
+        1,
+        "%x: u8[40, 30]) { %y = pad %x low [3, 0] high [0, 0] mode reflect return %y }",
+    ),
+    (
+        9,
+        &[0, 1],
+        1,
+        "%x: u8[40, 30, 3]) { %y = slice %x start [8, 8] stop [-8, -8] step [1, 1] return %y copy }",
+    ),
+    (
+        9,
+        &[0],
+        1,
+        "%x: f16[40, 64]) { %y = slice %x start [-1] stop [9223372036854775807] step [1] return %y }",
+    ),
+    (
+        9,
+        &[0],
+        1,
+        "%x: f16[40, 6]) { %y = slice %x start [16] stop [32] step [1] %z = transpose %y perm [1, 0] return %z }",
+    ),
+    (
+        9,
+        &[1],
+        1,
+        "%x: f32[8, 40], %c: f32[8, 2]) { %y = concat %x, %c axis 1 return %y }",
+    ),
+    (
+        9,
+        &[0],
+        2,
+        "%x: f32[40, 8]) { %y = slice %x start [1] stop [9223372036854775807] step [2] return %y copy }",
+    ),
+    (
+        9,
+        &[0],
+        16,
+        "%x: f32[64, 6]) { %y = reshape %x shape [-1, 16, 6] dialect onnx %z = transpose %y perm [1, 0, 2] return %z }",
+    ),
+    // Of some of them all is taken.
+    (
+        6,
+        &[0],
+        1,
+        "%x: f32[40, 6]) { %y = slice %x start [0] stop [41] step [1] %z = transpose %y perm [1, 0] return %z copy }",
+    ),
+];
+
+#[test]
+fn ranges_rims_and_shifts_may_reach_into_what_varies() {
+    for (substituted, axes, step, text) in REACHING {
+        let graph = Graph::parse(&format!("func @f({text}")).expect(text);
+        let inputs = (0..graph.inputs().len() as u32).map(Sample::Labels);
+        let case = Case {
+            inputs: inputs.collect(),
+            graph,
+            refused: Vec::new(),
+        };
+        let axes: Vec<(usize, usize)> = axes.iter().map(|axis| (0, *axis)).collect();
+        let mut seen = Seen::default();
+        vary(&case, &axes, (step, axes.len() == 1), &mut seen);
+        let found = (seen.substituted, seen.other_loops);
+        assert_eq!(found, (substituted, 0), "{text}");
+    }
 }

@@ -103,4 +103,5 @@ pub use op::{
 pub use restride_text::{Diagnostics, Source};
 pub use sample::Sample;
 pub use types::{MAX_RANK, Shape, Strided, TensorType, TypeError};
+pub use uniform::Uniform;
 pub use value::ValueId;

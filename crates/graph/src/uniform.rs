@@ -1,68 +1,86 @@
 //! Whether a graph does the same for every size of some axes.
 //!
-//! It is looked at on two sets of sizes. An axis whose size differs between them is *open*. The answer
-//! is yes if no operator asks how large an open axis is: it moves it, cuts or joins it by what divides it
-//! whatever its size, or turns all of it round. Attributes that reach into an open axis from its
-//! start or its end (ranges, lengths, shifts, rims) ask, so the answer is no.
+//! It is looked at on two sets of sizes. An axis whose size differs between them is *open*. Operators that
+//! move an open axis, cut or join it by what divides it whatever its size, or turn all of it round, do not ask
+//! how large it is. Others reach into it from its start or its end, by their ranges, lengths, shifts or rims: they
+//! do the same wherever the axis is so long that what is reached from one end, by all of them together, never
+//! meets what is reached from the other.
 
-use crate::resolve::{self, AxisAction, AxisSpan, PadAxis};
-use crate::{Graph, Op, Shape};
+use crate::resolve::{self, AxisAction, AxisSpan, PerAxis};
+use crate::{Graph, Op, PadMode, Shape};
+
+/// On which sizes a graph does the same as on two sets of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Uniform {
+    /// The sizes that are reached into, on both sets.
+    pub reached: Vec<[i64; 2]>,
+    /// Each of them has to be larger than this.
+    pub more_than: i64,
+    /// Whether an open axis becomes part of another: then it may make a difference what divides it.
+    pub mixes: bool,
+}
 
 impl Graph {
     /// Whether this graph and another, the same on inputs of other sizes, do the same but for the sizes of the
-    /// open axes, and would on all sizes from two to those of either. Numbers that both come to by one
-    /// formula (of products, without remainders) then follow it on all these sizes.
+    /// open axes, and would on all sizes from two to those of either that are as large as the answer says.
+    /// Numbers that both come to by one formula (without remainders) then follow it on all these sizes.
     ///
     /// "No" may be said where "yes" were right.
     ///
     /// ```
     /// use restride_graph::{ElementType, Graph};
     ///
-    /// let turned = |rows, stop| {
+    /// let turned = |rows, start, stop, axis| {
     ///     let mut g = Graph::new("turned");
     ///     let x = g.input("x", ElementType::F32, [rows, 6])?;
-    ///     let some = g.slice(x, [1], [stop]).axes([1]).finish()?;
+    ///     let some = g.slice(x, [start], [stop]).axes([axis]).finish()?;
     ///     let y = g.transpose(some, [1, 0])?;
     ///     g.output(y)?;
     ///     Ok::<_, restride_graph::GraphError>(g)
     /// };
-    /// assert!(turned(4, 3)?.is_uniform_with(&turned(5, 3)?));
-    /// // One index chooses along the open axis.
-    /// let first = |rows| {
-    ///     let mut g = Graph::new("first");
-    ///     let x = g.input("x", ElementType::F32, [rows, 6])?;
-    ///     let y = g.slice(x, [0], [1]).axes([0]).finish()?;
-    ///     g.output(y)?;
-    ///     Ok::<_, restride_graph::GraphError>(g)
-    /// };
-    /// assert!(!first(4)?.is_uniform_with(&first(5)?));
+    /// let uniform = turned(400, 1, 3, 1)?.uniform_with(&turned(500, 1, 3, 1)?);
+    /// assert!(uniform.is_some_and(|it| it.reached.is_empty()));
+    /// // Three elements of the open axis are left out: there have to be more.
+    /// let uniform = turned(400, 1, -2, 0)?.uniform_with(&turned(500, 1, -2, 0)?);
+    /// assert!(uniform.is_some_and(|it| it.reached == [[400, 500]] && it.more_than == 3));
+    /// // It ends in the middle of one of them.
+    /// assert!(turned(400, 1, 450, 0)?.uniform_with(&turned(500, 1, 450, 0)?).is_none());
     /// # Ok::<(), restride_graph::GraphError>(())
     /// ```
     #[must_use]
-    pub fn is_uniform_with(&self, other: &Graph) -> bool {
+    pub fn uniform_with(&self, other: &Graph) -> Option<Uniform> {
         let ops = |g: &Graph| g.values().map(|id| g.op(id).clone()).collect::<Vec<_>>();
-        let constants = self
-            .values()
-            .any(|id| matches!(self.op(id), Op::Constant(_)));
-        ops(self) == ops(other)
-            && self.values().all(|id| {
-                let operands = self.op(id).operands();
-                let operands = operands.iter().map(|&operand| Operand {
-                    here: Shape::from_slice(self.ty(operand).shape()),
-                    there: Shape::from_slice(other.ty(operand).shape()),
-                });
-                is_uniform(self.op(id), &operands.collect::<Vec<_>>(), constants)
-            })
+        if ops(self) != ops(other) {
+            return None;
+        }
+        let of = |id| BothShapes {
+            here: Shape::from_slice(self.ty(id).shape()),
+            there: Shape::from_slice(other.ty(id).shape()),
+        };
+        let mut reach = Reach {
+            constants: self
+                .values()
+                .any(|id| matches!(self.op(id), Op::Constant(_))),
+            ..Reach::default()
+        };
+        for id in self.values() {
+            let operands = self.op(id).operands();
+            let operands = operands.iter().map(|&operand| of(operand));
+            reach.operator(self.op(id), &operands.collect::<Vec<_>>(), &of(id))?;
+            reach.sum = reach.sum.saturating_add(std::mem::take(&mut reach.most));
+        }
+        reach.uniform()
     }
 }
 
-/// The shapes of an operand on both sets of sizes.
-struct Operand {
+/// The shapes of a value on both sets of sizes.
+struct BothShapes {
     here: Shape,
     there: Shape,
 }
 
-impl Operand {
+impl BothShapes {
     fn open(&self) -> impl Iterator<Item = usize> {
         (0..self.here.len()).filter(|&axis| self.here[axis] != self.there[axis])
     }
@@ -78,91 +96,262 @@ impl Operand {
         self.here == self.there
     }
 
-    /// Whether all open axes are taken whole, in order or turned round, on both sets. What reaches
-    /// both ends of a long axis reaches those of a shorter one.
-    fn whole<E>(&self, spans: impl Fn(&[i64]) -> Result<Vec<Option<AxisSpan>>, E>) -> bool {
-        [&self.here, &self.there].into_iter().all(|shape| {
-            spans(shape).is_ok_and(|spans| {
-                self.open().all(|axis| {
-                    let turned = AxisSpan {
-                        start: shape[axis] - 1,
-                        len: shape[axis],
-                        step: -1,
+    fn at(&self, axis: usize) -> [i64; 2] {
+        [self.here[axis], self.there[axis]]
+    }
+
+    /// The sizes of the open axes, each with how many elements there are for one of its indices.
+    fn open_places(&self) -> Vec<(i64, i64)> {
+        let within = |axis: usize| {
+            let sizes = self.here[axis + 1..].iter();
+            sizes.fold(1, |n: i64, size| n.saturating_mul(*size))
+        };
+        self.open()
+            .map(|axis| (self.here[axis], within(axis)))
+            .collect()
+    }
+}
+
+/// How far the operators of a graph reach into open axes.
+#[derive(Default)]
+struct Reach {
+    /// Whether there are constants.
+    constants: bool,
+    /// Open axes that are reached into.
+    reached: Vec<[i64; 2]>,
+    /// Those that something is joined to, which makes no difference by itself.
+    joined: Vec<[i64; 2]>,
+    /// How far an operator does, in the axis where it is farthest; what is joined to one counts, too.
+    most: i64,
+    /// How far those before it do together.
+    sum: i64,
+    /// Whether open axes become part of others.
+    mixes: bool,
+}
+
+impl Reach {
+    /// One more operator; nothing if it may do different things.
+    fn operator(&mut self, op: &Op, operands: &[BothShapes], result: &BothShapes) -> Option<()> {
+        let Some(x) = operands.first() else {
+            return Some(());
+        };
+        match op {
+            // What they do to one axis they do to every size of it, or they refuse sizes that do not divide.
+            Op::Input
+            | Op::Constant(_)
+            | Op::Identity { .. }
+            | Op::Transpose { .. }
+            | Op::Squeeze { .. }
+            | Op::Unsqueeze { .. }
+            | Op::Reverse { .. } => Some(()),
+            Op::Reshape { .. }
+            | Op::Flatten { .. }
+            | Op::Broadcast { .. }
+            | Op::Tile { .. }
+            | Op::DepthToSpace { .. }
+            | Op::SpaceToDepth { .. }
+            | Op::ShuffleChannels { .. } => {
+                self.mixes |= x.open_places() != result.open_places();
+                Some(())
+            }
+            Op::Concat { axis, .. } => {
+                let (axis, _) = resolve::concat(
+                    &operands.iter().map(|x| &x.here[..]).collect::<Vec<_>>(),
+                    *axis,
+                )
+                .ok()?;
+                if operands.iter().any(|x| x.open().any(|open| open == axis)) {
+                    let sizes = operands.iter().map(|x| x.at(axis));
+                    let (closed, open): (Vec<_>, Vec<_>) = sizes.partition(|[a, b]| a == b);
+                    let closed = closed.iter().map(|[size, _]| *size);
+                    self.most = closed.fold(0, i64::saturating_add);
+                    self.joined.extend(open);
+                }
+                Some(())
+            }
+            Op::StridedSlice { .. } => {
+                let spec = op.strided_slice_spec()?;
+                self.spans(x, more(spec.strides), |shape| {
+                    let actions = resolve::strided_slice(&spec, shape).ok()?;
+                    let axis = |action: &AxisAction| match *action {
+                        AxisAction::Range(span) => Some(span),
+                        AxisAction::Shrink(start) => Some(AxisSpan {
+                            start,
+                            len: 1,
+                            step: 1,
+                        }),
+                        AxisAction::NewAxis => None,
                     };
-                    let span = spans.get(axis).copied().flatten();
-                    span == Some(AxisSpan::full(shape[axis])) || span == Some(turned)
+                    Some(actions.iter().filter_map(axis).collect())
                 })
-            })
+            }
+            Op::Slice {
+                x: _,
+                dialect,
+                start,
+                stop,
+                step,
+                axes,
+            } => self.spans(x, more(step), |shape| {
+                resolve::slice(*dialect, shape, start, stop, step, axes.as_deref()).ok()
+            }),
+            Op::Split {
+                x: _,
+                axis,
+                lengths,
+                part,
+            } => {
+                // An axis may not be shorter than all parts together.
+                let all = lengths.iter().map(|length| (*length).max(0));
+                self.spans(x, all.fold(0, i64::saturating_add), |shape| {
+                    let (axis, span) =
+                        resolve::split(shape, *axis, lengths, *part as usize).ok()?;
+                    let mut spans: PerAxis<_> = shape.iter().map(|n| AxisSpan::full(*n)).collect();
+                    spans[axis] = span;
+                    Some(spans)
+                })
+            }
+            // Whether indices that are known are in range depends on the size.
+            Op::Gather { axis, .. } => (!(self.constants && x.is_open_at(*axis))).then_some(()),
+            Op::Roll { x: _, shift, axes } => {
+                let here = resolve::roll(&x.here, shift, axes).ok()?;
+                let there = resolve::roll(&x.there, shift, axes).ok()?;
+                for axis in x.open() {
+                    let shift = [here[axis], there[axis]];
+                    if shift != [0, 0] {
+                        self.reaches(x.at(axis), reach(shift, x.at(axis))?.elements());
+                    }
+                }
+                Some(())
+            }
+            Op::Pad {
+                x: _,
+                low,
+                high,
+                mode,
+            } => {
+                let axes = resolve::pad(&x.here, low, high, *mode).ok()?;
+                for axis in x.open() {
+                    let (low, high) = (axes[axis].low, axes[axis].high);
+                    if (low, high) != (0, 0) {
+                        // What comes round again may be cut where a divisor of the size is.
+                        if *mode == PadMode::Wrap {
+                            return None;
+                        }
+                        let all = low.saturating_abs().saturating_add(high.saturating_abs());
+                        self.reaches(x.at(axis), all);
+                    }
+                }
+                Some(())
+            }
+            Op::GatherElements { .. }
+            | Op::GatherNd { .. }
+            | Op::DynamicSlice { .. }
+            | Op::DynamicUpdateSlice { .. }
+            | Op::SpaceToBatch { .. }
+            | Op::BatchToSpace { .. }
+            | Op::CenterCropPad { .. }
+            | Op::ReverseSequence { .. } => {
+                operands.iter().all(BothShapes::is_closed).then_some(())
+            }
+        }
+    }
+
+    fn reaches(&mut self, axis: [i64; 2], elements: i64) {
+        self.most = self.most.max(elements);
+        self.reached.push(axis);
+    }
+
+    /// Ranges of the axes of an operand, which ask for so many elements more. What reaches both ends of a long axis
+    /// reaches those of a shorter one.
+    fn spans(
+        &mut self,
+        x: &BothShapes,
+        more: i64,
+        spans: impl Fn(&[i64]) -> Option<PerAxis<AxisSpan>>,
+    ) -> Option<()> {
+        let (here, there) = (spans(&x.here)?, spans(&x.there)?);
+        for axis in x.open() {
+            let (sizes, [here, there]) = (x.at(axis), [*here.get(axis)?, *there.get(axis)?]);
+            let whole = |span: AxisSpan, size: i64| {
+                let turned = AxisSpan {
+                    start: size - 1,
+                    len: size,
+                    step: -1,
+                };
+                span == AxisSpan::full(size) || span == turned
+            };
+            if whole(here, sizes[0]) && whole(there, sizes[1]) {
+                continue;
+            }
+            if here.len == 0 || there.len == 0 || here.step != there.step {
+                return None;
+            }
+            let last = |span: AxisSpan| span.start + (span.len - 1) * span.step;
+            let low = |span: AxisSpan| span.start.min(last(span));
+            let high = |span: AxisSpan| span.start.max(last(span)) + 1;
+            let low = reach([low(here), low(there)], sizes)?;
+            let high = reach([high(here), high(there)], sizes)?;
+            let elements = match (low, high) {
+                (Reached::FromStart(low), Reached::FromStart(high)) => low.max(high),
+                (Reached::FromEnd(low), Reached::FromEnd(high)) => low.max(high),
+                (low, high) => low.elements().saturating_add(high.elements()),
+            };
+            self.reaches(sizes, elements.saturating_add(more));
+        }
+        Some(())
+    }
+
+    /// What has to be known of sizes.
+    fn uniform(mut self) -> Option<Uniform> {
+        let mixes = self.mixes;
+        if self.reached.is_empty() {
+            return Some(Uniform {
+                mixes,
+                ..Uniform::default()
+            });
+        }
+        // Then places in an axis are no longer so far from its ends.
+        if mixes {
+            return None;
+        }
+        self.reached.append(&mut self.joined);
+        self.reached.sort_unstable();
+        self.reached.dedup();
+        Some(Uniform {
+            reached: self.reached,
+            more_than: self.sum,
+            mixes,
         })
     }
 }
 
-fn is_uniform(op: &Op, operands: &[Operand], constants: bool) -> bool {
-    let Some(x) = operands.first() else {
-        return true;
-    };
-    match op {
-        // What they do to one axis they do to every size of it, or they refuse sizes that do not divide.
-        Op::Input
-        | Op::Constant(_)
-        | Op::Identity { .. }
-        | Op::Reshape { .. }
-        | Op::Transpose { .. }
-        | Op::Squeeze { .. }
-        | Op::Unsqueeze { .. }
-        | Op::Flatten { .. }
-        | Op::Broadcast { .. }
-        | Op::Reverse { .. }
-        | Op::Concat { .. }
-        | Op::Tile { .. }
-        | Op::DepthToSpace { .. }
-        | Op::SpaceToDepth { .. }
-        | Op::ShuffleChannels { .. } => true,
-        Op::StridedSlice { .. } => x.whole(|shape| {
-            let spec = op.strided_slice_spec().ok_or(())?;
-            let actions = resolve::strided_slice(&spec, shape).map_err(|_| ())?;
-            let axis = |action: &AxisAction| match action {
-                AxisAction::Range(span) => Some(Some(*span)),
-                AxisAction::Shrink(_) => Some(None),
-                AxisAction::NewAxis => None,
-            };
-            Ok::<_, ()>(actions.iter().filter_map(axis).collect())
-        }),
-        Op::Slice {
-            x: _,
-            dialect,
-            start,
-            stop,
-            step,
-            axes,
-        } => x.whole(|shape| {
-            let spans = resolve::slice(*dialect, shape, start, stop, step, axes.as_deref())?;
-            Ok::<_, crate::Refusal>(spans.iter().copied().map(Some).collect())
-        }),
-        // Whether indices that are known are in range depends on the size.
-        Op::Gather { axis, .. } => !(constants && x.is_open_at(*axis)),
-        Op::Roll { x: _, shift, axes } => {
-            let mut shifts = axes.iter().zip(shift);
-            shifts.all(|(axis, shift)| *shift == 0 || !x.is_open_at(*axis))
+/// How many elements behind its last one a range may end that takes such steps.
+fn more(steps: &[i64]) -> i64 {
+    let step = steps.iter().map(|step| step.saturating_abs()).max();
+    step.map_or(0, |step| step - 1)
+}
+
+/// How many elements lie before a place in an axis, or how many behind it.
+enum Reached {
+    FromStart(i64),
+    FromEnd(i64),
+}
+
+impl Reached {
+    fn elements(self) -> i64 {
+        match self {
+            Self::FromStart(n) | Self::FromEnd(n) => n,
         }
-        Op::Pad {
-            x: _,
-            low,
-            high,
-            mode,
-        } => {
-            let stays = |axis: &PadAxis| axis.low == 0 && axis.high == 0;
-            resolve::pad(&x.here, low, high, *mode)
-                .is_ok_and(|axes| x.open().all(|axis| stays(&axes[axis])))
-        }
-        Op::Split { axis, .. } => !x.is_open_at(*axis),
-        Op::GatherElements { .. }
-        | Op::GatherNd { .. }
-        | Op::DynamicSlice { .. }
-        | Op::DynamicUpdateSlice { .. }
-        | Op::SpaceToBatch { .. }
-        | Op::BatchToSpace { .. }
-        | Op::CenterCropPad { .. }
-        | Op::ReverseSequence { .. } => operands.iter().all(Operand::is_closed),
     }
+}
+
+/// How a place is reached that is this one in an axis of either size; nothing if it is as far neither from the
+/// start nor from the end.
+fn reach([here, there]: [i64; 2], sizes: [i64; 2]) -> Option<Reached> {
+    let behind = [sizes[0] - here, sizes[1] - there];
+    if here == there {
+        return Some(Reached::FromStart(here));
+    }
+    (behind[0] == behind[1]).then_some(Reached::FromEnd(behind[0]))
 }

@@ -2,10 +2,11 @@
 //! graph, others get their plan from these by substitution.
 //!
 //! Sizes in which three calls in a row differ are *open*. The graph is planned for two sets of large primes in
-//! their place: if no operator asks how large an open axis is, and each number of both plans is a
-//! product of open sizes and a constant, that is what it is for any sizes, and a new plan is a few
-//! multiplications. Otherwise each shape is planned from the graph, as it is where anything else than an open size
-//! is new.
+//! their place: if operators do the same whatever these are, as long as they are large enough, and each number of
+//! both plans is a sum of products of open sizes and constants, that is what it is for any sizes, and a new plan is
+//! a few multiplications. Where that is not so, it may be for sizes that differ by multiples, as those of images
+//! that are cut into squares. Otherwise each shape is planned from the graph, as it is where anything else than an
+//! open size is new.
 
 use crate::meta::Meta;
 use crate::pipeline::{Options, planned};
@@ -17,12 +18,14 @@ use restride_lower::plan::{Plan, PlanFamily};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Pairs of primes: how many open sizes there may be, the fewer the larger they are.
+/// Pairs of primes: how many open sizes there may be, the fewer the larger they are. Those of a pair are far from
+/// each other and leave no equal rest with any small number; of two sizes the second is larger than what multiplies
+/// the first.
 const PRIMES: [&[[i64; 2]]; 4] = [
-    &[[1_048_573, 1_048_571]],
-    &[[65_521, 65_497], [65_519, 65_479]],
-    &[[8191, 8167], [8179, 8161], [8171, 8147]],
-    &[[2039, 2011], [2029, 2003], [2027, 1999], [2017, 1997]],
+    &[[1_048_573, 929_891]],
+    &[[32_749, 28_751], [2_147_483_647, 1_899_999_953]],
+    &[[8191, 8117], [8179, 8093], [8171, 8089]],
+    &[[2039, 1993], [2029, 1907], [2027, 1933], [2017, 1979]],
 ];
 
 /// A number for each size that is open.
@@ -50,12 +53,61 @@ struct CommonPlan {
     /// A key of these plans.
     key: Key,
     /// The words of keys that are open, and which size stands there.
-    open: SmallVec<[(usize, usize); 4]>,
-    /// The largest size for which it is known to hold.
+    open: OpenWords,
+    /// What of each size is open.
+    steps: SmallVec<[Step; 4]>,
+    /// The largest number for which it is known to hold.
     most: i64,
     /// Which views may answer its outputs.
     views: ViewPolicy,
     plans: PlanFamily,
+}
+
+/// The words of keys that are open, and the number of the size that stands there.
+type OpenWords = SmallVec<[(usize, usize); 4]>;
+
+/// Sizes that are the multiples of a step, and a rest more.
+#[derive(Clone, Copy, PartialEq)]
+struct Step {
+    step: i64,
+    rest: i64,
+}
+
+impl Step {
+    /// All sizes.
+    const ONE: Self = Self { step: 1, rest: 0 };
+
+    /// The largest step with which three sizes can be had.
+    fn of(sizes: [i64; 3]) -> Self {
+        let [first, second, third] = sizes;
+        let (mut step, mut rest) = (second.abs_diff(first), third.abs_diff(first));
+        while rest != 0 {
+            (step, rest) = (rest, step % rest);
+        }
+        // They differ.
+        let step = i64::try_from(step).unwrap_or(1).max(1);
+        Self {
+            step,
+            rest: first.rem_euclid(step),
+        }
+    }
+
+    fn size(self, times: i64) -> Option<i64> {
+        times.checked_mul(self.step)?.checked_add(self.rest)
+    }
+
+    fn times(self, size: i64) -> Option<i64> {
+        let all = size.checked_sub(self.rest)?;
+        (all % self.step == 0).then_some(all / self.step)
+    }
+}
+
+/// What keys have in common.
+enum InCommon {
+    Common(Arc<CommonPlan>),
+    /// The last of them is no such key itself: it is too small, or something of it is the same by chance.
+    ForOthers,
+    Nothing,
 }
 
 /// Where a plan can be had from again, which is a tenth of its size.
@@ -106,9 +158,10 @@ impl CommonPlans {
                 let all = [key, last, before];
                 let common = CommonPlan::of(template, all, made, &open, options);
                 known.tries += 1;
-                match common.ok().flatten() {
-                    Some(common) => known.common = Some(Arc::new(common)),
-                    None => known.without = open,
+                match common.unwrap_or(InCommon::Nothing) {
+                    InCommon::Common(common) => known.common = Some(common),
+                    InCommon::ForOthers => {}
+                    InCommon::Nothing => known.without = open,
                 }
             }
         }
@@ -125,7 +178,7 @@ impl CommonPlan {
         made: &Meta,
         open: &[usize],
         options: &Options,
-    ) -> Result<Option<Self>, CompileError> {
+    ) -> Result<InCommon, CompileError> {
         // Words that were equal in each of the keys are one size.
         let mut columns: SmallVec<[[i64; 3]; 4]> = SmallVec::new();
         let size = |&at: &usize| {
@@ -137,13 +190,33 @@ impl CommonPlan {
             });
             (at, size)
         };
-        let open: SmallVec<[(usize, usize); 4]> = open.iter().map(size).collect();
-        let Some(primes) = columns.len().checked_sub(1).and_then(|n| PRIMES.get(n)) else {
-            return Ok(None);
+        let open: OpenWords = open.iter().map(size).collect();
+        let all = columns.iter().map(|_| Step::ONE).collect();
+        let multiples = columns.iter().map(|column| Step::of(*column)).collect();
+        let found = Self::in_steps(template, (key, &open, &all), made, options);
+        match found {
+            Ok(InCommon::Nothing) | Err(_) if multiples != all => {
+                Self::in_steps(template, (key, &open, &multiples), made, options)
+            }
+            found => found,
+        }
+    }
+
+    /// What keys have in common whose open words are these sizes.
+    fn in_steps(
+        template: &TemplateInner,
+        (key, open, steps): (&Key, &OpenWords, &SmallVec<[Step; 4]>),
+        made: &Meta,
+        options: &Options,
+    ) -> Result<InCommon, CompileError> {
+        let Some(primes) = steps.len().checked_sub(1).and_then(|n| PRIMES.get(n)) else {
+            return Ok(InCommon::Nothing);
         };
-        let on = |sizes: &[i64]| {
+        let on = |times: &[i64]| {
             let mut key = key.clone();
-            open.iter().for_each(|&(at, size)| key[at] = sizes[size]);
+            for &(at, size) in open {
+                key[at] = steps[size].size(times[size]).unwrap_or(0);
+            }
             let shapes = shapes(&key).ok_or(CompileError::InputCount {
                 expected: template.graph.inputs().len(),
                 got: 0,
@@ -157,29 +230,32 @@ impl CommonPlan {
                 .collect::<SmallVec<[i64; 4]>>()
         });
         let [here, there]: [Graph; 2] = [on(&sets[0])?, on(&sets[1])?];
-        if !here.is_uniform_with(&there) {
-            return Ok(None);
-        }
+        let Some(uniform) = here.uniform_with(&there) else {
+            return Ok(InCommon::Nothing);
+        };
         let plans = [planned(&here, options)?, planned(&there, options)?];
         let [here, there] = plans;
-        let Some(plans) = PlanFamily::of((here, &sets[0]), (there, &sets[1])) else {
-            return Ok(None);
+        let Some(plans) = PlanFamily::of((here, &sets[0]), (there, &sets[1]), &uniform) else {
+            return Ok(InCommon::Nothing);
         };
         let common = Self {
             key: key.clone(),
-            open,
+            open: open.clone(),
+            steps: steps.clone(),
             most: sets.iter().flatten().copied().min().unwrap_or(0),
             views: options.views,
             plans,
         };
         // What was just planned shows whether it is as good.
         let again = common.sizes(key).and_then(|it| common.plans.plan(&it));
-        Ok(again
-            .is_some_and(|plan| made.is_of(*plan))
-            .then_some(common))
+        Ok(match again.map(|plan| made.is_of(*plan)) {
+            Some(true) => InCommon::Common(Arc::new(common)),
+            Some(false) => InCommon::Nothing,
+            None => InCommon::ForOthers,
+        })
     }
 
-    /// The open sizes of a key, if it is one of these.
+    /// What of the sizes of a key is open, if it is one of these.
     fn sizes(&self, key: &[i64]) -> Option<OpenSizes> {
         let mut sizes = OpenSizes::default();
         let mut open = self.open.iter().copied().peekable();
@@ -191,8 +267,9 @@ impl CommonPlan {
                 |(at, (&word, &known))| match open.next_if(|(open, _)| *open == at) {
                     None => word == known,
                     Some((_, size)) => {
-                        let before = std::mem::replace(&mut sizes[size], word);
-                        (before == 0 || before == word) && (2..=self.most).contains(&word)
+                        let times = self.steps[size].times(word).unwrap_or(0);
+                        let before = std::mem::replace(&mut sizes[size], times);
+                        (before == 0 || before == times) && (2..=self.most).contains(&times)
                     }
                 },
             );

@@ -1,11 +1,13 @@
 //! The plans of a graph whose inputs come in many sizes, from one of them.
 //!
-//! Where no operator asks how large an axis is, every number of a plan is a constant times sizes of
-//! the inputs. Of two plans for large prime sizes the formulas can be read off, for a number has one
-//! factorisation: and a formula that two plans agree on is not a coincidence of the sizes.
+//! Where operators do the same whatever the size of an axis, every number of a plan is a constant times sizes of the
+//! inputs, or a sum of such products. Of two plans for large prime sizes the formulas can be read off, for a number
+//! has one factorisation, and one way to write it with digits that are small for its base: and a formula that
+//! two plans agree on is not a coincidence of the sizes.
 
 use super::finish::DOES_NOT_DIVIDE;
-use super::{Answer, Body, Destination, Plan};
+use super::{Answer, Body, Destination, PieceDigit, Plan};
+use restride_graph::Uniform;
 use smallvec::SmallVec;
 
 /// Plans that differ in sizes only.
@@ -15,26 +17,39 @@ pub struct PlanFamily {
     plan: Plan,
     /// For every number that is not the same in all: its place, in the order of [`numbers`].
     formulas: Vec<(usize, Formula)>,
+    /// What has to be larger than so much.
+    reached: Vec<Formula>,
+    more_than: i64,
+    /// Extents as they are in the plan, if there are sums: what is not equal here must not be on other sizes.
+    distinct: Vec<i64>,
 }
+
+/// A sum of products.
+#[derive(Clone, Debug)]
+struct Formula(SmallVec<[Product; 1]>);
 
 /// A factor times some of the sizes.
 #[derive(Clone, Debug)]
-struct Formula {
+struct Product {
     factor: i64,
-    sizes: SmallVec<[u8; 8]>,
+    sizes: Factors,
 }
 
+/// Which sizes are multiplied, by their numbers.
+type Factors = SmallVec<[u8; 8]>;
+
 impl PlanFamily {
-    /// The family of two plans of one graph, whose open sizes are distinct primes in each, none in both. There is
-    /// none if they differ in more than numbers that are products of sizes, or if sizes that divide
-    /// where primes do not could have a better plan.
+    /// The family of two plans of one graph, whose open sizes are distinct primes in each, none in both; of two
+    /// sizes the second is much larger than the first. There is none if they differ in more than numbers that are
+    /// sums of products of sizes, or if sizes that divide where primes do not could have a better plan.
     ///
     /// That numbers follow the formulas on other sizes as well is for the caller to know:
-    /// [`Graph::is_uniform_with`](restride_graph::Graph::is_uniform_with).
+    /// [`Graph::uniform_with`](restride_graph::Graph::uniform_with), whose answer this is.
     #[must_use]
     pub fn of(
         (mut first, sizes): (Plan, &[i64]),
         (mut second, others): (Plan, &[i64]),
+        uniform: &Uniform,
     ) -> Option<Self> {
         if depends_on_division(&first) || depends_on_division(&second) {
             return None;
@@ -42,53 +57,83 @@ impl PlanFamily {
         lowest(&mut first, i64::checked_add)?;
         lowest(&mut second, i64::checked_add)?;
         let mut of_second = Vec::new();
-        numbers(&mut second, &mut |n| of_second.push(*n));
+        numbers(&mut second, &mut |_, n| of_second.push(*n));
         let mut of_first = Vec::new();
-        numbers(&mut first, &mut |n| of_first.push(*n));
+        numbers(&mut first, &mut |_, n| of_first.push(*n));
         if of_first.len() != of_second.len() {
             return None;
         }
         let mut formulas = Vec::new();
         for (place, (&here, &there)) in of_first.iter().zip(&of_second).enumerate() {
             if here != there {
-                let formula = Formula::of(here, sizes);
-                if formula.at(others) != Some(there) {
-                    return None;
-                }
-                formulas.push((place, formula));
+                formulas.push((place, Formula::of((here, sizes), (there, others))?));
             }
         }
         let mut place = 0..;
-        numbers(&mut second, &mut |n| {
+        numbers(&mut second, &mut |_, n| {
             *n = place.next().map_or(0, |at| of_first[at])
         });
-        (first == second).then_some(Self {
-            plan: first,
+        let reached = uniform.reached.iter();
+        let reached = reached.map(|&[here, there]| Formula::of((here, sizes), (there, others)));
+        let reached = reached.collect::<Option<_>>()?;
+        let sums = formulas.iter().any(|(_, formula)| formula.0.len() > 1);
+        if sums && uniform.mixes {
+            return None;
+        }
+        Some(Self {
+            distinct: if sums { extents(&first) } else { Vec::new() },
+            plan: (first == second).then_some(first)?,
             formulas,
+            reached,
+            more_than: uniform.more_than,
         })
     }
 
-    /// The plan for these sizes; nothing if a number does not fit.
+    /// The plan for these sizes; nothing if they are too small, or a number does not fit.
     #[must_use]
     pub fn plan(&self, sizes: &[i64]) -> Option<Box<Plan>> {
+        let is_large = |formula: &Formula| formula.at(sizes) > Some(self.more_than);
+        if !self.reached.iter().all(is_large) {
+            return None;
+        }
         let mut plan = Box::new(self.plan.clone());
         let mut formulas = self.formulas.iter();
         let mut next = formulas.next();
         let (mut place, mut fits) = (0, true);
-        numbers(&mut plan, &mut |n| {
+        numbers(&mut plan, &mut |kind, n| {
             if let Some((at, formula)) = next
                 && *at == place
             {
                 match formula.at(sizes) {
-                    Some(number) => *n = number,
-                    None => fits = false,
+                    // Of fewer elements the graph knows more.
+                    Some(1) if kind == NumberKind::Extent => fits = false,
+                    Some(found) if kind == NumberKind::Any || found > 0 => *n = found,
+                    Some(_) | None => fits = false,
                 }
                 next = formulas.next();
             }
             place += 1;
         });
         lowest(&mut plan, i64::checked_sub).filter(|()| fits)?;
+        if self.is_one_by_chance(&plan) {
+            return None;
+        }
         Some(plan)
+    }
+
+    /// Whether on these sizes something may be one that is not on others: digits, or pieces as long as others.
+    fn is_one_by_chance(&self, plan: &Plan) -> bool {
+        let mut pieces = plan.stages.iter().flat_map(|stage| &stage.pieces);
+        let joins = |pair: &[PieceDigit]| pair[1].joins(&pair[0]).is_some();
+        if pieces.any(|piece| piece.digits.windows(2).any(joins)) {
+            return true;
+        }
+        if self.distinct.is_empty() {
+            return false;
+        }
+        let now = extents(plan);
+        let mut pairs = (0..now.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        pairs.any(|(a, b)| now[a] == now[b] && self.distinct[a] != self.distinct[b])
     }
 
     /// About how many bytes it has, but for constants.
@@ -108,6 +153,50 @@ fn depends_on_division(plan: &Plan) -> bool {
 }
 
 impl Formula {
+    /// The formula of a number that is the first on some primes and the second on others.
+    fn of((here, primes): (i64, &[i64]), (there, others): (i64, &[i64])) -> Option<Self> {
+        let fits = |formula: &Self| formula.at(others) == Some(there);
+        let product = Self(SmallVec::from_iter([Product::of(here, primes)]));
+        match fits(&product) {
+            true => Some(product),
+            false => Self::sum(here, primes).filter(fits),
+        }
+    }
+
+    /// Which sum of products a number is, of one or two primes, if these have small factors.
+    fn sum(mut number: i64, primes: &[i64]) -> Option<Self> {
+        const OF_ONE: &[&[u8]] = &[&[0, 0], &[0], &[]];
+        const OF_TWO: &[&[u8]] = &[&[0, 1], &[1], &[0], &[]];
+        let products = match primes.len() {
+            1 => OF_ONE,
+            2 => OF_TWO,
+            _ => return None,
+        };
+        let mut sum = SmallVec::new();
+        for sizes in products {
+            let one = Product {
+                factor: 1,
+                sizes: SmallVec::from_slice(sizes),
+            };
+            let value = one.at(primes)?;
+            // The nearest multiple.
+            let half = number.signum() * (value / 2);
+            let factor = number.checked_add(half)? / value;
+            number -= factor * value;
+            if factor != 0 {
+                sum.push(Product { factor, ..one });
+            }
+        }
+        Some(Self(sum))
+    }
+
+    fn at(&self, sizes: &[i64]) -> Option<i64> {
+        let mut products = self.0.iter();
+        products.try_fold(0, |sum: i64, product| sum.checked_add(product.at(sizes)?))
+    }
+}
+
+impl Product {
     /// What a number is a product of.
     fn of(mut number: i64, primes: &[i64]) -> Self {
         let mut sizes = SmallVec::new();
@@ -127,6 +216,13 @@ impl Formula {
         let product = |number: i64, size: &u8| number.checked_mul(sizes[usize::from(*size)]);
         self.sizes.iter().try_fold(self.factor, product)
     }
+}
+
+/// The extents of all pieces, in order.
+fn extents(plan: &Plan) -> Vec<i64> {
+    let pieces = plan.stages.iter().flat_map(|stage| &stage.pieces);
+    let digits = pieces.flat_map(|piece| &piece.digits);
+    digits.map(|digit| digit.extent).collect()
 }
 
 /// Moves addresses of the first element to the lowest address that the same digits reach, with
@@ -154,33 +250,47 @@ fn lowest(plan: &mut Plan, by: fn(i64, i64) -> Option<i64>) -> Option<()> {
     Some(())
 }
 
+/// What a number of a plan is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NumberKind {
+    /// How long an axis or a digit is, or a table of rows.
+    Extent,
+    /// How many elements there are.
+    Count,
+    /// Anything else.
+    Any,
+}
+
 /// Shows every number of a plan that may depend on sizes, in one order.
-fn numbers(plan: &mut Plan, see: &mut impl FnMut(&mut i64)) {
-    plan.inputs.iter_mut().for_each(|(_, count)| see(count));
+fn numbers(plan: &mut Plan, see: &mut impl FnMut(NumberKind, &mut i64)) {
+    use NumberKind::{Any, Count, Extent};
+    for (_, count) in &mut plan.inputs {
+        see(Count, count);
+    }
     for (_, shape, layout) in &mut plan.outputs {
-        shape.iter_mut().for_each(&mut *see);
+        shape.iter_mut().for_each(|n| see(Extent, n));
         if let Some(layout) = layout {
-            see(&mut layout.offset);
-            layout.strides.iter_mut().for_each(&mut *see);
+            see(Any, &mut layout.offset);
+            layout.strides.iter_mut().for_each(|n| see(Any, n));
         }
     }
     for check in &mut plan.checks {
-        see(&mut check.offset);
-        see(&mut check.limit);
+        see(Any, &mut check.offset);
+        see(Extent, &mut check.limit);
         for (extent, stride) in &mut check.dims {
-            see(extent);
-            see(stride);
+            see(Extent, extent);
+            see(Any, stride);
         }
     }
     for stage in &mut plan.stages {
-        see(&mut stage.count);
+        see(Count, &mut stage.count);
         for piece in &mut stage.pieces {
-            see(&mut piece.dst);
+            see(Any, &mut piece.dst);
             for digit in &mut piece.digits {
-                see(&mut digit.extent);
-                see(&mut digit.dst);
-                see(&mut digit.src);
-                digit.indices.iter_mut().for_each(&mut *see);
+                see(Extent, &mut digit.extent);
+                see(Any, &mut digit.dst);
+                see(Any, &mut digit.src);
+                digit.indices.iter_mut().for_each(|n| see(Any, n));
             }
             let Body::Copy {
                 source: _,
@@ -190,20 +300,21 @@ fn numbers(plan: &mut Plan, see: &mut impl FnMut(&mut i64)) {
             else {
                 continue;
             };
-            see(offset);
+            see(Any, offset);
             for index in indices {
-                see(&mut index.offset);
-                see(&mut index.coeff);
-                see(&mut index.limit);
-                let through = index.through.iter_mut();
-                through.for_each(|(_, stride)| see(stride));
+                see(Any, &mut index.offset);
+                see(Any, &mut index.coeff);
+                see(Extent, &mut index.limit);
+                for (_, stride) in &mut index.through {
+                    see(Any, stride);
+                }
             }
         }
     }
     for answer in &mut plan.answers {
         if let Answer::View { input: _, layout } = answer {
-            see(&mut layout.offset);
-            layout.strides.iter_mut().for_each(&mut *see);
+            see(Any, &mut layout.offset);
+            layout.strides.iter_mut().for_each(|n| see(Any, n));
         }
     }
 }

@@ -152,27 +152,16 @@ fn placed(map: &Map, reads: &Reads, start: i64, strides: &[i64]) -> Result<Piece
     }
     digits.sort_by_key(|d| std::cmp::Reverse(d.dst.unsigned_abs()));
     digits.dedup_by(|inner, outer| {
-        let joins = |o: i64, i: i64| inner.extent.checked_mul(i) == Some(o);
-        let extent = inner.extent.checked_mul(outer.extent);
-        let merges = joins(outer.dst, inner.dst)
-            && joins(outer.src, inner.src)
-            && outer
-                .indices
-                .iter()
-                .zip(&inner.indices)
-                .all(|(&o, &i)| joins(o, i));
-        match extent {
-            Some(extent) if merges => {
-                *outer = PieceDigit {
-                    extent,
-                    dst: inner.dst,
-                    src: inner.src,
-                    indices: std::mem::take(&mut inner.indices),
-                };
-                true
-            }
-            Some(_) | None => false,
-        }
+        let Some(extent) = inner.joins(outer) else {
+            return false;
+        };
+        *outer = PieceDigit {
+            extent,
+            dst: inner.dst,
+            src: inner.src,
+            indices: std::mem::take(&mut inner.indices),
+        };
+        true
     });
     let body = match reads {
         Reads::Fill(bits) => Body::Fill(*bits),
@@ -196,4 +185,16 @@ fn placed(map: &Map, reads: &Reads, start: i64, strides: &[i64]) -> Result<Piece
         },
     };
     Ok(Piece { dst, digits, body })
+}
+
+impl PieceDigit {
+    /// The extent of this digit and the one around it together, if they are one.
+    pub(super) fn joins(&self, outer: &Self) -> Option<i64> {
+        let joins = |o: i64, i: i64| self.extent.checked_mul(i) == Some(o);
+        let indices = outer.indices.iter().zip(&self.indices);
+        let all = joins(outer.dst, self.dst)
+            && joins(outer.src, self.src)
+            && indices.into_iter().all(|(&o, &i)| joins(o, i));
+        self.extent.checked_mul(outer.extent).filter(|_| all)
+    }
 }

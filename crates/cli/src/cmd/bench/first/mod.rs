@@ -269,7 +269,16 @@ impl TemplateRow {
 fn heading() -> String {
     let mut line = format!(
         "{:<24} {:>6} {:>6} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} ",
-        "template", "shapes", "subst.", "output", "new", "p99", "worst", "first run", "later", "over"
+        "template",
+        "shapes",
+        "subst.",
+        "output",
+        "new",
+        "p99",
+        "worst",
+        "first run",
+        "later",
+        "over"
     );
     for stage in STAGES {
         line.push_str(&format!(" {stage:>7}"));
