@@ -163,7 +163,7 @@ fn what_is_substituted_is_what_the_graph_comes_to() {
 
 /// Of how many sizes after the first three the plan is substituted, which axes vary and by multiples of what, and a
 /// graph that reaches into these.
-const REACHING: [(usize, &[usize], i64, &str); 10] = [
+const REACHING: [(usize, &[usize], i64, &str); 11] = [
     (
         8,
         &[0, 1],
@@ -217,6 +217,13 @@ const REACHING: [(usize, &[usize], i64, &str); 10] = [
         &[0],
         16,
         "%x: f32[64, 6]) { %y = reshape %x shape [-1, 16, 6] dialect onnx %z = transpose %y perm [1, 0, 2] return %z }",
+    ),
+    // Once of odd ones, once of even ones.
+    (
+        8,
+        &[0],
+        1,
+        "%x: f32[40, 8]) { %y = slice %x start [1] stop [9223372036854775807] step [2] return %y copy }",
     ),
     // Of some of them all is taken.
     (

@@ -72,7 +72,25 @@ impl Graph {
         }
         reach.uniform()
     }
+
+    /// Sizes that differ by as much are alike to all ranges that take steps: the least multiple of these that is not
+    /// large, or 1.
+    #[must_use]
+    pub fn step(&self) -> i64 {
+        let steps = self.values().flat_map(|id| match self.op(id) {
+            Op::Slice { step, .. } => &step[..],
+            op => op.strided_slice_spec().map_or(&[][..], |spec| spec.strides),
+        });
+        let common = |all: i64, step: &i64| {
+            let mut multiples = (1..=LARGEST_STEP / all).map(|times| times * all);
+            multiples.find(|all| all.checked_rem(*step) == Some(0))
+        };
+        steps.into_iter().try_fold(1, common).unwrap_or(1)
+    }
 }
+
+/// Of more kinds of sizes hardly any come again.
+const LARGEST_STEP: i64 = 16;
 
 /// The shapes of a value on both sets of sizes.
 struct BothShapes {

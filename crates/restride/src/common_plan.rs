@@ -34,6 +34,9 @@ type OpenSizes = [i64; PRIMES.len()];
 /// How often a template is planned for primes before it is left alone.
 const MOST_TRIES: u8 = 8;
 
+/// So many plans are kept: where every second element is taken, odd sizes have one and even ones another.
+const MOST_COMMON: usize = 4;
+
 /// What has been learnt of the plans of one template.
 #[derive(Default)]
 pub(crate) struct CommonPlans(Mutex<Learnt>);
@@ -45,7 +48,8 @@ struct Learnt {
     /// The words of keys that differed when there last was nothing in common.
     without: SmallVec<[usize; 4]>,
     tries: u8,
-    common: Option<Arc<CommonPlan>>,
+    /// The latest first.
+    common: SmallVec<[Arc<CommonPlan>; 1]>,
 }
 
 /// The plans of a template for all sizes of some axes.
@@ -85,10 +89,14 @@ impl Step {
             (step, rest) = (rest, step % rest);
         }
         // They differ.
-        let step = i64::try_from(step).unwrap_or(1).max(1);
+        Self::to(first, i64::try_from(step).unwrap_or(1).max(1))
+    }
+
+    /// The sizes of which this is one.
+    fn to(size: i64, step: i64) -> Self {
         Self {
             step,
-            rest: first.rem_euclid(step),
+            rest: size.rem_euclid(step),
         }
     }
 
@@ -127,8 +135,12 @@ impl CommonPlans {
     /// The plan of a key, if it is known by substitution. Nobody waits for another thread that is
     /// planning for primes.
     pub(crate) fn plan(&self, key: &[i64], views: ViewPolicy) -> Option<(Box<Plan>, Origin)> {
-        let common = self.0.try_lock().ok()?.common.clone()?;
-        let sizes = common.sizes(key).filter(|_| common.views == views)?;
+        let known = self.0.try_lock().ok()?;
+        let (common, sizes) = known.common.iter().find_map(|common| {
+            let sizes = common.sizes(key).filter(|_| common.views == views)?;
+            Some((Arc::clone(common), sizes))
+        })?;
+        drop(known);
         let origin = Origin { common, sizes };
         Some((origin.plan()?, origin))
     }
@@ -159,7 +171,10 @@ impl CommonPlans {
                 let common = CommonPlan::of(template, all, made, &open, options);
                 known.tries += 1;
                 match common.unwrap_or(InCommon::Nothing) {
-                    InCommon::Common(common) => known.common = Some(common),
+                    InCommon::Common(common) => {
+                        known.common.truncate(MOST_COMMON - 1);
+                        known.common.insert(0, common);
+                    }
                     InCommon::ForOthers => {}
                     InCommon::Nothing => known.without = open,
                 }
@@ -191,15 +206,22 @@ impl CommonPlan {
             (at, size)
         };
         let open: OpenWords = open.iter().map(size).collect();
-        let all = columns.iter().map(|_| Step::ONE).collect();
-        let multiples = columns.iter().map(|column| Step::of(*column)).collect();
-        let found = Self::in_steps(template, (key, &open, &all), made, options);
-        match found {
-            Ok(InCommon::Nothing) | Err(_) if multiples != all => {
-                Self::in_steps(template, (key, &open, &multiples), made, options)
+        type Steps = SmallVec<[Step; 4]>;
+        let all: Steps = columns.iter().map(|_| Step::ONE).collect();
+        let multiples: Steps = columns.iter().map(|column| Step::of(*column)).collect();
+        let step = template.graph.step();
+        let stepped: Steps = columns.iter().map(|c| Step::to(c[0], step)).collect();
+        let mut tried: SmallVec<[Steps; 3]> = SmallVec::new();
+        for steps in [all, multiples, stepped] {
+            if !tried.contains(&steps) {
+                let found = Self::in_steps(template, (key, &open, &steps), made, options);
+                match found {
+                    Ok(InCommon::Nothing) | Err(_) => tried.push(steps),
+                    found => return found,
+                }
             }
-            found => found,
         }
+        Ok(InCommon::Nothing)
     }
 
     /// What keys have in common whose open words are these sizes.
