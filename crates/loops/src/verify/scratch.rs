@@ -44,7 +44,7 @@ impl Access {
     pub(super) fn new(
         walker: &Walker<'_>,
         place: &Place,
-        own: &[(i64, i64)],
+        own: impl Iterator<Item = (i64, i64)>,
         write: bool,
     ) -> Access {
         let loaded = walker.scope.loaded_of(&place.addr);
@@ -60,7 +60,7 @@ impl Access {
                 .loops(&place.addr)
                 .map(|l| if l.0 == 1 { (1, 0) } else { l })
                 .collect(),
-            own: own.iter().copied().chain(loaded).collect(),
+            own: own.chain(loaded).collect(),
             stmt: walker.stmt,
         }
     }

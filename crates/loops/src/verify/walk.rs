@@ -156,41 +156,42 @@ impl<'k> Walker<'k> {
     fn record(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::For { .. } => {}
-            Stmt::Check { index, dims, .. } => self.read(index, dims),
-            Stmt::Index { place, .. } => self.read(place, &[]),
+            Stmt::Check { index, dims, .. } => self.read(index, dims.iter().copied()),
+            Stmt::Index { place, .. } => self.read(place, std::iter::empty()),
             Stmt::Move(m) => {
-                self.write(&m.dst, &dims(m.dims.iter().map(|d| (d.extent, d.dst))));
-                self.read(&m.src, &dims(m.dims.iter().map(|d| (d.extent, d.src))));
+                self.write(&m.dst, m.dims.iter().map(|d| (d.extent, d.dst)));
+                self.read(&m.src, m.dims.iter().map(|d| (d.extent, d.src)));
             }
             Stmt::Gather(g) => {
                 let rows = g.dims.iter().map(|d| (d.extent, d.dst));
-                self.write(&g.dst, &dims(rows.chain([(g.extent, g.dst_stride)])));
+                self.write(&g.dst, rows.chain([(g.extent, g.dst_stride)]));
                 let rows = g.dims.iter().map(|d| (d.extent, d.src));
-                self.read(&g.src, &dims(rows.chain([(g.norm.limit, g.coeff)])));
-                self.read(&g.index, &[(g.extent, g.index_stride)]);
+                self.read(&g.src, rows.chain([(g.norm.limit, g.coeff)]));
+                self.read(&g.index, std::iter::once((g.extent, g.index_stride)));
             }
-            Stmt::Fill { dst, dims, .. } => self.write(dst, dims),
+            Stmt::Fill { dst, dims, .. } => self.write(dst, dims.iter().copied()),
         }
     }
 
-    fn write(&mut self, dst: &Place, own: &[(i64, i64)]) {
-        let dims = self.loops(&dst.addr).chain(own.iter().copied());
-        let set = Strided::new(dst.addr.base, dims);
+    fn write(&mut self, dst: &Place, own: impl Iterator<Item = (i64, i64)> + Clone) {
+        let set = Strided::new(dst.addr.base, self.loops(&dst.addr).chain(own.clone()));
         self.writes.push(Write {
             buffer: dst.buffer,
             set,
             stmt: self.stmt,
         });
-        if !self.is_scratch(dst.buffer) {
-            self.output_written = true;
+        if self.is_scratch(dst.buffer) {
+            let access = Access::new(self, dst, own, true);
+            self.accesses.push(access);
         } else {
-            self.accesses.push(Access::new(self, dst, own, true));
+            self.output_written = true;
         }
     }
 
-    fn read(&mut self, src: &Place, own: &[(i64, i64)]) {
+    fn read(&mut self, src: &Place, own: impl Iterator<Item = (i64, i64)>) {
         if self.is_scratch(src.buffer) {
-            self.accesses.push(Access::new(self, src, own, false));
+            let access = Access::new(self, src, own, false);
+            self.accesses.push(access);
         }
     }
 
@@ -199,9 +200,4 @@ impl<'k> Walker<'k> {
             .buffer(id)
             .is_some_and(|b| b.role == Role::Scratch)
     }
-}
-
-/// The dimensions of a box on one side.
-pub(super) fn dims(from: impl Iterator<Item = (i64, i64)>) -> SmallVec<[(i64, i64); 6]> {
-    from.collect()
 }
