@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// the first.
 const PRIMES: [&[[i64; 2]]; 4] = [
     &[[1_048_573, 929_891]],
-    &[[32_749, 28_751], [2_147_483_647, 1_899_999_953]],
+    &[[32_749, 28_751], [1_073_741_789, 949_999_783]],
     &[[8191, 8117], [8179, 8093], [8171, 8089]],
     &[[2039, 1993], [2029, 1907], [2027, 1933], [2017, 1979]],
 ];
@@ -58,8 +58,8 @@ struct CommonPlan {
     key: Key,
     /// The words of keys that are open, and which size stands there.
     open: OpenWords,
-    /// What of each size is open.
-    steps: SmallVec<[Step; 4]>,
+    /// In the order of sizes.
+    steps: Steps,
     /// The largest number for which it is known to hold.
     most: i64,
     /// Which views may answer its outputs.
@@ -69,6 +69,9 @@ struct CommonPlan {
 
 /// The words of keys that are open, and the number of the size that stands there.
 type OpenWords = SmallVec<[(usize, usize); 4]>;
+
+/// What of each size is open.
+type Steps = SmallVec<[Step; 4]>;
 
 /// Sizes that are the multiples of a step, and a rest more.
 #[derive(Clone, Copy, PartialEq)]
@@ -206,7 +209,6 @@ impl CommonPlan {
             (at, size)
         };
         let open: OpenWords = open.iter().map(size).collect();
-        type Steps = SmallVec<[Step; 4]>;
         let all: Steps = columns.iter().map(|_| Step::ONE).collect();
         let multiples: Steps = columns.iter().map(|column| Step::of(*column)).collect();
         let step = template.graph.step();
@@ -227,7 +229,7 @@ impl CommonPlan {
     /// What keys have in common whose open words are these sizes.
     fn in_steps(
         template: &TemplateInner,
-        (key, open, steps): (&Key, &OpenWords, &SmallVec<[Step; 4]>),
+        (key, open, steps): (&Key, &OpenWords, &Steps),
         made: &Meta,
         options: &Options,
     ) -> Result<InCommon, CompileError> {
