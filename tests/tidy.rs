@@ -85,7 +85,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("moves", 3290),
     ("partition", 225),
     ("process", 200),
-    ("restride", 4020),
+    ("restride", 4040),
     ("testkit", 4850),
     ("text", 690),
 ];

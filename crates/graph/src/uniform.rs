@@ -291,14 +291,8 @@ impl Reach {
         let (here, there) = (spans(&x.here)?, spans(&x.there)?);
         for axis in x.open() {
             let (sizes, [here, there]) = (x.at(axis), [*here.get(axis)?, *there.get(axis)?]);
-            let whole = |span: AxisSpan, size: i64| {
-                let turned = AxisSpan {
-                    start: size - 1,
-                    len: size,
-                    step: -1,
-                };
-                span == AxisSpan::full(size) || span == turned
-            };
+            // In order or turned round.
+            let whole = |span: AxisSpan, size: i64| span.len == size && span.step.abs() == 1;
             if whole(here, sizes[0]) && whole(there, sizes[1]) {
                 continue;
             }
