@@ -22,6 +22,7 @@ pub use words::{
 use std::fmt;
 use std::sync::Arc;
 
+use crate::resolve::{self, AxisAction, AxisSpan, PerAxis};
 use crate::text::{
     BY_THE_WORDS, LENGTHS, LINED_UP, PART, RIM, RULE, ZEROS, int, int_or_zero, ints, ints_if, mask,
     slice_ints, word, word_or_first,
@@ -251,6 +252,54 @@ impl Op {
         };
         let from_start = if axis < 0 { axis + rank as i64 } else { axis };
         usize::try_from(from_start).ok()
+    }
+
+    /// The steps by which it takes elements.
+    pub(crate) fn steps(&self) -> &[i64] {
+        match self {
+            Op::Slice { step, .. } => step,
+            op => op.strided_slice_spec().map_or(&[], |spec| spec.strides),
+        }
+    }
+
+    /// What it takes of each axis of an operand of this shape, if it is one that takes ranges and may.
+    #[must_use]
+    pub fn spans(&self, shape: &[i64]) -> Option<PerAxis<AxisSpan>> {
+        match self {
+            Op::StridedSlice { .. } => {
+                let actions = resolve::strided_slice(&self.strided_slice_spec()?, shape).ok()?;
+                let axis = |action: &AxisAction| match *action {
+                    AxisAction::Range(span) => Some(span),
+                    AxisAction::Shrink(start) => Some(AxisSpan {
+                        start,
+                        len: 1,
+                        step: 1,
+                    }),
+                    AxisAction::NewAxis => None,
+                };
+                Some(actions.iter().filter_map(axis).collect())
+            }
+            Op::Slice {
+                x: _,
+                dialect,
+                start,
+                stop,
+                step,
+                axes,
+            } => resolve::slice(*dialect, shape, start, stop, step, axes.as_deref()).ok(),
+            Op::Split {
+                x: _,
+                axis,
+                lengths,
+                part,
+            } => {
+                let (axis, span) = resolve::split(shape, *axis, lengths, *part as usize).ok()?;
+                let mut spans: PerAxis<_> = shape.iter().map(|n| AxisSpan::full(*n)).collect();
+                spans[axis] = span;
+                Some(spans)
+            }
+            _ => None,
+        }
     }
 
     /// The masks and vectors of a `strided_slice`; `None` for every other operator.

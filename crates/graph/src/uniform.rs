@@ -6,7 +6,7 @@
 //! do the same wherever the axis is so long that what is reached from one end, by all of them together, never
 //! meets what is reached from the other.
 
-use crate::resolve::{self, AxisAction, AxisSpan, PerAxis};
+use crate::resolve::{self, AxisSpan};
 use crate::{Graph, Op, PadMode, Shape};
 
 /// On which sizes a graph does the same as on two sets of them.
@@ -50,8 +50,8 @@ impl Graph {
     /// ```
     #[must_use]
     pub fn uniform_with(&self, other: &Graph) -> Option<Uniform> {
-        let ops = |g: &Graph| g.values().map(|id| g.op(id).clone()).collect::<Vec<_>>();
-        if ops(self) != ops(other) {
+        let ops = self.values().map(|id| self.op(id));
+        if !ops.eq(other.values().map(|id| other.op(id))) {
             return None;
         }
         let of = |id| BothShapes {
@@ -77,15 +77,12 @@ impl Graph {
     /// large, or 1.
     #[must_use]
     pub fn step(&self) -> i64 {
-        let steps = self.values().flat_map(|id| match self.op(id) {
-            Op::Slice { step, .. } => &step[..],
-            op => op.strided_slice_spec().map_or(&[][..], |spec| spec.strides),
-        });
+        let mut steps = self.values().flat_map(|id| self.op(id).steps());
         let common = |all: i64, step: &i64| {
             let mut multiples = (1..=LARGEST_STEP / all).map(|times| times * all);
             multiples.find(|all| all.checked_rem(*step) == Some(0))
         };
-        steps.into_iter().try_fold(1, common).unwrap_or(1)
+        steps.try_fold(1, common).unwrap_or(1)
     }
 }
 
@@ -187,47 +184,15 @@ impl Reach {
                 }
                 Some(())
             }
-            Op::StridedSlice { .. } => {
-                let spec = op.strided_slice_spec()?;
-                self.spans(x, more(spec.strides), |shape| {
-                    let actions = resolve::strided_slice(&spec, shape).ok()?;
-                    let axis = |action: &AxisAction| match *action {
-                        AxisAction::Range(span) => Some(span),
-                        AxisAction::Shrink(start) => Some(AxisSpan {
-                            start,
-                            len: 1,
-                            step: 1,
-                        }),
-                        AxisAction::NewAxis => None,
-                    };
-                    Some(actions.iter().filter_map(axis).collect())
-                })
+            Op::StridedSlice { .. } | Op::Slice { .. } => {
+                // A range may end that much behind its last element.
+                let step = op.steps().iter().map(|step| step.saturating_abs()).max();
+                self.ranges(op, x, step.map_or(0, |step| step - 1))
             }
-            Op::Slice {
-                x: _,
-                dialect,
-                start,
-                stop,
-                step,
-                axes,
-            } => self.spans(x, more(step), |shape| {
-                resolve::slice(*dialect, shape, start, stop, step, axes.as_deref()).ok()
-            }),
-            Op::Split {
-                x: _,
-                axis,
-                lengths,
-                part,
-            } => {
+            Op::Split { lengths, .. } => {
                 // An axis may not be shorter than all parts together.
                 let all = lengths.iter().map(|length| (*length).max(0));
-                self.spans(x, all.fold(0, i64::saturating_add), |shape| {
-                    let (axis, span) =
-                        resolve::split(shape, *axis, lengths, *part as usize).ok()?;
-                    let mut spans: PerAxis<_> = shape.iter().map(|n| AxisSpan::full(*n)).collect();
-                    spans[axis] = span;
-                    Some(spans)
-                })
+                self.ranges(op, x, all.fold(0, i64::saturating_add))
             }
             // Whether indices that are known are in range depends on the size.
             Op::Gather { axis, .. } => (!(self.constants && x.is_open_at(*axis))).then_some(()),
@@ -237,7 +202,8 @@ impl Reach {
                 for axis in x.open() {
                     let shift = [here[axis], there[axis]];
                     if shift != [0, 0] {
-                        self.reaches(x.at(axis), reach(shift, x.at(axis))?.elements());
+                        let [start, end] = reach(shift, x.at(axis))?;
+                        self.reaches(x.at(axis), start.max(end));
                     }
                 }
                 Some(())
@@ -280,15 +246,10 @@ impl Reach {
         self.reached.push(axis);
     }
 
-    /// Ranges of the axes of an operand, which ask for so many elements more. What reaches both ends of a long axis
-    /// reaches those of a shorter one.
-    fn spans(
-        &mut self,
-        x: &BothShapes,
-        more: i64,
-        spans: impl Fn(&[i64]) -> Option<PerAxis<AxisSpan>>,
-    ) -> Option<()> {
-        let (here, there) = (spans(&x.here)?, spans(&x.there)?);
+    /// An operator that takes ranges of the axes of its operand, and asks for so many elements more. What reaches
+    /// both ends of a long axis reaches those of a shorter one.
+    fn ranges(&mut self, op: &Op, x: &BothShapes, more: i64) -> Option<()> {
+        let (here, there) = (op.spans(&x.here)?, op.spans(&x.there)?);
         for axis in x.open() {
             let (sizes, [here, there]) = (x.at(axis), [*here.get(axis)?, *there.get(axis)?]);
             // In order or turned round.
@@ -304,12 +265,9 @@ impl Reach {
             let high = |span: AxisSpan| span.start.max(last(span)) + 1;
             let low = reach([low(here), low(there)], sizes)?;
             let high = reach([high(here), high(there)], sizes)?;
-            let elements = match (low, high) {
-                (Reached::FromStart(low), Reached::FromStart(high)) => low.max(high),
-                (Reached::FromEnd(low), Reached::FromEnd(high)) => low.max(high),
-                (low, high) => low.elements().saturating_add(high.elements()),
-            };
-            self.reaches(sizes, elements.saturating_add(more));
+            // What is reached from one end is the farthest of it.
+            let ends = low[0].max(high[0]).saturating_add(low[1].max(high[1]));
+            self.reaches(sizes, ends.saturating_add(more));
         }
         Some(())
     }
@@ -338,32 +296,12 @@ impl Reach {
     }
 }
 
-/// How many elements behind its last one a range may end that takes such steps.
-fn more(steps: &[i64]) -> i64 {
-    let step = steps.iter().map(|step| step.saturating_abs()).max();
-    step.map_or(0, |step| step - 1)
-}
-
-/// How many elements lie before a place in an axis, or how many behind it.
-enum Reached {
-    FromStart(i64),
-    FromEnd(i64),
-}
-
-impl Reached {
-    fn elements(self) -> i64 {
-        match self {
-            Self::FromStart(n) | Self::FromEnd(n) => n,
-        }
-    }
-}
-
-/// How a place is reached that is this one in an axis of either size; nothing if it is as far neither from the
-/// start nor from the end.
-fn reach([here, there]: [i64; 2], sizes: [i64; 2]) -> Option<Reached> {
+/// How many elements lie before a place in an axis of either size, or how many behind it: one of these is 0.
+/// Nothing if the place is as far neither from the start nor from the end.
+fn reach([here, there]: [i64; 2], sizes: [i64; 2]) -> Option<[i64; 2]> {
     let behind = [sizes[0] - here, sizes[1] - there];
     if here == there {
-        return Some(Reached::FromStart(here));
+        return Some([here, 0]);
     }
-    (behind[0] == behind[1]).then_some(Reached::FromEnd(behind[0]))
+    (behind[0] == behind[1]).then_some([0, behind[0]])
 }

@@ -96,7 +96,7 @@ fn same_meaning(op: &Op, sample: &Graph, value: ValueId) -> bool {
             !explicit(new) && !explicit(old)
         }
         (Op::Slice { .. }, Op::Slice { .. }) => {
-            spans(op, x).is_some_and(|it| Some(it) == spans(own, x))
+            op.spans(x).is_some_and(|it| Some(it) == own.spans(x))
         }
         (Op::Split { .. }, Op::Split { .. }) => {
             part(op, x).is_some_and(|it| Some(it) == part(own, x))
@@ -107,22 +107,6 @@ fn same_meaning(op: &Op, sample: &Graph, value: ValueId) -> bool {
         }
         _ => false,
     }
-}
-
-fn spans(op: &Op, shape: &[i64]) -> Option<Vec<resolve::AxisSpan>> {
-    let Op::Slice {
-        dialect,
-        start,
-        stop,
-        step,
-        axes,
-        ..
-    } = op
-    else {
-        return None;
-    };
-    let spans = resolve::slice(*dialect, shape, start, stop, step, axes.as_deref());
-    spans.ok().map(|spans| spans.to_vec())
 }
 
 fn part(op: &Op, shape: &[i64]) -> Option<(usize, resolve::AxisSpan)> {

@@ -257,8 +257,7 @@ impl CommonPlan {
         let Some(uniform) = here.uniform_with(&there) else {
             return Ok(InCommon::Nothing);
         };
-        let plans = [planned(&here, options)?, planned(&there, options)?];
-        let [here, there] = plans;
+        let (here, there) = (planned(&here, options)?, planned(&there, options)?);
         let Some(plans) = PlanFamily::of((here, &sets[0]), (there, &sets[1]), &uniform) else {
             return Ok(InCommon::Nothing);
         };

@@ -20,8 +20,8 @@ pub struct PlanFamily {
     /// What has to be larger than so much.
     reached: Vec<Formula>,
     more_than: i64,
-    /// Extents as they are in the plan, if there are sums: what is not equal here must not be on other sizes.
-    distinct: Vec<i64>,
+    /// Whether there are sums: then extents that are not equal in the plan must not be on other sizes.
+    sums: bool,
 }
 
 /// A sum of products.
@@ -80,12 +80,12 @@ impl PlanFamily {
         if sums && uniform.mixes {
             return None;
         }
-        Some(Self {
-            distinct: if sums { extents(&first) } else { Vec::new() },
-            plan: (first == second).then_some(first)?,
+        (first == second).then_some(Self {
+            plan: first,
             formulas,
             reached,
             more_than: uniform.more_than,
+            sums,
         })
     }
 
@@ -100,14 +100,12 @@ impl PlanFamily {
         let mut formulas = self.formulas.iter();
         let mut next = formulas.next();
         let (mut place, mut fits) = (0, true);
-        numbers(&mut plan, &mut |kind, n| {
+        numbers(&mut plan, &mut |least, n| {
             if let Some((at, formula)) = next
                 && *at == place
             {
                 match formula.at(sizes) {
-                    // Of fewer elements the graph knows more.
-                    Some(1) if kind == NumberKind::Extent => fits = false,
-                    Some(found) if kind == NumberKind::Any || found > 0 => *n = found,
+                    Some(found) if found >= least => *n = found,
                     Some(_) | None => fits = false,
                 }
                 next = formulas.next();
@@ -128,18 +126,13 @@ impl PlanFamily {
         if pieces.any(|piece| piece.digits.windows(2).any(joins)) {
             return true;
         }
-        if self.distinct.is_empty() {
+        if !self.sums {
             return false;
         }
-        let now = extents(plan);
-        let mut pairs = (0..now.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
-        pairs.any(|(a, b)| now[a] == now[b] && self.distinct[a] != self.distinct[b])
-    }
-
-    /// About how many bytes it has, but for constants.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.plan.bytes() + size_of_val(&*self.formulas)
+        let pairs = extents(plan).zip(extents(&self.plan));
+        let all: SmallVec<[(i64, i64); 16]> = pairs.collect();
+        let mut met = all.iter().enumerate();
+        met.any(|(at, (now, known))| all[..at].iter().any(|it| it.0 == *now && it.1 != *known))
     }
 }
 
@@ -219,10 +212,9 @@ impl Product {
 }
 
 /// The extents of all pieces, in order.
-fn extents(plan: &Plan) -> Vec<i64> {
+fn extents(plan: &Plan) -> impl Iterator<Item = i64> {
     let pieces = plan.stages.iter().flat_map(|stage| &stage.pieces);
-    let digits = pieces.flat_map(|piece| &piece.digits);
-    digits.map(|digit| digit.extent).collect()
+    pieces.flat_map(|piece| piece.digits.iter().map(|digit| digit.extent))
 }
 
 /// Moves addresses of the first element to the lowest address that the same digits reach, with
@@ -250,47 +242,44 @@ fn lowest(plan: &mut Plan, by: fn(i64, i64) -> Option<i64>) -> Option<()> {
     Some(())
 }
 
-/// What a number of a plan is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum NumberKind {
-    /// How long an axis or a digit is, or a table of rows.
-    Extent,
-    /// How many elements there are.
-    Count,
-    /// Anything else.
-    Any,
-}
+/// How long an axis or a digit is at least, or a table of rows: of fewer the graph knows more.
+const EXTENT: i64 = 2;
 
-/// Shows every number of a plan that may depend on sizes, in one order.
-fn numbers(plan: &mut Plan, see: &mut impl FnMut(NumberKind, &mut i64)) {
-    use NumberKind::{Any, Count, Extent};
+/// How many elements there are at least.
+const COUNT: i64 = 1;
+
+/// The least of any other number.
+const ANY: i64 = i64::MIN;
+
+/// Shows every number of a plan that may depend on sizes, in one order, after the least that it may be.
+fn numbers(plan: &mut Plan, see: &mut impl FnMut(i64, &mut i64)) {
     for (_, count) in &mut plan.inputs {
-        see(Count, count);
+        see(COUNT, count);
     }
     for (_, shape, layout) in &mut plan.outputs {
-        shape.iter_mut().for_each(|n| see(Extent, n));
+        shape.iter_mut().for_each(|n| see(EXTENT, n));
         if let Some(layout) = layout {
-            see(Any, &mut layout.offset);
-            layout.strides.iter_mut().for_each(|n| see(Any, n));
+            see(ANY, &mut layout.offset);
+            layout.strides.iter_mut().for_each(|n| see(ANY, n));
         }
     }
     for check in &mut plan.checks {
-        see(Any, &mut check.offset);
-        see(Extent, &mut check.limit);
+        see(ANY, &mut check.offset);
+        see(EXTENT, &mut check.limit);
         for (extent, stride) in &mut check.dims {
-            see(Extent, extent);
-            see(Any, stride);
+            see(EXTENT, extent);
+            see(ANY, stride);
         }
     }
     for stage in &mut plan.stages {
-        see(Count, &mut stage.count);
+        see(COUNT, &mut stage.count);
         for piece in &mut stage.pieces {
-            see(Any, &mut piece.dst);
+            see(ANY, &mut piece.dst);
             for digit in &mut piece.digits {
-                see(Extent, &mut digit.extent);
-                see(Any, &mut digit.dst);
-                see(Any, &mut digit.src);
-                digit.indices.iter_mut().for_each(|n| see(Any, n));
+                see(EXTENT, &mut digit.extent);
+                see(ANY, &mut digit.dst);
+                see(ANY, &mut digit.src);
+                digit.indices.iter_mut().for_each(|n| see(ANY, n));
             }
             let Body::Copy {
                 source: _,
@@ -300,21 +289,21 @@ fn numbers(plan: &mut Plan, see: &mut impl FnMut(NumberKind, &mut i64)) {
             else {
                 continue;
             };
-            see(Any, offset);
+            see(ANY, offset);
             for index in indices {
-                see(Any, &mut index.offset);
-                see(Any, &mut index.coeff);
-                see(Extent, &mut index.limit);
+                see(ANY, &mut index.offset);
+                see(ANY, &mut index.coeff);
+                see(EXTENT, &mut index.limit);
                 for (_, stride) in &mut index.through {
-                    see(Any, stride);
+                    see(ANY, stride);
                 }
             }
         }
     }
     for answer in &mut plan.answers {
         if let Answer::View { input: _, layout } = answer {
-            see(Any, &mut layout.offset);
-            layout.strides.iter_mut().for_each(|n| see(Any, n));
+            see(ANY, &mut layout.offset);
+            layout.strides.iter_mut().for_each(|n| see(ANY, n));
         }
     }
 }
