@@ -2,6 +2,7 @@
 
 use restride_leaves::{GatherLeaf, Leaf, Planner, PrepareError};
 use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
+use restride_moves::{ByteBox, MovePlan};
 use smallvec::SmallVec;
 
 use crate::frame::Address;
@@ -15,6 +16,7 @@ pub(crate) fn prepare(kernel: &Kernel, planner: &Planner) -> Result<(Phases, usi
         kernel,
         planner,
         slots: Slots::new(kernel),
+        last: None,
     };
     let phases = kernel
         .phases
@@ -28,6 +30,8 @@ struct Preparer<'k> {
     kernel: &'k Kernel,
     planner: &'k Planner,
     slots: Slots,
+    /// The last move.
+    last: Option<MovePlan>,
 }
 
 impl Preparer<'_> {
@@ -94,7 +98,7 @@ impl Preparer<'_> {
         }
     }
 
-    fn leaf(&self, leaf: &Leaflike) -> Result<PreparedStmt, PrepareError> {
+    fn leaf(&mut self, leaf: &Leaflike) -> Result<PreparedStmt, PrepareError> {
         match leaf {
             Leaflike::Move(m) => self.leaf_move(m),
             Leaflike::Gather(g) => self.leaf_gather(g),
@@ -136,12 +140,16 @@ impl Preparer<'_> {
         })))
     }
 
-    fn leaf_move(&self, m: &Move) -> Result<PreparedStmt, PrepareError> {
+    fn leaf_move(&mut self, m: &Move) -> Result<PreparedStmt, PrepareError> {
         let width = self.width(&m.dst)?;
         let src = self.address(&m.src)?;
         let zeros = || m.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
+        let shape = ByteBox::of_move(&m.dims, width)?;
+        let plan = self.planner.plan_after(self.last.as_ref(), shape, m.form);
+        let leaf = Leaf::of(&plan);
+        self.last = Some(plan);
         Ok(PreparedStmt::Move {
-            leaf: Leaf::prepare_move(&m.dims, width, m.form, self.planner)?,
+            leaf,
             zero: self.zero(src.is_indexed(), zeros, width)?.map(Box::new),
             dst: self.address(&m.dst)?,
             src,

@@ -42,7 +42,8 @@ impl Leaf {
         form: Form,
         planner: &Planner,
     ) -> Result<Leaf, PrepareError> {
-        Ok(Leaf::of(planner.plan(ByteBox::of_move(dims, width)?, form)))
+        let plan = planner.plan(ByteBox::of_move(dims, width)?, form);
+        Ok(Leaf::of(&plan))
     }
 
     /// Prepares the fill of a box with the low `width` bytes of `bits`; `dims` are
@@ -60,40 +61,40 @@ impl Leaf {
 
     /// Carries out a plan.
     #[must_use]
-    pub fn of(plan: MovePlan) -> Leaf {
-        fn at_level<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
+    pub fn of(plan: &MovePlan) -> Leaf {
+        fn at_level<L: Level>(shape: &ByteBox, way: &Way) -> Leaf {
             let leaf = match way {
                 Way::Rows(Stores::Cached) => None,
                 Way::Rows(Stores::Past) => Some(stream::prepare::<L>(shape)),
                 Way::Transpose(plane, Stores::Cached) => Some(transpose::prepare::<L>(
                     shape,
-                    &plane,
+                    plane,
                     transpose::Way::Direct,
                 )),
                 Way::Transpose(plane, Stores::Past) => Some(transpose::prepare::<L>(
                     shape,
-                    &plane,
+                    plane,
                     transpose::Way::Streamed,
                 )),
                 Way::Staged(plane) => Some(transpose::prepare::<L>(
                     shape,
-                    &plane,
+                    plane,
                     transpose::Way::Staged,
                 )),
                 Way::Through(plan) => Some(crate::through::prepare(shape, plan)),
-                Way::Folded(folded) => Some(transpose::folded::prepare::<L>(shape, &folded)),
+                Way::Folded(folded) => Some(transpose::folded::prepare::<L>(shape, folded)),
                 #[cfg(target_arch = "x86_64")]
-                Way::Packed(plane) => Some(transpose::packed::prepare::<L>(shape, &plane)),
+                Way::Packed(plane) => Some(transpose::packed::prepare::<L>(shape, plane)),
                 #[cfg(target_arch = "x86_64")]
-                Way::Widened(plane) => Some(transpose::widened::prepare::<L>(shape, &plane)),
+                Way::Widened(plane) => Some(transpose::widened::prepare::<L>(shape, plane)),
                 #[cfg(target_arch = "x86_64")]
-                Way::Channels(plan) => Some(transpose::channels::prepare(shape, &plan)),
+                Way::Channels(plan) => Some(transpose::channels::prepare(shape, plan)),
                 #[cfg(target_arch = "x86_64")]
-                Way::Squares(plan) => Some(transpose::squares::prepare(shape, &plan)),
+                Way::Squares(plan) => Some(transpose::squares::prepare(shape, plan)),
                 #[cfg(target_arch = "x86_64")]
-                Way::Ragged(cut) => Some(crate::ragged::prepare(shape, &cut)),
+                Way::Ragged(cut) => Some(crate::ragged::prepare(shape, cut)),
                 #[cfg(target_arch = "x86_64")]
-                Way::Lines(program, stores) => crate::lines::prepare(shape, program, stores),
+                Way::Lines(program, stores) => crate::lines::prepare(shape, program, *stores),
                 #[cfg(not(target_arch = "x86_64"))]
                 Way::Packed(_)
                 | Way::Widened(_)
@@ -105,8 +106,7 @@ impl Leaf {
             leaf.unwrap_or_else(|| rows::prepare::<L>(shape))
         }
         let cpu = CpuLevel::of(plan.features());
-        let (shape, way) = plan.into_parts();
-        with_level!(cpu, at_level(&shape, way))
+        with_level!(cpu, at_level(plan.shape(), plan.way()))
     }
 
     pub(crate) fn new<L: Level, B: Body>(name: &'static str, params: B::Params) -> Leaf {

@@ -42,12 +42,12 @@ impl Body for InTwo {
 }
 
 /// The leaf of two moves.
-pub(crate) fn prepare(shape: &ByteBox, plan: Through) -> Leaf {
+pub(crate) fn prepare(shape: &ByteBox, plan: &Through) -> Leaf {
     let nest = Nest::new(shape, (0, 0), &plan.outer);
     let params = ThroughParams {
         nest,
-        first: Leaf::of(*plan.first),
-        second: Leaf::of(*plan.second),
+        first: Leaf::of(&plan.first),
+        second: Leaf::of(&plan.second),
     };
     Leaf::new::<Baseline, InTwo>("through", params)
 }

@@ -5,11 +5,14 @@ mod common;
 use common::{Guarded, hull, points};
 use restride_leaves::{Features, Leaf, Planner, Target};
 use restride_loops::{Dim, Form, Random};
+use restride_moves::{ByteBox, Way};
 
 struct Arena {
     dst: Guarded,
     src: Guarded,
     want: Vec<u8>,
+    /// One for every width of vectors that there is.
+    planners: Vec<Planner>,
 }
 
 impl Arena {
@@ -21,7 +24,15 @@ impl Arena {
         }
         let dst = Guarded::new(bytes);
         let want = vec![0; dst.len()];
-        Arena { dst, src, want }
+        let widths = Features::WIDTHS.into_iter();
+        let widths = widths.filter(|&cpu| cpu <= Features::detect());
+        let planners = widths.map(|cpu| Planner::new(&Target::with(cpu)));
+        Arena {
+            dst,
+            src,
+            want,
+            planners: planners.collect(),
+        }
     }
 
     /// Moves one box at every level, against the upper or the lower guard pages.
@@ -35,35 +46,49 @@ impl Arena {
         let dst_at = at(dst_len, self.dst.len()) as i64 - dst_low;
         let src_at = if low { 0 } else { self.src.len() - src_len } as i64 - src_low;
         let box_: Vec<_> = dims.iter().map(|d| (d.extent, d.dst, d.src)).collect();
-        for cpu in Features::WIDTHS
-            .into_iter()
-            .filter(|&cpu| cpu <= Features::detect())
-        {
-            let leaf =
-                Leaf::prepare_move(dims, width, form, &Planner::new(&Target::with(cpu))).unwrap();
-            self.dst.bytes().fill(0xa5);
-            self.want.fill(0xa5);
-            let src = self.src.bytes();
-            points(&box_, &mut |d, s| {
-                let d = (dst_at + d * width as i64) as usize;
-                let s = (src_at + s * width as i64) as usize;
-                self.want[d..d + width].copy_from_slice(&src[s..s + width]);
-            });
-            // SAFETY: both hulls were placed inside the arenas.
-            unsafe {
-                leaf.call(
-                    self.dst.start().wrapping_offset(dst_at as isize),
-                    self.src.start().wrapping_offset(src_at as isize),
-                );
-            }
-            if let Some(at) = (0..self.want.len()).find(|&i| self.want[i] != self.dst.bytes()[i]) {
-                panic!(
-                    "{cpu:?} {form:?} as {} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
-                    leaf.name()
-                );
+        for planner in &self.planners {
+            let alone = Leaf::prepare_move(dims, width, form, planner).unwrap();
+            let after = match alone.name() {
+                "lines" => after(dims, width, form, planner),
+                _ => None,
+            };
+            for leaf in after.into_iter().chain([alone]) {
+                self.dst.bytes().fill(0xa5);
+                self.want.fill(0xa5);
+                let src = self.src.bytes();
+                points(&box_, &mut |d, s| {
+                    let d = (dst_at + d * width as i64) as usize;
+                    let s = (src_at + s * width as i64) as usize;
+                    self.want[d..d + width].copy_from_slice(&src[s..s + width]);
+                });
+                // SAFETY: both hulls were placed inside the arenas.
+                unsafe {
+                    leaf.call(
+                        self.dst.start().wrapping_offset(dst_at as isize),
+                        self.src.start().wrapping_offset(src_at as isize),
+                    );
+                }
+                let differs = |at: &usize| self.want[*at] != self.dst.bytes()[*at];
+                if let Some(at) = (0..self.want.len()).find(differs) {
+                    panic!(
+                        "{:?} {form:?} as {} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
+                        planner.features(),
+                        leaf.name()
+                    );
+                }
             }
         }
     }
+}
+
+/// How a box is moved that comes after another, of which the outermost dimension is longer.
+fn after(dims: &[Dim], width: usize, form: Form, planner: &Planner) -> Option<Leaf> {
+    let shape = |dims: &[Dim]| ByteBox::of_move(dims, width).unwrap();
+    let mut longer = dims.to_vec();
+    longer.first_mut()?.extent += 7;
+    let last = planner.plan(shape(&longer), form);
+    let plan = planner.plan_after(Some(&last), shape(dims), form);
+    matches!(last.way(), Way::Lines(..)).then(|| Leaf::of(&plan))
 }
 
 fn dim(extent: i64, dst: i64, src: i64) -> Dim {

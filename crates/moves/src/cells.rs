@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost;
-use crate::lines::{NarrowLines, NarrowOp, Place, Units, turns};
+use crate::lines::{NarrowLines, NarrowOp, Place, Units};
 
 /// Bytes of a vector.
 const VECTOR: isize = 16;
@@ -265,11 +265,11 @@ impl Cells {
 
     /// The lines of a line program: rows of units, of which the last may overlap the one before.
     pub(crate) fn of_lines(units: &Units<NarrowLines, usize>, shuffles: Shuffles) -> Self {
-        let (cut, lines) = (turns::take(units.cut.clone()), &units.lines);
+        let (cut, lines) = (units.cut.in_turns(), &units.lines);
         let line = |(op, place): (&NarrowOp, &Place<4>)| {
             Vector::of_line(op, place.dst, place.src.map(|src| lines.start + src))
         };
-        let cell: Vec<Vector> = lines.ops.iter().zip(&lines.places).map(line).collect();
+        let cell: Vec<Vector> = lines.ops.iter().zip(&*lines.places).map(line).collect();
         let part = |first: usize, repeated: usize| {
             let mut steps = cut.outer.clone();
             if repeated > 1 {

@@ -44,10 +44,28 @@ impl MovePlan {
         self.features
     }
 
-    /// The way and the box, to be carried out.
-    #[must_use]
-    pub fn into_parts(self) -> (ByteBox, Way) {
-        (self.shape, self.way)
+    /// The same way for a box that differs in how far it goes in one dimension, where another search
+    /// would hardly find anything else.
+    pub(crate) fn stretched(&self, shape: &ByteBox, stores: Stores) -> Option<MovePlan> {
+        let Way::Lines(program, same) = &self.way else {
+            return None;
+        };
+        let mut steps = self.shape.steps.iter().zip(&shape.steps);
+        let (known, step) = steps.find(|(known, step)| known != step)?;
+        let rest = steps.all(|(known, step)| known == step);
+        let alike = rest
+            && (self.shape.run, self.shape.steps.len()) == (shape.run, shape.steps.len())
+            && (known.dst, known.src) == (step.dst, step.src)
+            && stores == *same;
+        if !alike {
+            return None;
+        }
+        Some(MovePlan {
+            way: Way::Lines(program.stretched(known, step.extent)?, stores),
+            cost: self.cost.saturating_mul(step.extent) / known.extent,
+            shape: shape.clone(),
+            features: self.features,
+        })
     }
 }
 
@@ -109,4 +127,59 @@ pub enum Stores {
     Cached,
     /// Past them, where the machine can.
     Past,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ByteBox, Features, Planner, Target};
+    use restride_loops::{Dim, Form};
+
+    /// Whether a box whose first dimension goes on for another extent is moved as it without a search.
+    fn again(dims: &[(i64, i64, i64)], extent: i64, form: Form) -> bool {
+        let dim = |&(extent, dst, src): &(i64, i64, i64)| Dim { extent, dst, src };
+        let mut dims: Vec<Dim> = dims.iter().map(dim).collect();
+        let planner = Planner::new(&Target::with(Features::Avx2));
+        let shape = |dims: &[Dim]| ByteBox::of_move(dims, 1).expect("a box");
+        let plan = planner.plan(shape(&dims), form);
+        assert!(matches!(plan.way(), super::Way::Lines(..)));
+        dims[0].extent = extent;
+        let (shape, stores) = (shape(&dims), crate::planner::stores_of(Form::Lines));
+        let found = plan.stretched(&shape, stores);
+        if let Some(found) = &found {
+            assert_eq!((&found.shape, found.features), (&shape, plan.features));
+            let (one, other) = (
+                plan.cost * found.shape.bytes(),
+                found.cost * plan.shape.bytes(),
+            );
+            assert!(
+                one.abs_diff(other) <= one / 10,
+                "{} {}",
+                plan.cost,
+                found.cost
+            );
+        }
+        found.is_some()
+    }
+
+    #[test]
+    fn what_is_left_of_a_box_is_moved_as_the_box() {
+        if !Features::Avx2.is_available() {
+            return;
+        }
+        // Pixels of three planes, of which a row is left, or less than a unit has.
+        let pixels = [(1600, 3, 1), (3, 1, 70_000)];
+        assert!(again(&pixels, 500, Form::Lines));
+        assert!(!again(&pixels, 3, Form::Lines));
+        // Rows that are turned round.
+        let rows = [(40, 300, 300), (100, 3, -3), (3, 1, 1)];
+        assert!(again(&rows, 7, Form::Lines));
+        // One more channel is another unit.
+        assert!(!again(&[(3, 1, 70_000), (1600, 3, 1)], 2, Form::Lines));
+        // Stored past the caches.
+        assert!(!again(
+            &[(40, 3000, 3000), (1000, 3, -3), (3, 1, 1)],
+            7,
+            Form::Stream
+        ));
+    }
 }

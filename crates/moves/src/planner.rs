@@ -62,6 +62,14 @@ impl Planner {
         self.planned(shape, found)
     }
 
+    /// The same for a box that comes after another in a kernel: what is left of a box behind a loop is moved as
+    /// what is in it, without another search.
+    #[must_use]
+    pub fn plan_after(&self, last: Option<&MovePlan>, shape: ByteBox, form: Form) -> MovePlan {
+        let again = last.and_then(|last| last.stretched(&shape, stores_of(form)));
+        again.unwrap_or_else(|| self.plan(shape, form))
+    }
+
     fn planned(&self, shape: ByteBox, (cost, way): (usize, Way)) -> MovePlan {
         MovePlan {
             shape,
@@ -231,7 +239,7 @@ impl Planner {
     }
 }
 
-fn stores_of(form: Form) -> Stores {
+pub(crate) fn stores_of(form: Form) -> Stores {
     match form {
         Form::Stream => Stores::Past,
         _ => Stores::Cached,

@@ -10,7 +10,7 @@ use restride_moves::{ByteBox, Stores};
 use crate::leaf::Leaf;
 
 /// The leaf that runs a program.
-pub(crate) fn prepare(shape: &ByteBox, program: Program, stores: Stores) -> Option<Leaf> {
+pub(crate) fn prepare(shape: &ByteBox, program: &Program, stores: Stores) -> Option<Leaf> {
     match program {
         Program::Narrow(found) => Some(narrow::prepare(shape, found)),
         Program::Wide(found) => wide::prepare(shape, found, stores),

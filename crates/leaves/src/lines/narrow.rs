@@ -29,7 +29,7 @@ pub(crate) struct NarrowParams {
 }
 
 /// The leaf of a program.
-pub(crate) fn prepare(shape: &ByteBox, found: Units<NarrowLines, usize>) -> Leaf {
+pub(crate) fn prepare(shape: &ByteBox, found: &Units<NarrowLines, usize>) -> Leaf {
     let Units { cut, lines, .. } = found;
     let places = lines.places.iter().copied();
     let line = |(op, place): (&Op, Place)| PlacedLine {
@@ -38,8 +38,8 @@ pub(crate) fn prepare(shape: &ByteBox, found: Units<NarrowLines, usize>) -> Leaf
     };
     let params = NarrowParams {
         nest: Nest::new(shape, (0, lines.start), &cut.outer),
-        row: Row::new(&cut),
-        middle: Behind::new(&cut).after(cut.steps),
+        row: Row::new(cut),
+        middle: Behind::new(cut).after(cut.steps),
         unit: lines.ops.iter().zip(places).map(line).collect(),
     };
     match found.windows {

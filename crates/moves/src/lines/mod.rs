@@ -10,11 +10,11 @@ mod narrow;
 mod patterns;
 mod program;
 mod search;
-pub(crate) mod turns;
+mod turns;
 mod unit;
 mod wide;
 
-use crate::byte_box::ByteBox;
+use crate::byte_box::{ByteBox, Step};
 use crate::features::Features;
 pub use narrow::Op as NarrowOp;
 pub use patterns::{Lines, Place};
@@ -56,7 +56,26 @@ pub struct Units<L, W> {
     pub windows: W,
 }
 
+impl<L: Clone, W: Copy> Units<L, W> {
+    fn stretched(&self, step: &Step, extent: usize) -> Option<Self> {
+        Some(Self {
+            cut: self.cut.stretched(step, extent)?,
+            lines: self.lines.clone(),
+            windows: self.windows,
+        })
+    }
+}
+
 impl Program {
+    /// The program of a box for one in which a dimension goes on for another extent, if that is not inside
+    /// of its units.
+    pub(crate) fn stretched(&self, step: &Step, extent: usize) -> Option<Program> {
+        Some(match self {
+            Self::Narrow(units) => Self::Narrow(units.stretched(step, extent)?),
+            Self::Wide(units) => Self::Wide(units.stretched(step, extent)?),
+        })
+    }
+
     /// The cheapest line program for a box, if it costs less than `limit` micro-operations, and what
     /// it costs.
     pub(crate) fn find(
@@ -71,7 +90,7 @@ impl Program {
         if features >= Features::Avx512 {
             let found = cheapest(shape, limit, &known.wide)?;
             let units = Units {
-                cut: turns::take(found.cut),
+                cut: found.cut,
                 lines: found.way.lines(&found.pattern),
                 windows: found.way.windows,
             };

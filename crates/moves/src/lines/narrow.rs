@@ -6,8 +6,6 @@
 
 use std::ops::RangeInclusive;
 
-use smallvec::SmallVec;
-
 use super::NarrowLines;
 use super::patterns::{Last, Pattern, Place};
 use super::program::{Vector, cover, whole_vectors};
@@ -64,7 +62,7 @@ impl search::Way for Way {
         if low > last {
             return None;
         }
-        let (mut ops, mut places) = (Vec::new(), SmallVec::new());
+        let (mut ops, mut places) = (Vec::new(), Vec::new());
         let (mut cost, mut most) = (0, 0);
         for line in &whole_vectors(unit)? {
             let windows = cover(std::slice::from_ref(line), MAX_WINDOWS)?;
@@ -77,7 +75,7 @@ impl search::Way for Way {
         let way = Way {
             unit: NarrowLines {
                 ops: ops.into(),
-                places,
+                places: places.into(),
                 start: 0,
             },
             windows: most,

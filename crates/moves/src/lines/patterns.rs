@@ -155,12 +155,12 @@ impl Pattern {
 }
 
 /// The lines of a unit, of up to `N` windows each. Which bytes they take is said in tables that all units of
-/// a pattern share, and where they lie beside that.
+/// a pattern share, and where they lie beside that, which units of the same strides share.
 pub struct Lines<Op, const N: usize> {
     /// Which bytes of which window each line is.
     pub ops: Arc<[Op]>,
     /// Where each line lies.
-    pub places: SmallVec<[Place<N>; 2]>,
+    pub places: Arc<[Place<N>]>,
     /// Where the first window of the first line lies, from which sources count.
     pub start: isize,
 }
@@ -178,19 +178,16 @@ impl<Op, const N: usize> Clone for Lines<Op, N> {
     fn clone(&self) -> Self {
         Self {
             ops: Arc::clone(&self.ops),
-            places: self.places.clone(),
+            places: Arc::clone(&self.places),
             start: self.start,
         }
     }
 }
 
 impl<Op, const N: usize> Lines<Op, N> {
-    /// The bytes that a unit of the pattern has elsewhere and does not share.
+    /// The bytes that a unit of the pattern has elsewhere and shares at most with what has its strides.
     pub fn elsewhere(&self) -> usize {
-        match self.places.spilled() {
-            true => size_of_val(&*self.places),
-            false => 0,
-        }
+        size_of_val(&*self.places)
     }
 
     /// With the strides of a pattern put back.
@@ -395,7 +392,7 @@ mod tests {
     impl Writes for WideLines {
         fn writes(&self) -> Vec<(isize, isize)> {
             let mut all = Vec::new();
-            for (op, line) in self.ops.iter().zip(&self.places) {
+            for (op, line) in self.ops.iter().zip(&*self.places) {
                 for place in (0..64).filter(|place| op.store >> place & 1 == 1) {
                     let pair = op.blend.iter().position(|bytes| bytes >> place & 1 == 1);
                     let pair = pair.expect("a byte of some window");
@@ -413,7 +410,7 @@ mod tests {
     impl Writes for NarrowLines {
         fn writes(&self) -> Vec<(isize, isize)> {
             let mut all = Vec::new();
-            for (op, line) in self.ops.iter().zip(&self.places) {
+            for (op, line) in self.ops.iter().zip(&*self.places) {
                 for (table, src) in op.tables.iter().zip(line.src) {
                     let its = table.iter().enumerate().filter(|(_, at)| **at < 0x80);
                     let from = self.start + src;

@@ -13,25 +13,29 @@ const FEWEST: usize = 512;
 const BYTES: usize = 1024;
 const MOST: usize = 4096;
 
-/// The cut with long rows in pieces, where neighbours share lines of the source.
-pub(crate) fn take(mut cut: Cut) -> Cut {
-    let shares = |step: &Step| step.src != 0 && step.src.unsigned_abs() < LINE;
-    let apart = cut.outer.iter().rposition(|step| !shares(step));
-    let at = apart.map_or(0, |at| at + 1);
-    if at == cut.outer.len() {
-        return cut;
+impl Cut {
+    /// The cut with long rows in pieces, where neighbours share lines of the source.
+    #[must_use]
+    pub fn in_turns(&self) -> Cut {
+        let mut cut = self.clone();
+        let shares = |step: &Step| step.src != 0 && step.src.unsigned_abs() < LINE;
+        let apart = cut.outer.iter().rposition(|step| !shares(step));
+        let at = apart.map_or(0, |at| at + 1);
+        if at == cut.outer.len() {
+            return cut;
+        }
+        if let Some(steps) = piece(&cut) {
+            let long = cut.long;
+            let pieces = Step {
+                extent: long.extent / steps,
+                dst: long.dst * steps as isize,
+                src: long.src * steps as isize,
+            };
+            cut.outer.insert(at, pieces);
+            cut.long.extent = steps;
+        }
+        cut
     }
-    if let Some(steps) = piece(&cut) {
-        let long = cut.long;
-        let pieces = Step {
-            extent: long.extent / steps,
-            dst: long.dst * steps as isize,
-            src: long.src * steps as isize,
-        };
-        cut.outer.insert(at, pieces);
-        cut.long.extent = steps;
-    }
-    cut
 }
 
 /// How many steps of the long dimension are moved in one turn: whole units, and all turns alike.

@@ -65,6 +65,26 @@ pub struct Cut {
     pub long: Step,
     /// How many of them a unit has; at most as many as there are.
     pub steps: usize,
+    /// Whether a part of some other dimension is inside a unit, and the rest around.
+    parts: bool,
+}
+
+impl Cut {
+    /// The same of a box in which this dimension goes on for another extent; nothing where that
+    /// changes the unit.
+    pub(super) fn stretched(&self, step: &Step, extent: usize) -> Option<Cut> {
+        if self.parts {
+            return None;
+        }
+        let mut cut = self.clone();
+        let its = match cut.long == *step {
+            true if extent < cut.steps => return None,
+            true => &mut cut.long,
+            false => cut.outer.iter_mut().find(|outer| *outer == step)?,
+        };
+        its.extent = extent;
+        Some(cut)
+    }
 }
 
 /// A unit has at most so many elements and bytes of destination.
@@ -200,6 +220,7 @@ impl Choice<'_> {
             outer: self.outer().collect(),
             long: self.long(),
             steps: self.steps,
+            parts: self.part.is_some(),
         }
     }
 

@@ -74,14 +74,10 @@ fn hull(shape: &ByteBox) -> Range<isize> {
 /// The leaf of a program.
 pub(crate) fn prepare(
     shape: &ByteBox,
-    found: Units<WideLines, Windows>,
+    found: &Units<WideLines, Windows>,
     stores: Stores,
 ) -> Option<Leaf> {
-    let Units {
-        cut,
-        lines: unit,
-        windows: way,
-    } = found;
+    let (cut, unit) = (found.cut.in_turns(), &found.lines);
     let windows = || unit.places.iter().flat_map(|line| line.src);
     let (low, high) = (windows().min()?, windows().max()? + LINE as isize);
     let row = Row::new(&cut);
@@ -99,14 +95,14 @@ pub(crate) fn prepare(
             && unit.places.iter().all(|line| line.dst % LINE as isize == 0),
         nest,
         row,
-        peel: Peel::new(&cut, &unit),
+        peel: Peel::new(&cut, unit),
         hull: hull(shape),
         reach: low..high,
         plane_reach: along(&along(&row_reach, inner), middle),
         row_reach,
-        unit,
+        unit: unit.clone(),
     };
-    Some(match way {
+    Some(match found.windows {
         Windows::Joint(windows) if windows > 4 || params.unit.ops.len() > 4 => {
             match windows.div_ceil(2) {
                 1 => shared::<1>(params),

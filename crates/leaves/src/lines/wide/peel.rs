@@ -69,7 +69,7 @@ fn best(cut: &Cut, unit: &WideLines) -> [u16; LINE] {
     }
     // How many lines of a unit start at each place.
     let mut lines = [0u16; LINE];
-    for line in &unit.places {
+    for line in &*unit.places {
         lines[place(line.dst)] += 1;
     }
     let mut most = [0; LINE];
