@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 5190),
     ("loops", 4400),
     ("lower", 4420),
-    ("moves", 3290),
+    ("moves", 3345),
     ("partition", 225),
     ("process", 200),
     ("restride", 4040),

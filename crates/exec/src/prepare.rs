@@ -1,8 +1,7 @@
 //! Kernels to nodes.
 
-use restride_leaves::{GatherLeaf, Leaf, Planner, PrepareError};
+use restride_leaves::{GatherLeaf, Leaf, MovePlan, Planner, PrepareError};
 use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
-use restride_moves::{ByteBox, MovePlan};
 use smallvec::SmallVec;
 
 use crate::frame::Address;
@@ -144,10 +143,7 @@ impl Preparer<'_> {
         let width = self.width(&m.dst)?;
         let src = self.address(&m.src)?;
         let zeros = || m.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
-        let shape = ByteBox::of_move(&m.dims, width)?;
-        let plan = self.planner.plan_after(self.last.as_ref(), shape, m.form);
-        let leaf = Leaf::of(&plan);
-        self.last = Some(plan);
+        let leaf = Leaf::prepare_after(&mut self.last, &m.dims, width, m.form, self.planner)?;
         Ok(PreparedStmt::Move {
             leaf,
             zero: self.zero(src.is_indexed(), zeros, width)?.map(Box::new),

@@ -42,8 +42,21 @@ impl Leaf {
         form: Form,
         planner: &Planner,
     ) -> Result<Leaf, PrepareError> {
-        let plan = planner.plan(ByteBox::of_move(dims, width)?, form);
-        Ok(Leaf::of(&plan))
+        Leaf::prepare_after(&mut None, dims, width, form, planner)
+    }
+
+    /// The same in a kernel in which `last` was moved before, which this one is from now on: what is left of
+    /// a box behind a loop is moved as the box is, and that is not looked for again.
+    pub fn prepare_after(
+        last: &mut Option<MovePlan>,
+        dims: &[Dim],
+        width: usize,
+        form: Form,
+        planner: &Planner,
+    ) -> Result<Leaf, PrepareError> {
+        let shape = ByteBox::of_move(dims, width)?;
+        let plan = planner.plan_after(last.as_ref(), shape, form);
+        Ok(Leaf::of(last.insert(plan)))
     }
 
     /// Prepares the fill of a box with the low `width` bytes of `bits`; `dims` are

@@ -5,7 +5,6 @@ mod common;
 use common::{Guarded, hull, points};
 use restride_leaves::{Features, Leaf, Planner, Target};
 use restride_loops::{Dim, Form, Random};
-use restride_moves::{ByteBox, Way};
 
 struct Arena {
     dst: Guarded,
@@ -83,12 +82,11 @@ impl Arena {
 
 /// How a box is moved that comes after another, of which the outermost dimension is longer.
 fn after(dims: &[Dim], width: usize, form: Form, planner: &Planner) -> Option<Leaf> {
-    let shape = |dims: &[Dim]| ByteBox::of_move(dims, width).unwrap();
     let mut longer = dims.to_vec();
     longer.first_mut()?.extent += 7;
-    let last = planner.plan(shape(&longer), form);
-    let plan = planner.plan_after(Some(&last), shape(dims), form);
-    matches!(last.way(), Way::Lines(..)).then(|| Leaf::of(&plan))
+    let mut last = None;
+    Leaf::prepare_after(&mut last, &longer, width, form, planner).unwrap();
+    Some(Leaf::prepare_after(&mut last, dims, width, form, planner).unwrap())
 }
 
 fn dim(extent: i64, dst: i64, src: i64) -> Dim {
