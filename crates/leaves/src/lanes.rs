@@ -148,10 +148,9 @@ mod x86 {
         unsafe fn load_lanes([a, b, c, d]: [*const u8; 4]) -> Self {
             // SAFETY: the caller's.
             unsafe {
-                let v = _mm512_castsi128_si512(__m128i::load(a));
-                let v = _mm512_inserti32x4::<1>(v, __m128i::load(b));
-                let v = _mm512_inserti32x4::<2>(v, __m128i::load(c));
-                _mm512_inserti32x4::<3>(v, __m128i::load(d))
+                let low = __m256i::load_lanes([a, b, a, b]);
+                let high = __m256i::load_lanes([c, d, c, d]);
+                _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
             }
         }
         #[inline(always)]
