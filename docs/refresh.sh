@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo build --release --quiet --bin restride
-restride=${CARGO_TARGET_DIR:-target}/release/restride
+cargo build --profile measured --quiet --bin restride
+restride=${CARGO_TARGET_DIR:-target}/measured/restride
 
 # Puts standard input between the markers of a name, in a fence.
 put() {
