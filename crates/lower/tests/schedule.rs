@@ -81,16 +81,17 @@ fn transposes_become_tiles_and_power_of_two_rows_are_staged() {
             vec![copy(0, 0, &[digit(n, n, 1), digit(n, 1, n)])],
         )
     };
-    assert!(
-        forms(&scheduled(&square(100)))
-            .iter()
-            .all(|f| *f == Form::Transpose)
-    );
-    assert!(
-        forms(&scheduled(&square(1024)))
-            .iter()
-            .all(|f| *f == Form::Staged)
-    );
+    let is = |n: i64, form: Form| assert_eq!(forms(&scheduled(&square(n)))[0], form, "{n}");
+    is(100, Form::Transpose);
+    is(1024, Form::Staged);
+    // From three quarters of the bytes on with which a copy goes past the caches, those go that write whole
+    // lines, or are held up by the caches.
+    is(1440, Form::Transpose);
+    is(1456, Form::Stream);
+    is(1457, Form::Transpose);
+    is(1536, Form::Stream);
+    is(1537, Form::Stream);
+    is(1777, Form::Stream);
 }
 
 #[test]

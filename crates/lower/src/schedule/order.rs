@@ -105,13 +105,16 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
     }
     let along = dims.remove(across);
     dims.insert(dims.len() - 1, along);
-    if past && inner.extent * width >= STREAMED * target.line {
+    let apart = conflict(target, &inner, &along, width);
+    let whole_lines = along.dst.saturating_mul(width) % target.line == 0;
+    let soon = target.goes_past_in_tiles(pass) && (whole_lines || apart.is_some());
+    if (past || soon) && inner.extent * width >= STREAMED * target.line {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
-    if let Some(apart) = conflict(target, &inner, &along, width) {
-        return (Form::Staged, Why::Conflicting(apart));
+    match apart {
+        Some(apart) => (Form::Staged, Why::Conflicting(apart)),
+        None => (Form::Transpose, Why::Transposed),
     }
-    (Form::Transpose, Why::Transposed)
 }
 
 /// The bytes between rows of a transposition whose lines drive each other out of the nearest cache.
