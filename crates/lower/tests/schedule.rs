@@ -92,6 +92,9 @@ fn transposes_become_tiles_and_power_of_two_rows_are_staged() {
     is(1536, Form::Stream);
     is(1537, Form::Stream);
     is(1777, Form::Stream);
+    let wide = copy(0, 0, &[digit(1031, 1031, 1), digit(1031, 1, 1031)]);
+    let wide = plan(ElementType::F64, 1031 * 1031, 1031 * 1031, vec![wide]);
+    assert_eq!(forms(&scheduled(&wide))[0], Form::Stream);
 }
 
 #[test]

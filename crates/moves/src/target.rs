@@ -159,8 +159,8 @@ impl Target {
         self.precompiled && pass >= self.past_from
     }
 
-    /// The same where tiles are transposed into whole lines, or rows share few sets of the nearest cache. What such a
-    /// pass waits for, it waits for longer than a copy, so it gains from fewer bytes on.
+    /// The same of a transposition in tiles that has little to lose by it. What such a pass waits for, it waits
+    /// for longer than a copy does, so it gains from fewer bytes on.
     #[must_use]
     pub fn goes_past_in_tiles(&self, pass: i64) -> bool {
         self.precompiled && pass >= self.past_from / 4 * 3

@@ -71,6 +71,9 @@ pub(super) fn order(
     ordered
 }
 
+/// Elements of so many bytes are worth it wherever rows begin.
+const WIDE: i64 = 8;
+
 /// How many lines of a destination row are worth storing past the caches.
 const STREAMED: i64 = 4;
 
@@ -107,7 +110,8 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
     dims.insert(dims.len() - 1, along);
     let apart = conflict(target, &inner, &along, width);
     let whole_lines = along.dst.saturating_mul(width) % target.line == 0;
-    let soon = target.goes_past_in_tiles(pass) && (whole_lines || apart.is_some());
+    let gains = whole_lines || apart.is_some() || width >= WIDE;
+    let soon = gains && target.goes_past_in_tiles(pass);
     if (past || soon) && inner.extent * width >= STREAMED * target.line {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
