@@ -89,10 +89,10 @@ impl Leaf {
                     plane,
                     transpose::Way::Streamed,
                 )),
-                Way::Staged(plane) => Some(transpose::prepare::<L>(
+                Way::Staged(plane, crowded) => Some(transpose::prepare::<L>(
                     shape,
                     plane,
-                    transpose::Way::Staged,
+                    transpose::Way::Staged(*crowded),
                 )),
                 Way::Through(plan) => Some(crate::through::prepare(shape, plan)),
                 Way::Folded(folded) => Some(transpose::folded::prepare::<L>(shape, folded)),

@@ -364,6 +364,49 @@ fn transposes_of_several_tiles() {
     }
 }
 
+/// Rows of one side or of both so far apart that they share sets of a cache.
+#[test]
+fn transposes_of_crowded_rows() {
+    let mut arena = Arena::new(1 << 20);
+    let mut random = Random::new(10);
+    let mut names = std::collections::BTreeSet::new();
+    for round in 0..300 {
+        let width = [1, 2, 4, 8, 16][round % 5];
+        let below = |random: &mut Random, most: i64| 1 + random.below(most as usize) as i64;
+        let (rows, columns) = match round % 3 {
+            0 => (below(&mut random, 400), below(&mut random, 100)),
+            _ => (below(&mut random, 100), below(&mut random, 400)),
+        };
+        let apart = 4096 / width * (1 + i64::from(round % 7 == 0));
+        let (dst, src) = match round % 4 {
+            0 => (columns, apart.max(rows)),
+            1 => (columns + 3, 2 * apart + 1),
+            2 => (apart.max(columns), rows),
+            _ => (apart.max(columns), apart),
+        };
+        let dims = [dim(rows, dst, 1), dim(columns, 1, src.max(rows))];
+        if hull(&[(rows, dst), (columns, 1)], width as usize).1 + 64 > 1 << 20
+            || hull(&[(rows, 1), (columns, src)], width as usize).1 + 64 > 1 << 20
+        {
+            continue;
+        }
+        arena.check(
+            &dims,
+            width as usize,
+            Form::Staged,
+            round % 2 == 0,
+            round % 48,
+        );
+        for planner in &arena.planners {
+            let leaf = Leaf::prepare_move(&dims, width as usize, Form::Staged, planner);
+            names.insert(leaf.unwrap().name());
+        }
+    }
+    for name in ["collected", "panels", "staged", "transpose"] {
+        assert!(names.contains(name), "{name}: {names:?}");
+    }
+}
+
 #[test]
 fn channels() {
     let mut arena = Arena::new(1 << 17);

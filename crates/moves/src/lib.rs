@@ -11,6 +11,7 @@ mod byte_box;
 pub mod cells;
 mod channels;
 pub mod cost;
+mod crowding;
 mod error;
 mod estimate;
 mod features;
@@ -31,6 +32,7 @@ mod transpose;
 
 pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, extent, following, reach};
 pub use channels::Channels;
+pub use crowding::Crowded;
 pub use error::{BoxError, TargetError};
 pub use features::Features;
 pub use folded::Folded;

@@ -2,6 +2,7 @@
 
 use crate::byte_box::ByteBox;
 use crate::channels::Channels;
+use crate::crowding::Crowded;
 use crate::features::Features;
 use crate::folded::Folded;
 use crate::lines::Program;
@@ -75,9 +76,9 @@ pub enum Way {
     Rows(Stores),
     /// In register tiles.
     Transpose(Plane, Stores),
-    /// In register tiles that are collected on the stack first: rows of one side share too few sets
-    /// of the nearest cache.
-    Staged(Plane),
+    /// As `Transpose`, of rows that share too few sets of the nearest cache: by way of a stage on the stack, or with
+    /// fewer of them under way.
+    Staged(Plane, Crowded),
     /// As `Transpose`, of rows that step through the source: their elements are packed together first.
     Packed(Plane),
     /// As `Transpose`, of elements of three or six bytes: they are spread out first, and pressed together
@@ -106,7 +107,9 @@ impl Way {
             Self::Rows(Stores::Past) => "rows past the caches",
             Self::Transpose(_, Stores::Cached) => "transpose",
             Self::Transpose(_, Stores::Past) => "transpose past the caches",
-            Self::Staged(_) => "staged",
+            Self::Staged(_, Crowded::Source) => "staged, of the source",
+            Self::Staged(_, Crowded::Destination) => "staged, of the destination",
+            Self::Staged(_, Crowded::Both) => "staged",
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",
             Self::Folded(_) => "folded",

@@ -6,6 +6,7 @@ use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::channels::Channels;
 use crate::cost;
+use crate::crowding::Crowded;
 use crate::estimate::ROOM;
 use crate::features::Features;
 use crate::folded::Folded;
@@ -161,7 +162,7 @@ impl Planner {
             return (rows, Way::Rows(Stores::Cached));
         }
         let best = self.without_search(shape, form);
-        if let Way::Staged(_) | Way::Transpose(_, Stores::Past) = best.1 {
+        if let Way::Staged(..) | Way::Transpose(_, Stores::Past) = best.1 {
             return best;
         }
         let limit = match best.1 {
@@ -192,7 +193,7 @@ impl Planner {
             true => cost::rows(shape),
             false => cost::rows_in_clocks(shape),
         };
-        let stores = stores_of(form);
+        let (stores, width) = (stores_of(form), shape.run as i64);
         let plane = Plane::of(shape, features);
         let mut best = (rows, Way::Rows(stores));
         // Masks and permutations of bytes are what AVX-512 has.
@@ -209,7 +210,9 @@ impl Planner {
                 }
                 // Channels use every line whole.
                 (Form::Staged, (cost, Way::Transpose(plane, _))) if channels.is_none() => {
-                    return (cost, Way::Staged(plane));
+                    let crowded = Crowded::of(&self.target, width, &plane.row, &plane.column);
+                    let crowded = crowded.map_or(Crowded::Both, |(crowded, _)| crowded);
+                    return (cost, Way::Staged(plane, crowded));
                 }
                 // Of a plain transposition, tiles are the last resort.
                 (_, (cost, way @ Way::Transpose(..))) => (rows.min(cost), way),

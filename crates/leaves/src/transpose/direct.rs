@@ -5,14 +5,14 @@ use std::marker::PhantomData;
 use restride_moves::Plane;
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, Rect, at, rectangle};
+use super::block::{Apart, Blocks, Rect, at, panels, rectangle};
 use crate::copy::{Copier, One};
 use crate::lanes::Lanes;
 use crate::level::{Body, Sixteen};
 use crate::nest::walk;
 use crate::vector::one_by_one;
 
-/// Tile by tile, along the destination's rows. A tile at the end overlaps the one before it, or is
+/// Tile by tile, down the destination's rows. A tile at the end overlaps the one before it, or is
 /// smaller if less than half of it is left.
 pub(super) struct Direct<V, const K: usize, const SQUARE: bool>(PhantomData<V>);
 
@@ -26,12 +26,12 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
         let rows = params.tile.0.min(all_rows);
         let columns = params.tile.1.min(all_columns);
         walk!(&params.nest, dst, src, |dst, src| {
-            let mut row = 0;
-            while row < all_rows {
-                let left = all_rows.wrapping_sub(row);
-                let rows = if left > rows / 2 { rows } else { left.max(K) };
-                let first = row.min(all_rows.wrapping_sub(rows));
-                for column in Blocks::new(all_columns, columns) {
+            for column in Blocks::new(all_columns, columns) {
+                let mut row = 0;
+                while row < all_rows {
+                    let left = all_rows.wrapping_sub(row);
+                    let rows = if left > rows / 2 { rows } else { left.max(K) };
+                    let first = row.min(all_rows.wrapping_sub(rows));
                     let rect = Rect {
                         dst: Apart {
                             first: at(dst, first, params.dst, column * (16 / K)),
@@ -46,8 +46,8 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
                     };
                     // SAFETY: the tile lies in the box and has `K` rows and columns at least.
                     unsafe { rectangle::<V, K, SQUARE>(rect) }
+                    row = first.wrapping_add(rows);
                 }
-                row = first.wrapping_add(rows);
             }
             let width = 16 / K;
             if all_rows < params.rows {
@@ -61,6 +61,35 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
                 let from = at(src.cast_mut(), all_columns, params.src, 0);
                 // SAFETY: its last column.
                 unsafe { elements::<K>(to, from, all_rows, (params.dst, width as isize)) }
+            }
+        });
+    }
+}
+
+/// By panels of whole vectors of a few rows of the source, to destination rows that are short.
+pub(super) struct Paneled<V, const K: usize>(PhantomData<V>);
+
+impl<V: Lanes, const K: usize> Body for Paneled<V, K> {
+    type Params = TransposeParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
+        walk!(&params.nest, dst, src, |dst, src| {
+            for row in Blocks::new(params.rows, params.tile.0) {
+                let rect = Rect {
+                    dst: Apart {
+                        first: at(dst, row, params.dst, 0),
+                        stride: params.dst,
+                    },
+                    src: Apart {
+                        first: src.cast_mut().wrapping_add(row * (16 / K)),
+                        stride: params.src,
+                    },
+                    rows: params.tile.0,
+                    columns: params.columns,
+                };
+                // SAFETY: the tile lies in the box, and has a panel's rows and columns.
+                unsafe { panels::<V, K>(rect) }
             }
         });
     }

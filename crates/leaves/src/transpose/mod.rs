@@ -22,23 +22,23 @@ mod staged;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod widened;
 
-use restride_moves::{ByteBox, Plane};
+use restride_moves::{ByteBox, Crowded, Plane};
 
 use crate::copy::LINE;
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
-use crate::level::Level;
+use crate::level::{Body, Level};
 use crate::nest::Nest;
-use direct::{ByFours, Direct};
-use staged::Staged;
+use direct::{ByFours, Direct, Paneled};
+use staged::{Collected, Staged};
 
 /// How the tiles leave.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// Straight to the destination.
     Direct,
-    /// Through a buffer: rows of one side share too few sets of the nearest cache.
-    Staged,
+    /// Such that rows that share too few sets of the nearest cache are turned to less often.
+    Staged(Crowded),
     /// Through a buffer, past the caches.
     Streamed,
 }
@@ -115,16 +115,35 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
         (LINE / width, params.columns)
     };
     match way {
+        Way::Staged(Crowded::Source) if K >= 8 && params.rows >= side => {
+            let (rows, columns) = staged::collected(width, params.columns);
+            params.tile = (within(params.rows, rows, side), columns);
+            with_stage::<L, V, K, Collected<V, K>>("collected", params)
+        }
+        Way::Staged(Crowded::Source) if panels => {
+            params.tile.0 = within(params.rows, 2 * LINE, side);
+            Leaf::new::<L, Paneled<V, K>>("panels", params)
+        }
+        Way::Staged(Crowded::Destination) if K == 2 || K == 4 => {
+            // Few rows at a time, of a block of the source that stays in the nearest cache.
+            let block = BLOCK / (params.rows * width).next_power_of_two();
+            params.tile = (4, block.clamp(side, 2 * LINE));
+            Leaf::new::<L, Direct<V, K, false>>("transpose", params)
+        }
         // A panel of bytes has no room in the registers.
-        Way::Staged if K < 16 && panels => {
-            let (rows, columns) = staged::tile(width);
+        Way::Staged(crowded) if K < 16 && panels => {
+            let (rows, columns) = staged::tile(width, crowded);
             params.tile = (
                 evenly(params.rows, rows, side),
                 evenly(params.columns, columns, 2 * K),
             );
             staged::<L, V, K, true, false>("staged", params)
         }
-        Way::Staged if K == 16 && squares => {
+        Way::Staged(Crowded::Destination) if K == 8 => {
+            params.tile = staged::tile(width, Crowded::Destination);
+            staged::<L, V, K, false, false>("staged", params)
+        }
+        Way::Staged(_) if K == 16 && squares => {
             // Few pages at a time.
             params.tile = (
                 evenly(params.rows, 8 * LINE, side),
@@ -146,13 +165,17 @@ fn staged<L: Level, V: Lanes, const K: usize, const PANELS: bool, const STREAM: 
     name: &'static str,
     params: TransposeParams,
 ) -> Leaf {
-    Leaf::with_room::<L, Staged<V, K, PANELS, STREAM>, Direct<V, K, false>, { staged::ROOM }>(
-        name, params,
-    )
+    with_stage::<L, V, K, Staged<V, K, PANELS, STREAM>>(name, params)
+}
+
+fn with_stage<L: Level, V: Lanes, const K: usize, B: Body<Params = TransposeParams>>(
+    name: &'static str,
+    params: TransposeParams,
+) -> Leaf {
+    Leaf::with_room::<L, B, Direct<V, K, false>, { staged::ROOM }>(name, params)
 }
 
 /// As [`evenly`], of no more than there is.
-#[cfg(target_arch = "x86_64")]
 fn within(extent: usize, most: usize, unit: usize) -> usize {
     evenly(extent, most, unit).min(extent)
 }
@@ -165,5 +188,7 @@ fn evenly(extent: usize, most: usize, unit: usize) -> usize {
 
 /// Rows of the destination that are worth storing past the caches: a few lines.
 const STREAMED: usize = 4 * LINE;
+/// Bytes of a block of the source of which a few elements of each row are read at a time.
+const BLOCK: usize = 16 << 10;
 /// Rows of the destination that are short: a few lines.
 const SHORT: usize = 512;

@@ -9,6 +9,8 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
+use restride_moves::Crowded;
+
 use super::TransposeParams;
 use super::block::{Apart, Blocks, Rect, at, panels, rectangle};
 use crate::copy::{Copier, LINE, Many};
@@ -31,11 +33,25 @@ pub(super) const ROOM: usize = STAGE + (16 << 10);
 struct Stage([MaybeUninit<u8>; STAGE]);
 
 /// Rows and columns of a tile of elements of so many bytes: both sides touch several lines of a row
-/// before they turn to another one.
-pub(super) const fn tile(width: usize) -> (usize, usize) {
+/// before they turn to another one, or those of the destination only.
+pub(super) fn tile(width: usize, crowded: Crowded) -> (usize, usize) {
+    if crowded == Crowded::Destination {
+        return (LINE / width, 8 * LINE / width);
+    }
     let rows = 4 * LINE / width;
     let lines = 1 << (STAGE / rows / LINE - 1).ilog2();
     (rows, if lines < 8 { lines } else { 8 } * LINE / width)
+}
+
+/// The same of a tile of the source that is collected, which has so many columns in all.
+pub(super) fn collected(width: usize, columns: usize) -> (usize, usize) {
+    let most = LINE / width;
+    let columns = if columns <= most / 2 * 3 {
+        columns
+    } else {
+        most
+    };
+    (4 * LINE, columns)
 }
 
 /// Bytes between the rows of a stage: an odd number of lines, so that they fall into different sets.
@@ -119,6 +135,51 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
         if STREAM {
             fence();
         }
+    }
+}
+
+/// Rows of the source are copied together first, each in a long run, and are transposed from there to where they
+/// belong.
+pub(super) struct Collected<V, const K: usize>(PhantomData<V>);
+
+impl<V: Lanes, const K: usize> Body for Collected<V, K> {
+    type Params = TransposeParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
+        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGE]);
+        let stage = stage.0.as_mut_ptr().cast::<u8>();
+        let width = 16 / K;
+        let (rows, columns) = params.tile;
+        let pitch = pitch(rows * width);
+        walk!(&params.nest, dst, src, |dst, src| {
+            for column in Blocks::new(params.columns, columns) {
+                for row in Blocks::new(params.rows, rows) {
+                    let mut from = at(src.cast_mut(), column, params.src, row * width);
+                    let mut to = stage;
+                    for _ in 0..columns {
+                        // SAFETY: a part of a row of the box, and one of the stage, for which the tile was chosen.
+                        unsafe { leave::<V, false>(to, from, rows * width) }
+                        from = from.wrapping_offset(params.src);
+                        to = to.wrapping_add(pitch);
+                    }
+                    let rect = Rect {
+                        dst: Apart {
+                            first: at(dst, row, params.dst, column * width),
+                            stride: params.dst,
+                        },
+                        src: Apart {
+                            first: stage,
+                            stride: pitch as isize,
+                        },
+                        rows,
+                        columns,
+                    };
+                    // SAFETY: the tile lies in the box, is at least a block large, and was just filled.
+                    unsafe { rectangle::<V, K, false>(rect) }
+                }
+            }
+        });
     }
 }
 

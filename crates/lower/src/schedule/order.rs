@@ -8,6 +8,7 @@
 use super::{Target, Why};
 use crate::plan::PieceDigit;
 use restride_loops::ir::{Dim, Form};
+use restride_moves::{Crowded, Step};
 use smallvec::SmallVec;
 
 /// Dimensions of a box, outermost first.
@@ -108,105 +109,23 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
     }
     let along = dims.remove(across);
     dims.insert(dims.len() - 1, along);
-    let apart = conflict(target, &inner, &along, width);
+    let [row, column] = [along, inner].map(|dim| Step {
+        extent: dim.extent as usize,
+        dst: dim.dst.saturating_mul(width) as isize,
+        src: dim.src.saturating_mul(width) as isize,
+    });
+    let crowded = Crowded::of(target, width, &row, &column);
     let whole_lines = along.dst.saturating_mul(width) % target.line == 0;
-    let gains = whole_lines || apart.is_some() || width >= WIDE;
+    let gains = whole_lines || crowded.is_some() || width >= WIDE;
     let soon = gains && target.goes_past_in_tiles(pass);
     if (past || soon) && inner.extent * width >= STREAMED * target.line {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
-    match apart {
-        Some(apart) => (Form::Staged, Why::Conflicting(apart)),
+    match crowded {
+        Some((_, apart)) => (Form::Staged, Why::Conflicting(apart)),
         None => (Form::Transpose, Why::Transposed),
     }
 }
-
-/// The bytes between rows of a transposition whose lines drive each other out of the nearest cache.
-///
-/// Lines that are used whole at the first visit may go. So it takes both sides, or lines that a
-/// neighbouring block uses the rest of, for a stage to pay.
-fn conflict(target: &Target, inner: &Dim, along: &Dim, width: i64) -> Option<i64> {
-    let tile = target.per_line(width) / 4;
-    if inner.extent.min(along.extent) < 2 * tile {
-        return None;
-    }
-    let narrow = width < 4;
-    let side = |stride: i64, extent: i64| {
-        let apart = stride.saturating_mul(width).saturating_abs();
-        let parts = apart % target.line != 0 || extent * width % target.line != 0;
-        let visits = if parts && !narrow { 2 } else { 1 };
-        let rows = target.per_line(width).max(UNDER_WAY);
-        let most = target.l1 / target.l1_way / visits;
-        let crowded =
-            may_crowd(target, apart, rows, most) && lines_in_a_set(target, apart, rows) > most;
-        (crowded, parts, apart)
-    };
-    let (crowded, parts, apart) = side(inner.src, along.extent);
-    // Narrow elements are read in parts in any case.
-    let sides = [
-        (crowded, parts || narrow, apart),
-        side(along.dst, inner.extent),
-    ];
-    let both = sides.iter().all(|(crowded, ..)| *crowded);
-    let found = sides
-        .iter()
-        .find(|(crowded, parts, _)| *crowded && (both || *parts));
-    found.map(|(.., apart)| *apart)
-}
-
-/// Whether so many rows, so many bytes apart, might touch one set of the nearest cache more than
-/// `most` times: then two of them that are not far from each other lie within two lines of a way.
-fn may_crowd(target: &Target, apart: i64, rows: i64, most: i64) -> bool {
-    let way = target.l1_way.max(1);
-    let step = apart % way;
-    let mut at = 0;
-    (0..rows / most.max(1)).any(|_| {
-        at += step;
-        at -= if at >= way { way } else { 0 };
-        at.min(way - at) < 2 * target.line + way % target.line
-    })
-}
-
-/// How many of the rows that a transposition has under way, so many bytes apart, touch one set of
-/// the nearest cache.
-fn lines_in_a_set(target: &Target, apart: i64, rows: i64) -> i64 {
-    let sets = (target.l1_way / target.line).max(1) as usize;
-    let mut touched: SmallVec<[u16; 64]> = SmallVec::from_elem(0, sets);
-    let counts = touched.as_mut_slice();
-    let mut most = 0;
-    let mut touch = |set: usize| {
-        if let Some(count) = counts.get_mut(set) {
-            *count += 1;
-            most = most.max(*count);
-        }
-    };
-    // A division for each row would be most of what ordering costs.
-    let shift = (target.line.count_ones() == 1).then(|| target.line.trailing_zeros());
-    let two = apart % target.line != 0;
-    let (step, mut at) = (apart % target.l1_way, 0);
-    for _ in 0..rows {
-        let mut set = match shift {
-            Some(shift) => at >> shift,
-            None => at / target.line,
-        } as usize;
-        // What is left of a way that is no number of lines is part of the first.
-        if set >= sets {
-            set -= sets;
-        }
-        touch(set);
-        if two && sets > 1 {
-            touch(if set + 1 < sets { set + 1 } else { 0 });
-        }
-        at += step;
-        if at >= target.l1_way {
-            at -= target.l1_way;
-        }
-    }
-    most.into()
-}
-
-/// How many rows a transposition reads together at least.
-const UNDER_WAY: i64 = 16;
 
 /// How many bytes are written without a gap.
 fn written_run(dims: &BoxDims, width: i64) -> i64 {
@@ -252,31 +171,4 @@ pub(super) fn copied(digits: &[PieceDigit]) -> impl Iterator<Item = Dim> + '_ {
         dst: d.dst,
         src: d.src,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_crowds_a_set_is_seen_at_once() {
-        let (mut crowded, mut seen) = (0, 0);
-        for (l1_way, line) in [(4096, 64), (4096, 128), (3 * 1024 + 16, 64), (64, 64)] {
-            let target = Target {
-                line,
-                l1_way,
-                ..Target::default()
-            };
-            for (apart, rows) in (0..9000).flat_map(|apart| [(apart, 16), (apart, 64)]) {
-                for most in [2, 4, 6, 12] {
-                    let may = may_crowd(&target, apart, rows, most);
-                    let does = lines_in_a_set(&target, apart, rows) > most;
-                    assert!(may || !does, "{rows} rows, {apart} apart, in {l1_way}");
-                    crowded += usize::from(does);
-                    seen += usize::from(may);
-                }
-            }
-        }
-        assert!(crowded > 1000 && seen < 4 * crowded, "{seen} for {crowded}");
-    }
 }

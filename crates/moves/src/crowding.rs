@@ -1,0 +1,147 @@
+//! Rows of a transposition whose lines share sets of the nearest cache.
+//!
+//! A transposition has a line of each of a dozen rows under way, on both sides. Where rows are a multiple of a cache's
+//! way apart, all of these fall into one set, and drive each other out before they are used. What helps is to turn to
+//! another row less often: to go through a stage on the stack, or to have fewer rows under way.
+
+use smallvec::SmallVec;
+
+use crate::byte_box::Step;
+use crate::target::Target;
+
+/// Which rows share too few sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crowded {
+    /// Those of the source, and all of its columns are read before the next lines are.
+    Source,
+    /// Those of the destination.
+    Destination,
+    /// Those of both, or of one side whose lines are not used whole at the first visit.
+    Both,
+}
+
+impl Crowded {
+    /// How many rows a transposition has under way at least, if there are as many.
+    const UNDER_WAY: i64 = 16;
+    /// Rows of the source of more elements of four bytes read their lines whole and once, which is as good as a stage.
+    const FEW_COLUMNS: i64 = 64;
+
+    /// What a transposition does something about. `row` is the dimension that is contiguous in the source, and `column`
+    /// the one that is in the destination, of elements of `width` bytes. With the bytes that rows are apart.
+    #[must_use]
+    pub fn of(target: &Target, width: i64, row: &Step, column: &Step) -> Option<(Crowded, i64)> {
+        let (rows, columns) = (row.extent as i64, column.extent as i64);
+        let (narrow, lane) = (width < 4, target.per_line(width) / 4);
+        if rows.min(columns) < if narrow { lane } else { 2 * lane } {
+            return None;
+        }
+        let side = |apart: isize, run: i64, rows: i64| {
+            let apart = (apart as i64).saturating_abs();
+            let parts = apart % target.line != 0 || run * width % target.line != 0;
+            // Narrow elements are read in parts in any case.
+            let visits = if parts && !narrow { 2 } else { 1 };
+            let rows = target.per_line(width).max(Self::UNDER_WAY).min(rows);
+            let most = target.l1 / target.l1_way / visits;
+            let crowded =
+                may_crowd(target, apart, rows, most) && lines_in_a_set(target, apart, rows) > most;
+            (crowded, parts, apart)
+        };
+        let (source, source_parts, src) = side(column.src, rows, columns);
+        let (destination, destination_parts, dst) = side(row.dst, columns, rows);
+        let few_columns = width == 4 && columns <= Self::FEW_COLUMNS;
+        match (source, destination) {
+            (true, true) => Some((Crowded::Both, src)),
+            (true, false) if narrow || few_columns => Some((Crowded::Source, src)),
+            (true, false) if source_parts => Some((Crowded::Both, src)),
+            (false, true) if width == 2 || few_rows(target, width, rows) => {
+                Some((Crowded::Destination, dst))
+            }
+            (false, true) if destination_parts => Some((Crowded::Both, dst)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether rows of the source are so short that a block of them stays in the nearest cache until it is read a few
+/// elements of each at a time.
+fn few_rows(target: &Target, width: i64, rows: i64) -> bool {
+    (4..16).contains(&width) && rows * width <= 4 * target.line
+}
+
+/// Whether so many rows, so many bytes apart, might touch one set of the nearest cache more than
+/// `most` times: then two of them that are not far from each other lie within two lines of a way.
+fn may_crowd(target: &Target, apart: i64, rows: i64, most: i64) -> bool {
+    let way = target.l1_way.max(1);
+    let step = apart % way;
+    let mut at = 0;
+    (0..rows / most.max(1)).any(|_| {
+        at += step;
+        at -= if at >= way { way } else { 0 };
+        at.min(way - at) < 2 * target.line + way % target.line
+    })
+}
+
+/// How many of the rows that a transposition has under way, so many bytes apart, touch one set of
+/// the nearest cache.
+fn lines_in_a_set(target: &Target, apart: i64, rows: i64) -> i64 {
+    let sets = (target.l1_way / target.line).max(1) as usize;
+    let mut touched: SmallVec<[u16; 64]> = SmallVec::from_elem(0, sets);
+    let counts = touched.as_mut_slice();
+    let mut most = 0;
+    let mut touch = |set: usize| {
+        if let Some(count) = counts.get_mut(set) {
+            *count += 1;
+            most = most.max(*count);
+        }
+    };
+    // A division for each row would be most of what ordering costs.
+    let shift = (target.line.count_ones() == 1).then(|| target.line.trailing_zeros());
+    let two = apart % target.line != 0;
+    let (step, mut at) = (apart % target.l1_way, 0);
+    for _ in 0..rows {
+        let mut set = match shift {
+            Some(shift) => at >> shift,
+            None => at / target.line,
+        } as usize;
+        // What is left of a way that is no number of lines is part of the first.
+        if set >= sets {
+            set -= sets;
+        }
+        touch(set);
+        if two && sets > 1 {
+            touch(if set + 1 < sets { set + 1 } else { 0 });
+        }
+        at += step;
+        if at >= target.l1_way {
+            at -= target.l1_way;
+        }
+    }
+    most.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_crowds_a_set_is_seen_at_once() {
+        let (mut crowded, mut seen) = (0, 0);
+        for (l1_way, line) in [(4096, 64), (4096, 128), (3 * 1024 + 16, 64), (64, 64)] {
+            let target = Target {
+                line,
+                l1_way,
+                ..Target::default()
+            };
+            for (apart, rows) in (0..9000).flat_map(|apart| [(apart, 16), (apart, 64)]) {
+                for most in [2, 4, 6, 12] {
+                    let may = may_crowd(&target, apart, rows, most);
+                    let does = lines_in_a_set(&target, apart, rows) > most;
+                    assert!(may || !does, "{rows} rows, {apart} apart, in {l1_way}");
+                    crowded += usize::from(does);
+                    seen += usize::from(may);
+                }
+            }
+        }
+        assert!(crowded > 1000 && seen < 4 * crowded, "{seen} for {crowded}");
+    }
+}
