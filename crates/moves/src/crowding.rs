@@ -42,8 +42,12 @@ impl Crowded {
             let visits = if parts && !narrow { 2 } else { 1 };
             let rows = target.per_line(width).max(Self::UNDER_WAY).min(rows);
             let most = target.l1 / target.l1_way / visits;
-            let crowded =
-                may_crowd(target, apart, rows, most) && lines_in_a_set(target, apart, rows) > most;
+            let crowded = may_crowd(target, apart, rows, most)
+                && lines_in_a_set(
+                    target,
+                    evenly(target, apart, rows),
+                    apart % target.line != 0,
+                ) > most;
             (crowded, parts, apart)
         };
         let (source, source_parts, src) = side(column.src, rows, columns);
@@ -53,19 +57,20 @@ impl Crowded {
             (true, true) => Some((Crowded::Both, src)),
             (true, false) if narrow || few_columns => Some((Crowded::Source, src)),
             (true, false) if source_parts => Some((Crowded::Both, src)),
-            (false, true) if width == 2 || few_rows(target, width, rows) => {
+            (false, true) if width == 2 || Self::is_close(target, width, src) => {
                 Some((Crowded::Destination, dst))
             }
             (false, true) if destination_parts => Some((Crowded::Both, dst)),
+            (false, true) if (4..16).contains(&width) => Some((Crowded::Destination, dst)),
             _ => None,
         }
     }
-}
 
-/// Whether rows of the source are so short that a block of them stays in the nearest cache until it is read a few
-/// elements of each at a time.
-fn few_rows(target: &Target, width: i64, rows: i64) -> bool {
-    (4..16).contains(&width) && rows * width <= 4 * target.line
+    /// Whether rows of the source, so many bytes apart, are so close that a block of them stays in the nearest cache
+    /// until it is read a few elements of each at a time.
+    fn is_close(target: &Target, width: i64, apart: i64) -> bool {
+        (4..16).contains(&width) && apart <= 4 * target.line
+    }
 }
 
 /// Whether so many rows, so many bytes apart, might touch one set of the nearest cache more than
@@ -81,9 +86,39 @@ fn may_crowd(target: &Target, apart: i64, rows: i64, most: i64) -> bool {
     })
 }
 
-/// How many of the rows that a transposition has under way, so many bytes apart, touch one set of
-/// the nearest cache.
-fn lines_in_a_set(target: &Target, apart: i64, rows: i64) -> i64 {
+/// Whether the first of some rows share too few sets, of which each dimension is a step of so many bytes and its extent, the
+/// finest first.
+pub(crate) fn share_sets(
+    target: &Target,
+    steps: impl Iterator<Item = (usize, isize)>,
+    rows: usize,
+) -> bool {
+    let mut places: SmallVec<[i64; 64]> = SmallVec::from_elem(0, 1);
+    for (extent, step) in steps {
+        let finer = places.len();
+        for n in 1..extent.min(rows.div_ceil(finer)) {
+            let at = step as i64 % target.l1_way * n as i64;
+            (0..finer)
+                .for_each(|place| places.push((places[place] + at).rem_euclid(target.l1_way)));
+        }
+    }
+    let two = places.iter().any(|place| place % target.line != 0);
+    lines_in_a_set(target, places.into_iter(), two) > target.l1 / target.l1_way
+}
+
+/// So many places, so many bytes apart, as they lie in a way.
+fn evenly(target: &Target, apart: i64, rows: i64) -> impl Iterator<Item = i64> {
+    let (way, step) = (target.l1_way, apart % target.l1_way);
+    let after = move |at: &i64| {
+        let next = at + step;
+        Some(if next >= way { next - way } else { next })
+    };
+    std::iter::successors(Some(0), after).take(rows as usize)
+}
+
+/// How many of some places in a way of the nearest cache touch one set of it, if each is the beginning of `two` lines
+/// or of one.
+fn lines_in_a_set(target: &Target, places: impl Iterator<Item = i64>, two: bool) -> i64 {
     let sets = (target.l1_way / target.line).max(1) as usize;
     let mut touched: SmallVec<[u16; 64]> = SmallVec::from_elem(0, sets);
     let counts = touched.as_mut_slice();
@@ -96,9 +131,7 @@ fn lines_in_a_set(target: &Target, apart: i64, rows: i64) -> i64 {
     };
     // A division for each row would be most of what ordering costs.
     let shift = (target.line.count_ones() == 1).then(|| target.line.trailing_zeros());
-    let two = apart % target.line != 0;
-    let (step, mut at) = (apart % target.l1_way, 0);
-    for _ in 0..rows {
+    for at in places {
         let mut set = match shift {
             Some(shift) => at >> shift,
             None => at / target.line,
@@ -110,10 +143,6 @@ fn lines_in_a_set(target: &Target, apart: i64, rows: i64) -> i64 {
         touch(set);
         if two && sets > 1 {
             touch(if set + 1 < sets { set + 1 } else { 0 });
-        }
-        at += step;
-        if at >= target.l1_way {
-            at -= target.l1_way;
         }
     }
     most.into()
@@ -135,7 +164,8 @@ mod tests {
             for (apart, rows) in (0..9000).flat_map(|apart| [(apart, 16), (apart, 64)]) {
                 for most in [2, 4, 6, 12] {
                     let may = may_crowd(&target, apart, rows, most);
-                    let does = lines_in_a_set(&target, apart, rows) > most;
+                    let places = evenly(&target, apart, rows);
+                    let does = lines_in_a_set(&target, places, apart % line != 0) > most;
                     assert!(may || !does, "{rows} rows, {apart} apart, in {l1_way}");
                     crowded += usize::from(does);
                     seen += usize::from(may);

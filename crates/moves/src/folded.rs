@@ -2,7 +2,8 @@
 //! convolution: none of them alone fills a register.
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
-use crate::features::Features;
+use crate::crowding::share_sets;
+use crate::target::Target;
 
 /// Several dimensions of a box, the finest first, that are contiguous in the source together, and
 /// others that are in the destination.
@@ -18,6 +19,8 @@ pub struct Folded {
     pub per_lane: usize,
     /// How many lanes of sixteen bytes the vectors have that its columns fill.
     pub lanes: usize,
+    /// Whether its columns share too few sets of the nearest cache: they are copied together first.
+    pub collected: bool,
 }
 
 /// No side has more elements; their places are listed.
@@ -28,8 +31,8 @@ const ENOUGH: usize = 64;
 
 impl Folded {
     /// Nothing if each side is a single dimension, or too short for a register.
-    pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Folded> {
-        let width = shape.run;
+    pub(crate) fn of(shape: &ByteBox, target: &Target) -> Option<Folded> {
+        let (width, features) = (shape.run, target.features);
         if !matches!(width, 1 | 2 | 4 | 8) || shape.steps.len() < 3 {
             return None;
         }
@@ -65,7 +68,10 @@ impl Folded {
         }
         let mut vectors = features.lanes().into_iter();
         let lanes = vectors.find(|&n| filled >= n).unwrap_or(1);
+        let sides = columns.iter().map(|step| (step.extent, step.src));
+        let collected = share_sets(target, sides, lanes * per_lane);
         Some(Folded {
+            collected,
             rows,
             columns,
             outer,

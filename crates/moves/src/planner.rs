@@ -5,7 +5,7 @@ use restride_loops::Form;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::channels::Channels;
-use crate::cost;
+use crate::cost::{self, LINE};
 use crate::crowding::Crowded;
 use crate::estimate::ROOM;
 use crate::features::Features;
@@ -139,7 +139,7 @@ impl Planner {
             let (cost, way) = tiles(plane, shape, Stores::Cached);
             (way.name(), cost)
         }));
-        let folded = Folded::of(shape, features);
+        let folded = Folded::of(shape, &self.target);
         all.extend(folded.map(|folded| ("folded", cost::folded(&folded))));
         if features >= Features::Avx512 {
             let channels = Channels::of(shape);
@@ -162,8 +162,10 @@ impl Planner {
             return (rows, Way::Rows(Stores::Cached));
         }
         let best = self.without_search(shape, form);
-        if let Way::Staged(..) | Way::Transpose(_, Stores::Past) = best.1 {
-            return best;
+        match (form, &best.1) {
+            (_, Way::Staged(..) | Way::Transpose(_, Stores::Past))
+            | (Form::Staged, Way::Folded(_)) => return best,
+            _ => {}
         }
         let limit = match best.1 {
             Way::Rows(_) => rows,
@@ -210,6 +212,12 @@ impl Planner {
                 }
                 // Channels use every line whole.
                 (Form::Staged, (cost, Way::Transpose(plane, _))) if channels.is_none() => {
+                    // What lies together on one side is continued by other dimensions.
+                    let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
+                    let folded = short.then(|| Folded::of(shape, &self.target)).flatten();
+                    if let Some(folded) = folded {
+                        return (cost::folded(&folded), Way::Folded(Box::new(folded)));
+                    }
                     let crowded = Crowded::of(&self.target, width, &plane.row, &plane.column);
                     let crowded = crowded.map_or(Crowded::Both, |(crowded, _)| crowded);
                     return (cost, Way::Staged(plane, crowded));
@@ -220,7 +228,7 @@ impl Planner {
                 _ => best,
             };
         }
-        if !past && let Some(folded) = Folded::of(shape, features) {
+        if !past && let Some(folded) = Folded::of(shape, &self.target) {
             let cost = cost::folded(&folded);
             if cost < best.0 {
                 best = (cost, Way::Folded(Box::new(folded)));

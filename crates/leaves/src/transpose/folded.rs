@@ -1,13 +1,16 @@
 //! Sides of several dimensions each: where their rows begin is listed.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Folded, Step, extent};
 
-use super::block::{Listed, Rect, rectangle};
+use super::block::{Apart, Blocks, Listed, Rect, rectangle};
+use super::staged::{ROOM, STAGE, Stage, leave, pitch};
+use crate::copy::LINE;
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
-use crate::level::{Body, Level};
+use crate::level::{Body, Level, Sixteen};
 use crate::nest::{Nest, walk};
 
 struct FoldedParams {
@@ -44,7 +47,65 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Lists<V, K, SQUARE> 
     }
 
     fn elsewhere(params: &FoldedParams) -> usize {
-        (params.rows.len() + params.columns.len()) * size_of::<isize>()
+        params.lists()
+    }
+}
+
+/// Columns that share sets of the nearest cache: a few of them are copied together first, each in one run.
+struct Collected<V, const K: usize>(PhantomData<V>);
+
+impl<V: Lanes, const K: usize> Body for Collected<V, K> {
+    type Params = FoldedParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &FoldedParams) {
+        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGE]);
+        let stage = stage.0.as_mut_ptr().cast::<u8>();
+        let width = 16 / K;
+        let run = params.rows.len() * width;
+        let pitch = pitch(run);
+        let most = (LINE / width).min(params.columns.len());
+        walk!(&params.nest, dst, src, |dst, src| {
+            for column in Blocks::new(params.columns.len(), most) {
+                let mut to = stage;
+                for place in params.columns.iter().skip(column).take(most) {
+                    let from = src.wrapping_offset(*place);
+                    // SAFETY: the rows of a column lie together in the source, and the stage has room for so many.
+                    unsafe {
+                        match run >= V::BYTES {
+                            true => leave::<V, false>(to, from, run),
+                            false => leave::<Sixteen, false>(to, from, run),
+                        }
+                    }
+                    to = to.wrapping_add(pitch);
+                }
+                let rect = Rect {
+                    dst: Listed {
+                        base: dst.wrapping_add(column * width),
+                        places: params.rows.as_ptr(),
+                    },
+                    src: Apart {
+                        first: stage,
+                        stride: pitch as isize,
+                    },
+                    rows: params.rows.len(),
+                    columns: most,
+                };
+                // SAFETY: they are rows and columns of the caller's box, which were just copied.
+                unsafe { rectangle::<V, K, false>(rect) }
+            }
+        });
+    }
+
+    fn elsewhere(params: &FoldedParams) -> usize {
+        params.lists()
+    }
+}
+
+impl FoldedParams {
+    /// The bytes of its lists.
+    fn lists(&self) -> usize {
+        (self.rows.len() + self.columns.len()) * size_of::<isize>()
     }
 }
 
@@ -73,19 +134,32 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
         columns: places(&folded.columns, |step| step.src),
     };
     if folded.lanes == L::Wide::LANES {
-        of_width::<L, L::Wide>(params, width)
+        of_width::<L, L::Wide>(params, width, folded.collected)
     } else if folded.lanes == L::Half::LANES {
-        of_width::<L, L::Half>(params, width)
+        of_width::<L, L::Half>(params, width, folded.collected)
     } else {
-        of_width::<L, crate::level::Sixteen>(params, width)
+        of_width::<L, Sixteen>(params, width, folded.collected)
     }
 }
 
-fn of_width<L: Level, V: Lanes>(params: FoldedParams, width: usize) -> Leaf {
+fn of_width<L: Level, V: Lanes>(params: FoldedParams, width: usize, collected: bool) -> Leaf {
     match width {
-        1 => Leaf::new::<L, Lists<V, 16, false>>("folded", params),
-        2 => Leaf::new::<L, Lists<V, 8, false>>("folded", params),
-        4 => Leaf::new::<L, Lists<V, 4, true>>("folded", params),
-        _ => Leaf::new::<L, Lists<V, 2, true>>("folded", params),
+        1 => of::<L, V, 16, false>(params, collected),
+        2 => of::<L, V, 8, false>(params, collected),
+        4 => of::<L, V, 4, true>(params, collected),
+        _ => of::<L, V, 2, true>(params, collected),
+    }
+}
+
+fn of<L: Level, V: Lanes, const K: usize, const SQUARE: bool>(
+    params: FoldedParams,
+    collected: bool,
+) -> Leaf {
+    match collected {
+        true => Leaf::with_room::<L, Collected<V, K>, Lists<V, K, SQUARE>, ROOM>(
+            "folded, collected",
+            params,
+        ),
+        false => Leaf::new::<L, Lists<V, K, SQUARE>>("folded", params),
     }
 }

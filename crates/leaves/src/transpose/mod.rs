@@ -125,8 +125,12 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
             Leaf::new::<L, Paneled<V, K>>("panels", params)
         }
         Way::Staged(Crowded::Destination) if K == 2 || K == 4 => {
+            if params.src.unsigned_abs() > 4 * LINE {
+                params.tile = (LINE / width, params.columns);
+                return direct::<L, V, K>(params);
+            }
             // Few rows at a time, of a block of the source that stays in the nearest cache.
-            let block = BLOCK / (params.rows * width).next_power_of_two();
+            let block = BLOCK / params.src.unsigned_abs().next_power_of_two();
             params.tile = (4, block.clamp(side, 2 * LINE));
             Leaf::new::<L, Direct<V, K, false>>("transpose", params)
         }
@@ -152,11 +156,16 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
             Leaf::new::<L, Direct<V, K, true>>("staged", params)
         }
         _ if K == 1 => Leaf::new::<L, ByFours>("transpose", params),
-        // Squares of narrow elements cost two more operations per line of the source.
-        _ => match squares && K <= 4 {
-            true => Leaf::new::<L, Direct<V, K, true>>("transpose", params),
-            false => Leaf::new::<L, Direct<V, K, false>>("transpose", params),
-        },
+        _ => direct::<L, V, K>(params),
+    }
+}
+
+/// Straight to the destination, in squares where there is room for them: of narrow elements these cost two more
+/// operations per line of the source.
+fn direct<L: Level, V: Lanes, const K: usize>(params: TransposeParams) -> Leaf {
+    match V::LANES > 1 && K <= 4 && params.rows >= V::LANES * K {
+        true => Leaf::new::<L, Direct<V, K, true>>("transpose", params),
+        false => Leaf::new::<L, Direct<V, K, false>>("transpose", params),
     }
 }
 

@@ -24,13 +24,13 @@ use crate::vector::{Vector, fence, prefetch_far};
 pub(super) const STREAMED: (usize, usize) = (64, 8 * LINE);
 
 /// The bytes of a stage.
-const STAGE: usize = 48 << 10;
+pub(super) const STAGE: usize = 48 << 10;
 
 /// What is needed of the stack: the stage, and as much again as anything else takes at most.
 pub(super) const ROOM: usize = STAGE + (16 << 10);
 
 #[repr(C, align(64))]
-struct Stage([MaybeUninit<u8>; STAGE]);
+pub(super) struct Stage(pub(super) [MaybeUninit<u8>; STAGE]);
 
 /// Rows and columns of a tile of elements of so many bytes: both sides touch several lines of a row
 /// before they turn to another one, or those of the destination only.
@@ -55,7 +55,7 @@ pub(super) fn collected(width: usize, columns: usize) -> (usize, usize) {
 }
 
 /// Bytes between the rows of a stage: an odd number of lines, so that they fall into different sets.
-const fn pitch(bytes: usize) -> usize {
+pub(super) const fn pitch(bytes: usize) -> usize {
     (bytes.div_ceil(LINE) | 1) * LINE
 }
 
@@ -287,7 +287,11 @@ impl Cut {
 /// # Safety
 /// `bytes` are readable at `src` and writable at `dst`; at least a vector, unless they are streamed.
 #[inline(always)]
-unsafe fn leave<V: Vector, const STREAM: bool>(dst: *mut u8, src: *const u8, bytes: usize) {
+pub(super) unsafe fn leave<V: Vector, const STREAM: bool>(
+    dst: *mut u8,
+    src: *const u8,
+    bytes: usize,
+) {
     // SAFETY: the caller's; every vector ends at or before the end.
     unsafe {
         if STREAM {

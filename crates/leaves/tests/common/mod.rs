@@ -5,6 +5,8 @@
     reason = "every test file uses its own part"
 )]
 
+pub mod arena;
+
 pub const PAGE: usize = 4096;
 
 /// Bytes with an inaccessible page before and after.

@@ -1,0 +1,115 @@
+//! A move between guard pages, at every width of vectors.
+
+use super::{Guarded, hull, points};
+use restride_leaves::{Features, Leaf, Planner, Target};
+use restride_loops::{Dim, Form, Random};
+
+pub struct Arena {
+    dst: Guarded,
+    src: Guarded,
+    want: Vec<u8>,
+    /// One for every width of vectors that there is.
+    pub planners: Vec<Planner>,
+}
+
+impl Arena {
+    pub fn new(bytes: usize) -> Arena {
+        let mut src = Guarded::new(bytes);
+        let mut random = Random::new(77);
+        for byte in src.bytes() {
+            *byte = random.bits() as u8;
+        }
+        let dst = Guarded::new(bytes);
+        let want = vec![0; dst.len()];
+        let widths = Features::WIDTHS.into_iter();
+        let widths = widths.filter(|&cpu| cpu <= Features::detect());
+        let planners = widths.map(|cpu| Planner::new(&Target::with(cpu)));
+        Arena {
+            dst,
+            src,
+            want,
+            planners: planners.collect(),
+        }
+    }
+
+    /// Moves one box at every level, against the upper or the lower guard pages.
+    pub fn check(&mut self, dims: &[Dim], width: usize, form: Form, low: bool, shift: usize) {
+        let of = |f: fn(&Dim) -> i64| dims.iter().map(|d| (d.extent, f(d))).collect::<Vec<_>>();
+        let (dst_low, dst_len) = hull(&of(|d| d.dst), width);
+        let (src_low, src_len) = hull(&of(|d| d.src), width);
+        assert!(dst_len + shift <= self.dst.len() && src_len + shift <= self.src.len());
+        let at = |len: usize, room: usize| if low { shift } else { room - len - shift };
+        // Only one of the two is shifted, so the other touches its guard page.
+        let dst_at = at(dst_len, self.dst.len()) as i64 - dst_low;
+        let src_at = if low { 0 } else { self.src.len() - src_len } as i64 - src_low;
+        let box_: Vec<_> = dims.iter().map(|d| (d.extent, d.dst, d.src)).collect();
+        for planner in &self.planners {
+            let alone = Leaf::prepare_move(dims, width, form, planner).unwrap();
+            let after = match alone.name() {
+                "lines" => after(dims, width, form, planner),
+                _ => None,
+            };
+            for leaf in after.into_iter().chain([alone]) {
+                self.dst.bytes().fill(0xa5);
+                self.want.fill(0xa5);
+                let src = self.src.bytes();
+                points(&box_, &mut |d, s| {
+                    let d = (dst_at + d * width as i64) as usize;
+                    let s = (src_at + s * width as i64) as usize;
+                    self.want[d..d + width].copy_from_slice(&src[s..s + width]);
+                });
+                // SAFETY: both hulls were placed inside the arenas.
+                unsafe {
+                    leaf.call(
+                        self.dst.start().wrapping_offset(dst_at as isize),
+                        self.src.start().wrapping_offset(src_at as isize),
+                    );
+                }
+                let differs = |at: &usize| self.want[*at] != self.dst.bytes()[*at];
+                if let Some(at) = (0..self.want.len()).find(differs) {
+                    panic!(
+                        "{:?} {form:?} as {} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
+                        planner.features(),
+                        leaf.name()
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// How a box is moved that comes after another, of which the outermost dimension is longer.
+fn after(dims: &[Dim], width: usize, form: Form, planner: &Planner) -> Option<Leaf> {
+    let mut longer = dims.to_vec();
+    longer.first_mut()?.extent += 7;
+    let mut last = None;
+    Leaf::prepare_after(&mut last, &longer, width, form, planner).unwrap();
+    Some(Leaf::prepare_after(&mut last, dims, width, form, planner).unwrap())
+}
+
+pub fn dim(extent: i64, dst: i64, src: i64) -> Dim {
+    Dim { extent, dst, src }
+}
+
+/// Strides of a dense layout of the extents in the given order, with gaps now and then.
+pub fn layout(random: &mut Random, extents: &[i64], order: &[usize], gaps: bool) -> Vec<i64> {
+    let mut strides = vec![0; extents.len()];
+    let mut next = if gaps && random.below(4) == 0 {
+        random.below(3) as i64 + 2
+    } else {
+        1
+    };
+    for &axis in order {
+        strides[axis] = next;
+        next *= extents[axis];
+        if gaps && random.below(4) == 0 {
+            next += random.below(5) as i64;
+        }
+    }
+    for stride in &mut strides {
+        if random.below(6) == 0 {
+            *stride = -*stride;
+        }
+    }
+    strides
+}

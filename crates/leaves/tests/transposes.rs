@@ -1,0 +1,205 @@
+//! Transpositions of every form, level and width against the naive loop, between guard pages.
+
+mod common;
+
+use common::arena::{Arena, dim};
+use common::hull;
+use restride_leaves::Leaf;
+use restride_loops::{Form, Random};
+
+#[test]
+fn every_small_transpose() {
+    let mut arena = Arena::new(1 << 17);
+    for width in [1, 2, 4, 8, 16] {
+        for rows in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 70] {
+            for columns in [1, 2, 3, 4, 5, 8, 13, 16, 17, 32, 40, 64, 65] {
+                let forms = [Form::Transpose, Form::Staged, Form::Stream];
+                let form = forms[(rows % 3) as usize];
+                let (ld, ls) = (columns + rows % 3, rows + columns % 2);
+                let dims = [dim(rows, ld, 1), dim(columns, 1, ls)];
+                arena.check(&dims, width, form, columns % 2 == 0, (rows % 5) as usize);
+            }
+        }
+    }
+}
+
+/// Pixels and the like: elements of a few bytes, of which a square fits registers, or a part of one.
+#[test]
+fn elements_of_any_width() {
+    let mut arena = Arena::new(1 << 17);
+    for width in (3..16).filter(|n: &i64| n.count_ones() > 1) {
+        for rows in [2, 3, 4, 7, 9, 16, 17, 35] {
+            for columns in [2, 3, 4, 5, 8, 13, 16, 33] {
+                // Dense, with gaps around every row, and backwards.
+                let (ld, ls) = (columns * width + rows % 3, rows * width + columns % 2);
+                let forwards = [
+                    dim(rows, ld, width),
+                    dim(columns, width, ls),
+                    dim(width, 1, 1),
+                ];
+                let back = [
+                    dim(rows, ld, -width),
+                    dim(columns, width, -ls),
+                    dim(width, 1, 1),
+                ];
+                let (low, shift) = (columns % 2 == 0, (rows % 5) as usize);
+                arena.check(&forwards, 1, Form::Transpose, low, shift);
+                arena.check(&back, 1, Form::Rows, low, shift);
+            }
+        }
+    }
+}
+
+#[test]
+fn transposes_of_several_tiles() {
+    let mut arena = Arena::new(1 << 20);
+    for (width, most) in [(1, 1200), (2, 700), (4, 320), (8, 150), (16, 80)] {
+        for rows in [64, 65, 100, 130] {
+            for columns in [most, most - 31, most / 2 + 1, 64] {
+                for (gap, shift) in [(0, 0), (1, 16), (64, 5), (16, 64), (7, 32)] {
+                    let dims = [dim(rows, columns + gap, 1), dim(columns, 1, rows + gap % 3)];
+                    for form in [Form::Stream, Form::Staged] {
+                        arena.check(&dims, width, form, shift % 32 == 0, shift);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows of one side or of both so far apart that they share sets of a cache.
+#[test]
+fn transposes_of_crowded_rows() {
+    let mut arena = Arena::new(1 << 20);
+    let mut random = Random::new(10);
+    let mut names = std::collections::BTreeSet::new();
+    for round in 0..300 {
+        let width = [1, 2, 4, 8, 16][round % 5];
+        let below = |random: &mut Random, most: i64| 1 + random.below(most as usize) as i64;
+        let (rows, columns) = match round % 3 {
+            0 => (below(&mut random, 400), below(&mut random, 100)),
+            _ => (below(&mut random, 100), below(&mut random, 400)),
+        };
+        let apart = 4096 / width * (1 + i64::from(round % 7 == 0));
+        let (dst, src) = match round % 4 {
+            0 => (columns, apart.max(rows)),
+            1 => (columns + 3, 2 * apart + 1),
+            2 => (apart.max(columns), rows),
+            _ => (apart.max(columns), apart),
+        };
+        let dims = [dim(rows, dst, 1), dim(columns, 1, src.max(rows))];
+        if hull(&[(rows, dst), (columns, 1)], width as usize).1 + 64 > 1 << 20
+            || hull(&[(rows, 1), (columns, src)], width as usize).1 + 64 > 1 << 20
+        {
+            continue;
+        }
+        arena.check(
+            &dims,
+            width as usize,
+            Form::Staged,
+            round % 2 == 0,
+            round % 48,
+        );
+        for planner in &arena.planners {
+            let leaf = Leaf::prepare_move(&dims, width as usize, Form::Staged, planner);
+            names.insert(leaf.unwrap().name());
+        }
+    }
+    for name in ["collected", "panels", "staged", "transpose"] {
+        assert!(names.contains(name), "{name}: {names:?}");
+    }
+}
+
+/// The same of sides that are several dimensions each.
+#[test]
+fn folded_sides_of_crowded_rows() {
+    let mut arena = Arena::new(1 << 18);
+    let mut random = Random::new(11);
+    let mut names = std::collections::BTreeSet::new();
+    for round in 0..400 {
+        let width = [1, 2, 4, 8][round % 4];
+        let extents: Vec<i64> = (0..4).map(|_| 2 << random.below(4)).collect();
+        let points: i64 = extents.iter().product();
+        if points * width > 1 << 17 {
+            continue;
+        }
+        let mut order: Vec<usize> = (0..4).collect();
+        let dst = dense(&extents, &order);
+        random.shuffle(&mut order);
+        let src = dense(&extents, &order);
+        let dims: Vec<_> = (0..4).map(|i| dim(extents[i], dst[i], src[i])).collect();
+        let form = [Form::Staged, Form::Lines, Form::Transpose][round % 3];
+        arena.check(&dims, width as usize, form, round % 2 == 0, round % 48);
+        for planner in &arena.planners {
+            let leaf = Leaf::prepare_move(&dims, width as usize, form, planner);
+            names.insert(leaf.unwrap().name());
+        }
+    }
+    for name in ["folded", "folded, collected"] {
+        assert!(names.contains(name), "{name}: {names:?}");
+    }
+}
+
+/// Strides without gaps, the first of the order innermost.
+fn dense(extents: &[i64], order: &[usize]) -> Vec<i64> {
+    let mut strides = vec![0; extents.len()];
+    let mut next = 1;
+    for &axis in order {
+        strides[axis] = next;
+        next *= extents[axis];
+    }
+    strides
+}
+
+#[test]
+fn channels() {
+    let mut arena = Arena::new(1 << 17);
+    for width in [1, 2, 4, 8] {
+        for channels in [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 15, 16] {
+            for pixels in [1, 2, 3, 5, 10, 16, 21, 22, 64, 65, 100, 193] {
+                let low = pixels % 2 == 0;
+                // Planes to pixels, and back, and the channels of every pixel reversed.
+                let to = [dim(pixels, channels, 1), dim(channels, 1, pixels)];
+                let from = [dim(channels, pixels, 1), dim(pixels, 1, channels)];
+                let flip = [dim(pixels, channels, channels), dim(channels, 1, -1)];
+                // One half of an interleaved destination.
+                let half = [dim(pixels, channels + 1, channels), dim(channels, 1, 1)];
+                for dims in [to, from, flip, half] {
+                    arena.check(&dims, width, Form::Lines, low, 1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_squares_side_by_side() {
+    let mut arena = Arena::new(1 << 17);
+    for width in [1, 2, 4] {
+        for rows in 2..=16 {
+            for columns in [2, 3, 5, 7, 8, 9, 11, 15, 16] {
+                let squares = (rows * 7 + columns) % 11 + 1;
+                // Dense, with gaps around every row, and with the squares along an inner side.
+                let size = rows * columns;
+                let dense = [
+                    dim(squares, size, size),
+                    dim(rows, columns, 1),
+                    dim(columns, 1, rows),
+                ];
+                let gaps = [
+                    dim(squares, (columns + 3) * rows + 5, (rows + 1) * columns),
+                    dim(rows, columns + 3, 1),
+                    dim(columns, 1, rows + 1),
+                ];
+                let inner = [
+                    dim(rows, columns * squares, 1),
+                    dim(squares, columns, rows),
+                    dim(columns, 1, rows * squares),
+                ];
+                for (shift, dims) in [dense, gaps, inner].into_iter().enumerate() {
+                    arena.check(&dims, width, Form::Lines, columns % 2 == 0, shift);
+                }
+            }
+        }
+    }
+}
