@@ -23,8 +23,6 @@ pub enum Crowded {
 impl Crowded {
     /// How many rows a transposition has under way at least, if there are as many.
     const UNDER_WAY: i64 = 16;
-    /// Rows of the source of more elements of four bytes read their lines whole and once, which is as good as a stage.
-    const FEW_COLUMNS: i64 = 64;
 
     /// What a transposition does something about. `row` is the dimension that is contiguous in the source, and `column`
     /// the one that is in the destination, of elements of `width` bytes. With the bytes that rows are apart.
@@ -52,10 +50,9 @@ impl Crowded {
         };
         let (source, source_parts, src) = side(column.src, rows, columns);
         let (destination, destination_parts, dst) = side(row.dst, columns, rows);
-        let few_columns = width == 4 && columns <= Self::FEW_COLUMNS;
         match (source, destination) {
             (true, true) => Some((Crowded::Both, src)),
-            (true, false) if narrow || few_columns => Some((Crowded::Source, src)),
+            (true, false) if width < 16 => Some((Crowded::Source, src)),
             (true, false) if source_parts => Some((Crowded::Both, src)),
             (false, true) if width == 2 || Self::is_close(target, width, src) => {
                 Some((Crowded::Destination, dst))

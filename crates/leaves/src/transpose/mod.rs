@@ -114,13 +114,20 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
     } else {
         (LINE / width, params.columns)
     };
+    let row = params.columns * width;
+    let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
     match way {
         Way::Staged(Crowded::Source) if K >= 8 && params.rows >= side => {
             let (rows, columns) = staged::collected(width, params.columns);
             params.tile = (within(params.rows, rows, side), columns);
             with_stage::<L, V, K, Collected<V, K>>("collected", params)
         }
-        Way::Staged(Crowded::Source) if panels => {
+        // Rows of whole lines are written a line at a time, others in longer pieces.
+        Way::Staged(Crowded::Source) if K > 1 && squares && whole_lines => {
+            params.tile = (params.rows.min(4 * LINE), side);
+            direct::<L, V, K>(params)
+        }
+        Way::Staged(Crowded::Source) if K > 1 && panels => {
             params.tile.0 = within(params.rows, 2 * LINE, side);
             Leaf::new::<L, Paneled<V, K>>("panels", params)
         }
