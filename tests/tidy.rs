@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 5370),
     ("loops", 4400),
     ("lower", 4345),
-    ("moves", 3480),
+    ("moves", 3495),
     ("partition", 225),
     ("process", 200),
     ("restride", 4040),

@@ -90,13 +90,16 @@ pub(crate) fn share_sets(
     steps: impl Iterator<Item = (usize, isize)>,
     rows: usize,
 ) -> bool {
+    let way = target.l1_way;
     let mut places: SmallVec<[i64; 64]> = SmallVec::from_elem(0, 1);
     for (extent, step) in steps {
-        let finer = places.len();
-        for n in 1..extent.min(rows.div_ceil(finer)) {
-            let at = step as i64 % target.l1_way * n as i64;
-            (0..finer)
-                .for_each(|place| places.push((places[place] + at).rem_euclid(target.l1_way)));
+        let (finer, step) = (places.len(), (step as i64).rem_euclid(way));
+        for _ in 1..extent.min(rows.div_ceil(finer)) {
+            // As the last so many, a step further.
+            for last in places.len() - finer..places.len() {
+                let at = places[last] + step;
+                places.push(if at >= way { at - way } else { at });
+            }
         }
     }
     let two = places.iter().any(|place| place % target.line != 0);

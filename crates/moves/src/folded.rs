@@ -3,6 +3,7 @@
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::crowding::share_sets;
+use crate::features::Features;
 use crate::target::Target;
 
 /// Several dimensions of a box, the finest first, that are contiguous in the source together, and
@@ -31,8 +32,8 @@ const ENOUGH: usize = 64;
 
 impl Folded {
     /// Nothing if each side is a single dimension, or too short for a register.
-    pub(crate) fn of(shape: &ByteBox, target: &Target) -> Option<Folded> {
-        let (width, features) = (shape.run, target.features);
+    pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Folded> {
+        let width = shape.run;
         if !matches!(width, 1 | 2 | 4 | 8) || shape.steps.len() < 3 {
             return None;
         }
@@ -68,16 +69,21 @@ impl Folded {
         }
         let mut vectors = features.lanes().into_iter();
         let lanes = vectors.find(|&n| filled >= n).unwrap_or(1);
-        let sides = columns.iter().map(|step| (step.extent, step.src));
-        let collected = share_sets(target, sides, lanes * per_lane);
         Some(Folded {
-            collected,
             rows,
             columns,
             outer,
             per_lane,
             lanes,
+            collected: false,
         })
+    }
+
+    /// The same as it is carried out on a machine.
+    pub(crate) fn on(mut self, target: &Target) -> Folded {
+        let columns = self.columns.iter().map(|step| (step.extent, step.src));
+        self.collected = share_sets(target, columns, self.lanes * self.per_lane);
+        self
     }
 }
 

@@ -139,7 +139,7 @@ impl Planner {
             let (cost, way) = tiles(plane, shape, Stores::Cached);
             (way.name(), cost)
         }));
-        let folded = Folded::of(shape, &self.target);
+        let folded = Folded::of(shape, features);
         all.extend(folded.map(|folded| ("folded", cost::folded(&folded))));
         if features >= Features::Avx512 {
             let channels = Channels::of(shape);
@@ -214,9 +214,12 @@ impl Planner {
                 (Form::Staged, (cost, Way::Transpose(plane, _))) if channels.is_none() => {
                     // What lies together on one side is continued by other dimensions.
                     let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
-                    let folded = short.then(|| Folded::of(shape, &self.target)).flatten();
+                    let folded = short.then(|| Folded::of(shape, features)).flatten();
                     if let Some(folded) = folded {
-                        return (cost::folded(&folded), Way::Folded(Box::new(folded)));
+                        return (
+                            cost::folded(&folded),
+                            Way::Folded(Box::new(folded.on(&self.target))),
+                        );
                     }
                     let crowded = Crowded::of(&self.target, width, &plane.row, &plane.column);
                     let crowded = crowded.map_or(Crowded::Both, |(crowded, _)| crowded);
@@ -228,10 +231,10 @@ impl Planner {
                 _ => best,
             };
         }
-        if !past && let Some(folded) = Folded::of(shape, &self.target) {
+        if !past && let Some(folded) = Folded::of(shape, features) {
             let cost = cost::folded(&folded);
             if cost < best.0 {
-                best = (cost, Way::Folded(Box::new(folded)));
+                best = (cost, Way::Folded(Box::new(folded.on(&self.target))));
             }
         }
         if masks && let Some(squares) = Squares::of(shape) {
