@@ -233,6 +233,23 @@ unsafe fn block<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
     }
 }
 
+/// A few rows of the destination at a time, by blocks of whole vectors of them.
+///
+/// # Safety
+/// The rectangle lies in the caller's box, and has `K` rows and a vector's columns at least.
+#[inline(always)]
+pub(super) unsafe fn bands<V: Lanes, const K: usize>(rect: Rect<Apart, Apart>) {
+    let width = 16 / K;
+    for row in Blocks::new(rect.rows, K) {
+        let (dst, src) = (rect.dst.after(row), rect.src.along(row.wrapping_mul(width)));
+        for column in Blocks::new(rect.columns, V::LANES * K) {
+            let dst = dst.along(column.wrapping_mul(width));
+            // SAFETY: the block lies in the rectangle.
+            unsafe { block::<V, K>(dst, src.after(column)) }
+        }
+    }
+}
+
 /// By panels of few rows of the source, each read to its end before others are: rows that share a
 /// set of a cache are no more than it has ways.
 ///

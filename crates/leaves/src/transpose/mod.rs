@@ -117,10 +117,21 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
     let row = params.columns * width;
     let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
     match way {
+        // So many columns that blocks of them overlap little.
+        Way::Staged(crowded @ (Crowded::Source | Crowded::Both))
+            if K >= 8 && params.rows >= side && 2 * params.columns > 3 * side =>
+        {
+            let (rows, columns) = staged::collected(width, crowded, params.dst);
+            params.tile = (
+                within(params.rows, rows, side),
+                within(params.columns, columns, side),
+            );
+            with_stage::<L, V, K, Collected<V, K, true>>("collected", params)
+        }
         Way::Staged(Crowded::Source) if K >= 8 && params.rows >= side => {
-            let (rows, columns) = staged::collected(width, params.columns);
-            params.tile = (within(params.rows, rows, side), columns);
-            with_stage::<L, V, K, Collected<V, K>>("collected", params)
+            params.tile.0 = within(params.rows, 4 * LINE, side);
+            params.tile.1 = params.columns;
+            with_stage::<L, V, K, Collected<V, K, false>>("collected", params)
         }
         // Rows of whole lines are written a line at a time, others in longer pieces.
         Way::Staged(Crowded::Source) if K > 1 && squares && whole_lines => {

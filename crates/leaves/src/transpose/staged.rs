@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 use restride_moves::Crowded;
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, Rect, at, panels, rectangle};
+use super::block::{Apart, Blocks, Rect, at, bands, panels, rectangle};
 use crate::copy::{Copier, LINE, Many};
 use crate::lanes::Lanes;
 use crate::level::Body;
@@ -43,15 +43,14 @@ pub(super) fn tile(width: usize, crowded: Crowded) -> (usize, usize) {
     (rows, if lines < 8 { lines } else { 8 } * LINE / width)
 }
 
-/// The same of a tile of the source that is collected, which has so many columns in all.
-pub(super) fn collected(width: usize, columns: usize) -> (usize, usize) {
-    let most = LINE / width;
-    let columns = if columns <= most / 2 * 3 {
-        columns
-    } else {
-        most
-    };
-    (4 * LINE, columns)
+/// The same of a tile of the source that is collected. Where rows of the destination are crowded as well, which are so
+/// many bytes apart, a tile has more lines of each, the fewer sets they share.
+pub(super) fn collected(width: usize, crowded: Crowded, apart: isize) -> (usize, usize) {
+    match crowded {
+        Crowded::Both if apart.unsigned_abs() < 16 * LINE => (2 * LINE / width, 2 * LINE / width),
+        Crowded::Both => (2 * LINE / width, 2 * LINE),
+        _ => (4 * LINE / width, LINE),
+    }
 }
 
 /// Bytes between the rows of a stage: an odd number of lines, so that they fall into different sets.
@@ -139,10 +138,10 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
 }
 
 /// Rows of the source are copied together first, each in a long run, and are transposed from there to where they
-/// belong.
-pub(super) struct Collected<V, const K: usize>(PhantomData<V>);
+/// belong. `BANDS`: a few rows of the destination at a time, for which there are columns enough.
+pub(super) struct Collected<V, const K: usize, const BANDS: bool>(PhantomData<V>);
 
-impl<V: Lanes, const K: usize> Body for Collected<V, K> {
+impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS> {
     type Params = TransposeParams;
 
     #[inline(always)]
@@ -159,7 +158,12 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
                     let mut to = stage;
                     for _ in 0..columns {
                         // SAFETY: a part of a row of the box, and one of the stage, for which the tile was chosen.
-                        unsafe { leave::<V, false>(to, from, rows * width) }
+                        unsafe {
+                            match BANDS {
+                                true => fetch::<V>(to, from, rows * width),
+                                false => leave::<V, false>(to, from, rows * width),
+                            }
+                        }
                         from = from.wrapping_offset(params.src);
                         to = to.wrapping_add(pitch);
                     }
@@ -176,10 +180,31 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
                         columns,
                     };
                     // SAFETY: the tile lies in the box, is at least a block large, and was just filled.
-                    unsafe { rectangle::<V, K, false>(rect) }
+                    unsafe {
+                        match BANDS {
+                            true => bands::<V, K>(rect),
+                            false => rectangle::<V, K, false>(rect),
+                        }
+                    }
                 }
             }
         });
+    }
+}
+
+/// A row of a tile of a few lines; those of the next tile are asked for.
+///
+/// # Safety
+/// `bytes` are readable at `src` and writable at `dst`, a vector at least.
+#[inline(always)]
+unsafe fn fetch<V: Vector>(dst: *mut u8, src: *const u8, bytes: usize) {
+    ask(src.wrapping_add(bytes), 2 * LINE);
+    // SAFETY: the caller's.
+    unsafe {
+        match bytes == 2 * LINE {
+            true => leave::<V, false>(dst, src, 2 * LINE),
+            false => leave::<V, false>(dst, src, bytes),
+        }
     }
 }
 
