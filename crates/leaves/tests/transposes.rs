@@ -6,6 +6,7 @@ use common::arena::{Arena, dim};
 use common::hull;
 use restride_leaves::Leaf;
 use restride_loops::{Form, Random};
+use restride_moves::ByteBox;
 
 #[test]
 fn every_small_transpose() {
@@ -108,6 +109,43 @@ fn transposes_of_crowded_rows() {
     for name in ["collected", "panels", "staged", "transpose"] {
         assert!(names.contains(name), "{name}: {names:?}");
     }
+}
+
+/// Planes that follow each other in the crowded rows of both sides.
+#[test]
+fn planes_of_crowded_rows() {
+    let mut arena = Arena::new(1 << 20);
+    let mut together = 0;
+    for (round, (planes, rows, columns)) in [
+        (8, 64, 64),
+        (7, 64, 64),
+        (12, 32, 64),
+        (4, 128, 64),
+        (3, 64, 128),
+        (6, 16, 64),
+        (5, 70, 64),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for width in [1, 2] {
+            let apart = 4096 / width;
+            for sign in [1, -1] {
+                let dims = [
+                    dim(planes, columns, rows),
+                    dim(rows, sign * apart, sign),
+                    dim(columns, 1, apart),
+                ];
+                arena.check(&dims, width as usize, Form::Staged, round % 2 == 0, round);
+                for planner in &arena.planners {
+                    let shape = ByteBox::of_move(&dims, width as usize).unwrap();
+                    let plan = planner.plan(shape, Form::Staged);
+                    together += usize::from(plan.way().name() == "staged, planes together");
+                }
+            }
+        }
+    }
+    assert!(together > 20, "{together}");
 }
 
 /// The same of sides that are several dimensions each.

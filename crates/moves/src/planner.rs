@@ -223,6 +223,10 @@ impl Planner {
                     }
                     let crowded = Crowded::of(&self.target, width, &plane.row, &plane.column);
                     let crowded = crowded.map_or(Crowded::Both, |(crowded, _)| crowded);
+                    let plane = match crowded {
+                        Crowded::Both => plane.together(),
+                        _ => plane,
+                    };
                     return (cost, Way::Staged(plane, crowded));
                 }
                 // Of a plain transposition, tiles are the last resort.

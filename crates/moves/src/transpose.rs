@@ -75,6 +75,8 @@ pub struct Plane {
     pub step: usize,
     /// What is around the two.
     pub outer: Steps,
+    /// How many planes follow each other on both sides and are moved together.
+    pub together: usize,
     /// The bytes that an element has in registers: a power of two.
     pub cell: usize,
     /// How many elements sixteen bytes of a register hold.
@@ -101,6 +103,35 @@ impl Plane {
             true => extent.wrapping_sub(1),
             false => extent,
         }
+    }
+
+    /// The most bytes of planes that are moved together, and of a row of them.
+    const TOGETHER: usize = 32 << 10;
+    const TOGETHER_IN_A_ROW: usize = 8 * LINE;
+
+    /// The same, of which planes of whole vectors are moved together that follow each other in the rows of the source as in
+    /// those of the destination: of narrow elements, so that crowded rows of both sides are visited for longer runs.
+    pub(crate) fn together(mut self) -> Plane {
+        let (row, column) = (self.row.extent * self.cell, self.column.extent * self.cell);
+        let vector = 16 * self.lanes;
+        let most =
+            (Self::TOGETHER / column.max(1) * self.cell).min(Self::TOGETHER_IN_A_ROW) / row.max(1);
+        let follows = |step: &Step| step.src == row as isize && step.dst == column as isize;
+        let whole = self.cell <= 2 && row.is_multiple_of(vector) && column.is_multiple_of(vector);
+        if whole && let Some(at) = self.outer.iter().position(follows) {
+            let left = &mut self.outer[at];
+            self.together = (1..=most)
+                .rev()
+                .find(|n| left.extent.is_multiple_of(*n))
+                .unwrap_or(1);
+            let times = self.together as isize;
+            *left = Step {
+                extent: left.extent / self.together,
+                dst: left.dst * times,
+                src: left.src * times,
+            };
+        }
+        self
     }
 
     /// Nothing if the box does not have the two dimensions, or they are not large enough for a
@@ -145,6 +176,7 @@ impl Plane {
             start: both.start,
             step: both.step,
             outer: both.outer(shape),
+            together: 1,
             cell,
             per_lane,
             lanes: vectors.find(|&n| filled >= n).unwrap_or(1),

@@ -233,19 +233,25 @@ unsafe fn block<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
     }
 }
 
-/// A few rows of the destination at a time, by blocks of whole vectors of them.
+/// A few rows of the destination at a time, by blocks of whole vectors of them, of as many rectangles that follow each
+/// other on both sides.
 ///
 /// # Safety
-/// The rectangle lies in the caller's box, and has `K` rows and a vector's columns at least.
+/// They lie in the caller's box, and have `K` rows and a vector's columns at least.
 #[inline(always)]
-pub(super) unsafe fn bands<V: Lanes, const K: usize>(rect: Rect<Apart, Apart>) {
+pub(super) unsafe fn bands<V: Lanes, const K: usize>(rect: Rect<Apart, Apart>, together: usize) {
     let width = 16 / K;
     for row in Blocks::new(rect.rows, K) {
-        let (dst, src) = (rect.dst.after(row), rect.src.along(row.wrapping_mul(width)));
-        for column in Blocks::new(rect.columns, V::LANES * K) {
-            let dst = dst.along(column.wrapping_mul(width));
-            // SAFETY: the block lies in the rectangle.
-            unsafe { block::<V, K>(dst, src.after(column)) }
+        let mut dst = rect.dst.after(row);
+        let mut src = rect.src.along(row.wrapping_mul(width));
+        for _ in 0..together {
+            for column in Blocks::new(rect.columns, V::LANES * K) {
+                let dst = dst.along(column.wrapping_mul(width));
+                // SAFETY: the block lies in the rectangle.
+                unsafe { block::<V, K>(dst, src.after(column)) }
+            }
+            dst = dst.along(rect.columns.wrapping_mul(width));
+            src = src.along(rect.rows.wrapping_mul(width));
         }
     }
 }

@@ -55,6 +55,8 @@ pub(crate) struct TransposeParams {
     columns: usize,
     /// Source stride of a column.
     src: isize,
+    /// Planes that follow each other on both sides.
+    together: usize,
     /// Rows and columns of a tile.
     tile: (usize, usize),
 }
@@ -68,6 +70,7 @@ impl TransposeParams {
             dst: plane.row.dst,
             columns: plane.column.extent,
             src: plane.column.src,
+            together: plane.together,
             tile,
         }
     }
@@ -116,12 +119,16 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
     };
     let row = params.columns * width;
     let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
+    let over = params.columns.next_multiple_of(side) - params.columns;
     match way {
-        // So many columns that blocks of them overlap little.
+        // So many columns that blocks of them overlap little, or whole planes together.
         Way::Staged(crowded @ (Crowded::Source | Crowded::Both))
-            if K >= 8 && params.rows >= side && 2 * params.columns > 3 * side =>
+            if K >= 8 && params.rows >= side && 3 * over < params.columns =>
         {
-            let (rows, columns) = staged::collected(width, crowded, params.dst);
+            let (rows, columns) = match params.together {
+                1 => staged::collected(width, crowded, params.dst),
+                _ => (params.rows, params.columns),
+            };
             params.tile = (
                 within(params.rows, rows, side),
                 within(params.columns, columns, side),

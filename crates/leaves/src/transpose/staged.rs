@@ -150,7 +150,12 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         let width = 16 / K;
         let (rows, columns) = params.tile;
-        let pitch = pitch(rows * width);
+        let together = match BANDS {
+            true => params.together,
+            false => 1,
+        };
+        let run = rows * width * together;
+        let pitch = pitch(run);
         walk!(&params.nest, dst, src, |dst, src| {
             for column in Blocks::new(params.columns, columns) {
                 for row in Blocks::new(params.rows, rows) {
@@ -160,8 +165,8 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
                         // SAFETY: a part of a row of the box, and one of the stage, for which the tile was chosen.
                         unsafe {
                             match BANDS {
-                                true => fetch::<V>(to, from, rows * width),
-                                false => leave::<V, false>(to, from, rows * width),
+                                true => fetch::<V>(to, from, run),
+                                false => leave::<V, false>(to, from, run),
                             }
                         }
                         from = from.wrapping_offset(params.src);
@@ -182,7 +187,7 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
                     // SAFETY: the tile lies in the box, is at least a block large, and was just filled.
                     unsafe {
                         match BANDS {
-                            true => bands::<V, K>(rect),
+                            true => bands::<V, K>(rect, together),
                             false => rectangle::<V, K, false>(rect),
                         }
                     }
