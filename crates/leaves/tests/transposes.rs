@@ -4,7 +4,7 @@ mod common;
 
 use common::arena::{Arena, dim};
 use common::hull;
-use restride_leaves::Leaf;
+use restride_leaves::{Features, Leaf};
 use restride_loops::{Form, Random};
 use restride_moves::ByteBox;
 
@@ -208,6 +208,32 @@ fn channels() {
             }
         }
     }
+}
+
+/// Channels of which several lines are moved together, since they share sets of a cache.
+#[test]
+fn crowded_channels() {
+    let mut arena = Arena::new(1 << 18);
+    let mut together = 0;
+    for width in [1, 2, 4, 8] {
+        for channels in [5, 8, 12, 16] {
+            for pixels in [512, 577, 1000] {
+                let plane = 8192 / width + 4;
+                let to = [dim(pixels, channels, 1), dim(channels, 1, plane)];
+                let from = [dim(channels, plane, 1), dim(pixels, 1, channels)];
+                for dims in [to, from] {
+                    arena.check(&dims, width as usize, Form::Lines, pixels % 2 == 0, 3);
+                    for planner in &arena.planners {
+                        let leaf = Leaf::prepare_move(&dims, width as usize, Form::Lines, planner);
+                        let name = leaf.unwrap().name();
+                        together += usize::from(name == "channels, together");
+                    }
+                }
+            }
+        }
+    }
+    let wide = Features::Avx512.is_available();
+    assert!(together > 10 || !wide, "{together}");
 }
 
 #[test]

@@ -6,6 +6,8 @@
 
 use crate::byte_box::{ByteBox, Step, Steps};
 use crate::cost::LINE;
+use crate::crowding::share_sets;
+use crate::target::Target;
 use crate::transpose::Transposed;
 
 /// How channels are split or joined, on a machine with lines of 64 bytes that permutes their bytes.
@@ -25,11 +27,15 @@ pub struct Channels {
     pub cells: usize,
     /// How many rows a window has, whose elements of one channel are a cell.
     pub rows: usize,
+    /// Whether the channels share too few sets of the nearest cache: several lines of each are moved together.
+    pub crowded: bool,
 }
 
 impl Channels {
     /// Fewer channels are patterns of a few windows; those of so many fill more than half of a window.
     const FEWEST: usize = 5;
+    /// The bytes of a channel that are moved together where channels are crowded: several lines.
+    pub const TOGETHER: usize = 8 * LINE;
 
     /// Nothing if no side has five to sixteen elements that are rows next to each other, or the other
     /// side does not fill a line.
@@ -65,6 +71,23 @@ impl Channels {
             outer: both.outer(shape),
             cells,
             rows,
+            crowded: false,
         })
+    }
+
+    /// The same as it is carried out on a machine.
+    pub(crate) fn on(mut self, target: &Target, width: usize) -> Channels {
+        let apart = if self.splits {
+            self.short.dst
+        } else {
+            self.short.src
+        };
+        let channels = std::iter::once((self.short.extent, apart));
+        // A line that is read whole is read once, wherever it lies.
+        let parts = self.splits || apart % LINE as isize != 0;
+        self.crowded = parts
+            && self.long.extent * width >= Self::TOGETHER
+            && share_sets(target, channels, self.short.extent);
+        self
     }
 }

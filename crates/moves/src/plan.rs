@@ -114,6 +114,7 @@ impl Way {
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",
             Self::Folded(_) => "folded",
+            Self::Channels(plan) if plan.crowded => "channels, several lines together",
             Self::Channels(_) => "channels",
             Self::Squares(_) => "squares",
             Self::Ragged(_) => "ragged",

@@ -1,10 +1,15 @@
 //! Five to sixteen channels of dense rows, split or joined: a square of cells in registers.
+//!
+//! Where lines of the channels share a few sets of the nearest cache, several of each channel are moved together, by
+//! way of the stack.
 
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Channels};
 
-use super::block::Blocks;
+use super::block::{Blocks, at};
+use super::staged::{leave, pitch};
 use crate::copy::LINE;
 use crate::lanes::{Lanes, transpose};
 use crate::leaf::Leaf;
@@ -45,8 +50,66 @@ impl<const K: usize, const SPLITS: bool> Body for Square<K, SPLITS> {
                 // SAFETY: so many rows lie in the caller's box; the body is run where AVX-512 is.
                 unsafe {
                     match SPLITS {
-                        true => split::<K>(dst, src, params),
-                        false => join::<K>(dst, src, params),
+                        true => split::<K>(dst, src, params.channel, params),
+                        false => join::<K>(dst, src, params.channel, params),
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// From one channel to the next on the stack.
+const PITCH: usize = pitch(Channels::TOGETHER);
+
+/// Several lines of up to sixteen channels.
+#[repr(C, align(64))]
+struct Stage([MaybeUninit<u8>; 16 * PITCH]);
+
+/// As [`Square`], several lines of each channel together.
+struct Together<const K: usize, const SPLITS: bool>;
+
+impl<const K: usize, const SPLITS: bool> Body for Together<K, SPLITS> {
+    type Params = ChannelsParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &ChannelsParams) {
+        let mut stage = Stage([const { MaybeUninit::uninit() }; 16 * PITCH]);
+        let stage = stage.0.as_mut_ptr().cast::<u8>();
+        let part = params.unit * (Channels::TOGETHER / LINE);
+        walk!(&params.nest, dst, src, |dst, src| {
+            for first in Blocks::new(params.rows, part) {
+                let dst = at(dst, first, params.row.0, 0);
+                let src = at(src.cast_mut(), first, params.row.1, 0);
+                // SAFETY: so many rows lie in the caller's box, and the stage has room for their lines; the body is
+                // run where AVX-512 is.
+                unsafe {
+                    if !SPLITS {
+                        for channel in 0..params.channels {
+                            let to = stage.wrapping_add(channel * PITCH);
+                            let from = at(src, channel, params.channel, 0);
+                            leave::<__m512i, false>(to, from, Channels::TOGETHER);
+                        }
+                    }
+                    for row in 0..Channels::TOGETHER / LINE {
+                        let (stage, row) = (stage.wrapping_add(row * LINE), row * params.unit);
+                        match SPLITS {
+                            true => {
+                                let from = at(src, row, params.row.1, 0);
+                                split::<K>(stage, from, PITCH as isize, params);
+                            }
+                            false => {
+                                let to = at(dst, row, params.row.0, 0);
+                                join::<K>(to, stage, PITCH as isize, params);
+                            }
+                        }
+                    }
+                    if SPLITS {
+                        for channel in 0..params.channels {
+                            let to = at(dst, channel, params.channel, 0);
+                            let from = stage.wrapping_add(channel * PITCH);
+                            leave::<__m512i, false>(to, from, Channels::TOGETHER);
+                        }
                     }
                 }
             }
@@ -70,12 +133,17 @@ fn crosswise<const K: usize>(mut groups: [[__m512i; K]; 4]) -> [[__m512i; K]; 4]
     groups
 }
 
-/// Whole lines of every channel, from as many windows as these have cells.
+/// Whole lines of every channel, so many bytes apart, from as many windows as these have cells.
 ///
 /// # Safety
 /// The windows are readable, and the lines writable. It runs where AVX-512 is.
 #[inline(always)]
-unsafe fn split<const K: usize>(dst: *mut u8, src: *const u8, params: &ChannelsParams) {
+unsafe fn split<const K: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    apart: isize,
+    params: &ChannelsParams,
+) {
     // SAFETY: the caller's; tables are aligned.
     unsafe {
         let table = _mm512_load_si512(params.table.as_ptr().cast());
@@ -92,7 +160,7 @@ unsafe fn split<const K: usize>(dst: *mut u8, src: *const u8, params: &ChannelsP
             if channel < params.channels {
                 line.store(to);
             }
-            to = to.wrapping_offset(params.channel);
+            to = to.wrapping_offset(apart);
         }
     }
 }
@@ -102,7 +170,12 @@ unsafe fn split<const K: usize>(dst: *mut u8, src: *const u8, params: &ChannelsP
 /// # Safety
 /// As [`split`].
 #[inline(always)]
-unsafe fn join<const K: usize>(dst: *mut u8, src: *const u8, params: &ChannelsParams) {
+unsafe fn join<const K: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    apart: isize,
+    params: &ChannelsParams,
+) {
     // SAFETY: the caller's; tables are aligned.
     unsafe {
         let table = _mm512_load_si512(params.table.as_ptr().cast());
@@ -112,7 +185,7 @@ unsafe fn join<const K: usize>(dst: *mut u8, src: *const u8, params: &ChannelsPa
             if channel < params.channels {
                 *line = Vector::load(from);
             }
-            from = from.wrapping_offset(params.channel);
+            from = from.wrapping_offset(apart);
         }
         let mut to = dst;
         for (number, cells) in crosswise(groups).as_flattened().iter().enumerate() {
@@ -156,9 +229,16 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Channels) -> Leaf {
         },
     };
     match (plan.cells, plan.splits) {
-        (8, true) => Leaf::new::<Avx512, Square<2, true>>("channels", params),
-        (8, false) => Leaf::new::<Avx512, Square<2, false>>("channels", params),
-        (_, true) => Leaf::new::<Avx512, Square<4, true>>("channels", params),
-        (_, false) => Leaf::new::<Avx512, Square<4, false>>("channels", params),
+        (8, true) => of::<2, true>(params, plan.crowded),
+        (8, false) => of::<2, false>(params, plan.crowded),
+        (_, true) => of::<4, true>(params, plan.crowded),
+        (_, false) => of::<4, false>(params, plan.crowded),
+    }
+}
+
+fn of<const K: usize, const SPLITS: bool>(params: ChannelsParams, crowded: bool) -> Leaf {
+    match crowded {
+        true => Leaf::new::<Avx512, Together<K, SPLITS>>("channels, together", params),
+        false => Leaf::new::<Avx512, Square<K, SPLITS>>("channels", params),
     }
 }

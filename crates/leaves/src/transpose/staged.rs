@@ -18,7 +18,7 @@ use crate::lanes::Lanes;
 use crate::level::Body;
 use crate::nest::walk;
 use crate::stream::Streamed;
-use crate::vector::{Vector, fence, prefetch_far};
+use crate::vector::{self, Vector, fence};
 
 /// Rows and bytes of a row of a tile that is stored past the caches.
 pub(super) const STREAMED: (usize, usize) = (64, 8 * LINE);
@@ -218,7 +218,7 @@ unsafe fn fetch<V: Vector>(dst: *mut u8, src: *const u8, bytes: usize) {
 #[inline(always)]
 fn ask(row: *const u8, bytes: usize) {
     for line in 0..bytes.div_ceil(LINE) {
-        prefetch_far(row.wrapping_add(line * LINE));
+        vector::ask::<true>(row.wrapping_add(line * LINE));
     }
 }
 
