@@ -208,6 +208,78 @@ fn rows_by_index() {
     }
 }
 
+/// Short rows of small tables, so many of them that the table is taken apart first.
+#[test]
+fn palettes() {
+    let mut random = Random::new(12);
+    for round in 0..1500 {
+        let (width, row) = random.pick(&[
+            (1usize, 1i64),
+            (1, 2),
+            (1, 3),
+            (1, 4),
+            (2, 1),
+            (2, 2),
+            (4, 1),
+        ]);
+        let ty = random.pick(&IndexType::ALL);
+        let limit = random.pick(&[1, 2, 16, 100, 127, 128, 129, 200, 255, 256]);
+        let n = 512 + random.below(1800);
+        let gather = Gather {
+            extent: n as i64,
+            index: Place::at(BufferId(0), 0),
+            index_stride: 1,
+            norm: Norm {
+                ty,
+                limit,
+                wrap: random.below(2) == 0,
+                clamp: random.below(2) == 0,
+            },
+            dst: Place::at(BufferId(0), 0),
+            dst_stride: row,
+            src: Place::at(BufferId(0), 0),
+            coeff: random.pick(&[row, row, row + 1, -row]),
+            dims: [Dim {
+                extent: row,
+                dst: 1,
+                src: 1,
+            }]
+            .into_iter()
+            .collect(),
+        };
+        let indices = values(&mut random, ty, limit, n, round % 3 == 0);
+        let iw = ty.width().bytes();
+        let mut stored = Guarded::new(n * iw);
+        let end = stored.len() - n * iw;
+        for (to, value) in stored.bytes()[end..].chunks_exact_mut(iw).zip(&indices) {
+            to.copy_from_slice(&value.to_le_bytes()[..iw]);
+        }
+        let (low, length) = hull(&[(row, 1), (limit, gather.coeff)], width);
+        let (mut src, mut dst) = (Guarded::new(length), Guarded::new(n * row as usize * width));
+        src.bytes().fill_with(|| random.bits() as u8);
+        let at = (
+            (dst.len() - n * row as usize * width) as i64,
+            (src.len() - length) as i64 - low,
+        );
+        let mut want = vec![0x5a; dst.len()];
+        naive(&gather, &indices, width, src.bytes(), &mut want, at);
+        for cpu in Features::WIDTHS {
+            let planner = Planner::new(&Target::with(cpu));
+            let leaf = GatherLeaf::prepare(&gather, width, &planner).unwrap();
+            dst.bytes().fill(0x5a);
+            // SAFETY: every row and index was placed inside its arena.
+            unsafe {
+                leaf.call(
+                    dst.start().wrapping_offset(at.0 as isize),
+                    src.start().wrapping_offset(at.1 as isize),
+                    stored.start().wrapping_add(end),
+                );
+            }
+            assert!(want == dst.bytes(), "{cpu:?} width {width} {gather:?}");
+        }
+    }
+}
+
 /// Large enough for stores past the caches; at the alignment of a line and off it.
 #[test]
 fn many_rows_of_a_large_table() {

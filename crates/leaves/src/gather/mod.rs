@@ -5,6 +5,8 @@
 //! chunk is outside.
 
 mod movers;
+#[cfg(target_arch = "x86_64")]
+mod palette;
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -102,11 +104,28 @@ impl GatherLeaf {
             },
             row,
             picks,
+            #[cfg(target_arch = "x86_64")]
+            palette: None,
         };
         let elsewhere = match &params.row {
             Row::Box { copy, zero } => copy.bytes() + zero.bytes(),
             Row::Run(_) | Row::Lanes(..) => 0,
         };
+        #[cfg(target_arch = "x86_64")]
+        if let Row::Run(run) = params.row
+            && cpu == CpuLevel::Avx512
+            && dst_stride == run as isize
+            && let Some(palette) = palette::Palette::of(gather, run, coeff)
+        {
+            return Ok(GatherLeaf {
+                entry: palette::entry(run),
+                bytes: size_of::<GatherParams>() + size_of::<palette::Palette>(),
+                params: Box::new(GatherParams {
+                    palette: Some(Box::new(palette)),
+                    ..params
+                }),
+            });
+        }
         Ok(GatherLeaf {
             entry: with_level!(cpu, entry_of(&params)),
             bytes: size_of::<GatherParams>() + elsewhere,
@@ -167,6 +186,9 @@ struct GatherParams {
     row: Row,
     /// Set where lanes may be moved by permutations.
     picks: Option<Picks>,
+    /// Set where rows are looked up in registers.
+    #[cfg(target_arch = "x86_64")]
+    palette: Option<Box<palette::Palette>>,
     /// How many rows are moved once their offsets are known.
     chunk: usize,
 }

@@ -1,0 +1,253 @@
+//! Rows of one to four bytes from a table of at most 256: palettes, codebooks, classes that are numbered anew.
+//!
+//! The table is taken apart into planes of bytes that stay in registers. So an index is a lookup in each of these, sixty-four
+//! at a time, and the planes are woven together again.
+
+use std::arch::x86_64::*;
+
+use restride_loops::{Gather, IndexType, Norm};
+
+use super::{GatherFn, GatherParams};
+use crate::copy::LINE;
+use crate::once::read_once;
+
+/// The most rows of a table, and bytes of a row.
+const ROWS: usize = 256;
+const BYTES: usize = 4;
+
+/// Of fewer indices the table is not taken apart.
+const FEWEST: usize = 512;
+
+/// A table, how it is named, and how its planes are woven.
+pub(super) struct Palette {
+    rows: usize,
+    /// Bytes from a row to the next.
+    coeff: isize,
+    norm: Norm,
+    /// Of each line of as many rows as a line has bytes, and each pair of planes.
+    woven: [[Woven; BYTES / 2]; BYTES],
+}
+
+/// What a line has of a pair of planes.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Woven {
+    from: [u8; LINE],
+    bytes: u64,
+}
+
+impl Palette {
+    /// Nothing if it has too many rows, indices do not follow each other, or there are so few of them that taking the
+    /// table apart costs more.
+    pub(super) fn of(gather: &Gather, run: usize, coeff: isize) -> Option<Palette> {
+        let rows = usize::try_from(gather.norm.limit).ok()?;
+        let often = usize::try_from(gather.extent).ok()? >= (2 * rows * run).max(FEWEST);
+        if rows > ROWS || !(1..=BYTES).contains(&run) || !often || gather.index_stride != 1 {
+            return None;
+        }
+        let none = Woven {
+            from: [0; LINE],
+            bytes: 0,
+        };
+        let mut woven = [[none; BYTES / 2]; BYTES];
+        for byte in 0..run * LINE {
+            let (row, plane) = (byte / run, byte % run);
+            let pair = &mut woven[byte / LINE][plane / 2];
+            pair.from[byte % LINE] = (row + plane % 2 * LINE) as u8;
+            pair.bytes |= 1 << (byte % LINE);
+        }
+        Some(Palette {
+            rows,
+            coeff,
+            norm: gather.norm,
+            woven,
+        })
+    }
+
+    /// Which rows sixty-four indices name, and which of these there are.
+    ///
+    /// # Safety
+    /// They are readable; it runs where the gather does.
+    #[inline(always)]
+    unsafe fn named(&self, index: *const u8) -> (__m512i, u64) {
+        let Norm {
+            ty, wrap, clamp, ..
+        } = self.norm;
+        let signed = matches!(
+            ty,
+            IndexType::I8 | IndexType::I16 | IndexType::I32 | IndexType::I64
+        );
+        let wraps = if wrap && signed { u16::MAX } else { 0 };
+        let least = if signed { 0 } else { i32::MIN };
+        // SAFETY: the caller's.
+        unsafe {
+            let limit = _mm512_set1_epi32(self.rows as i32);
+            let last = _mm512_set1_epi32(self.rows as i32 - 1);
+            let (mut names, mut exist) = ([_mm_setzero_si128(); 4], 0);
+            for (part, names) in names.iter_mut().enumerate() {
+                let values = sixteen(index.wrapping_add(part * 16 * ty.width().bytes()), ty);
+                let negative = _mm512_movepi32_mask(values) & wraps;
+                let mut values = _mm512_mask_add_epi32(values, negative, values, limit);
+                if clamp {
+                    values = _mm512_max_epi32(values, _mm512_set1_epi32(least));
+                    values = _mm512_min_epu32(values, last);
+                }
+                let there = _mm512_cmplt_epu32_mask(values, limit);
+                exist |= u64::from(there) << (part * 16);
+                *names = _mm512_cvtepi32_epi8(values);
+            }
+            let [a, b, c, d] = names;
+            let (low, high) = (_mm256_set_m128i(b, a), _mm256_set_m128i(d, c));
+            let names = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+            (names, exist)
+        }
+    }
+}
+
+/// Sixteen indices in as many bits as tell whether there is a row of such a number: the nearest value that they hold.
+///
+/// # Safety
+/// They are readable; it runs where the gather does.
+#[inline(always)]
+unsafe fn sixteen(at: *const u8, ty: IndexType) -> __m512i {
+    // SAFETY: the caller's.
+    unsafe {
+        let halves = |narrow: fn(__m512i) -> __m256i| {
+            let low = narrow(read_once(at));
+            let high = narrow(read_once(at.wrapping_add(LINE)));
+            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+        };
+        match ty {
+            IndexType::I8 => _mm512_cvtepi8_epi32(read_once(at)),
+            IndexType::U8 => _mm512_cvtepu8_epi32(read_once(at)),
+            IndexType::I16 => _mm512_cvtepi16_epi32(read_once(at)),
+            IndexType::U16 => _mm512_cvtepu16_epi32(read_once(at)),
+            IndexType::I32 | IndexType::U32 => read_once(at),
+            IndexType::I64 => halves(|each| _mm512_cvtsepi64_epi32(each)),
+            IndexType::U64 => halves(|each| _mm512_cvtusepi64_epi32(each)),
+        }
+    }
+}
+
+/// The gather of rows of so many bytes.
+pub(super) fn entry(run: usize) -> GatherFn {
+    match run {
+        1 => rows::<1>,
+        2 => rows::<2>,
+        3 => rows::<3>,
+        _ => rows::<4>,
+    }
+}
+
+/// A plane of the bytes of all rows.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Plane([u8; ROWS]);
+
+/// # Safety
+/// As [`super::GatherLeaf::call`], of a table of such rows.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe extern "C" fn rows<const RUN: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    index: *const u8,
+    params: *const u8,
+) {
+    // SAFETY: it is a gather's block.
+    let params = unsafe { &*params.cast::<GatherParams>() };
+    let Some(palette) = &params.palette else {
+        return;
+    };
+    let src = src.wrapping_offset(params.start.1);
+    let mut dst = dst.wrapping_offset(params.start.0);
+    let mut planes = [Plane([0; ROWS]); RUN];
+    for row in 0..palette.rows.min(ROWS) {
+        let from = src.wrapping_offset(palette.coeff.wrapping_mul(row as isize));
+        for (byte, plane) in planes.iter_mut().enumerate() {
+            // SAFETY: every row of the table is readable.
+            plane.0[row] = unsafe { *from.wrapping_add(byte) };
+        }
+    }
+    let width = palette.norm.ty.width().bytes();
+    let mut last = [0u8; LINE * 8];
+    let mut index = index;
+    let mut left = params.extent;
+    while left > 0 {
+        let count = left.min(LINE);
+        let mut from = index;
+        if count < LINE {
+            for (at, to) in last.iter_mut().enumerate().take(count * width) {
+                // SAFETY: a byte of an index that is left.
+                *to = unsafe { read_once(index.wrapping_add(at)) };
+            }
+            from = last.as_ptr();
+        }
+        // SAFETY: a line of indices is readable, and the rows of as many as are left writable.
+        unsafe {
+            let (names, exist) = palette.named(from);
+            let found = found::<RUN>(&planes, names, palette.rows, exist);
+            weave::<RUN>(dst, found, palette, count * RUN);
+        }
+        dst = dst.wrapping_add(LINE * RUN);
+        index = index.wrapping_add(LINE * width);
+        left = left.wrapping_sub(count);
+    }
+}
+
+/// What each plane has of the named rows, and zero of those that there are not.
+///
+/// # Safety
+/// It runs where the gather does.
+#[inline(always)]
+unsafe fn found<const RUN: usize>(
+    planes: &[Plane; RUN],
+    names: __m512i,
+    rows: usize,
+    exist: u64,
+) -> [__m512i; BYTES] {
+    // SAFETY: the caller's; a plane is four lines.
+    unsafe {
+        let mut found = [_mm512_setzero_si512(); BYTES];
+        for (found, plane) in found.iter_mut().zip(planes) {
+            let line = |n: usize| _mm512_load_si512(plane.0.as_ptr().wrapping_add(n * LINE).cast());
+            let mut bytes = _mm512_permutex2var_epi8(line(0), names, line(1));
+            if rows > ROWS / 2 {
+                let upper = _mm512_permutex2var_epi8(line(2), names, line(3));
+                bytes = _mm512_mask_mov_epi8(bytes, _mm512_movepi8_mask(names), upper);
+            }
+            *found = _mm512_maskz_mov_epi8(exist, bytes);
+        }
+        found
+    }
+}
+
+/// Stores the first so many bytes of the rows whose planes these are.
+///
+/// # Safety
+/// They are writable; it runs where the gather does.
+#[inline(always)]
+unsafe fn weave<const RUN: usize>(
+    dst: *mut u8,
+    found: [__m512i; BYTES],
+    palette: &Palette,
+    bytes: usize,
+) {
+    let [a, b, c, d] = found;
+    for (number, [low, high]) in palette.woven.iter().enumerate().take(RUN) {
+        // SAFETY: the caller's.
+        unsafe {
+            let from = |woven: &Woven| _mm512_load_si512(woven.from.as_ptr().cast());
+            let mut line = _mm512_maskz_permutex2var_epi8(low.bytes, a, from(low), b);
+            if RUN > 2 {
+                let rest = _mm512_maskz_permutex2var_epi8(high.bytes, c, from(high), d);
+                line = _mm512_or_si512(line, rest);
+            }
+            let to = dst.wrapping_add(number * LINE);
+            let left = bytes.saturating_sub(number * LINE);
+            match left >= LINE {
+                true => _mm512_storeu_si512(to.cast(), line),
+                false => _mm512_mask_storeu_epi8(to.cast(), (1 << left) - 1, line),
+            }
+        }
+    }
+}
