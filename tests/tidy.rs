@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 5700),
     ("loops", 4400),
     ("lower", 4345),
-    ("moves", 3545),
+    ("moves", 3565),
     ("partition", 225),
     ("process", 200),
     ("restride", 4040),

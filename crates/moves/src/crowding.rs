@@ -84,26 +84,41 @@ fn may_crowd(target: &Target, apart: i64, rows: i64, most: i64) -> bool {
 }
 
 /// Whether the first of some rows share too few sets, of which each dimension is a step of so many bytes and its extent, the
-/// finest first.
+/// finest first. Rows may lie in one line.
 pub(crate) fn share_sets(
     target: &Target,
     steps: impl Iterator<Item = (usize, isize)>,
     rows: usize,
 ) -> bool {
-    let way = target.l1_way;
     let mut places: SmallVec<[i64; 64]> = SmallVec::from_elem(0, 1);
     for (extent, step) in steps {
-        let (finer, step) = (places.len(), (step as i64).rem_euclid(way));
+        let finer = places.len();
         for _ in 1..extent.min(rows.div_ceil(finer)) {
             // As the last so many, a step further.
             for last in places.len() - finer..places.len() {
-                let at = places[last] + step;
-                places.push(if at >= way { at - way } else { at });
+                places.push(places[last].wrapping_add(step as i64));
             }
         }
     }
-    let two = places.iter().any(|place| place % target.line != 0);
-    lines_in_a_set(target, places.into_iter(), two) > target.l1 / target.l1_way
+    let lines = if places.iter().any(|place| place % target.line != 0) {
+        0..2
+    } else {
+        0..1
+    };
+    let (line, sets) = (target.line, (target.l1_way / target.line).max(1));
+    let touched = places.iter().flat_map(|place| {
+        let first = place.div_euclid(line);
+        lines.clone().map(move |next| first + next)
+    });
+    let mut touched: SmallVec<[i64; 128]> = touched.collect();
+    touched.sort_unstable();
+    touched.dedup();
+    for touched in &mut touched {
+        *touched = touched.rem_euclid(sets);
+    }
+    touched.sort_unstable();
+    let most = touched.chunk_by(|a, b| a == b).map(<[i64]>::len).max();
+    most.is_some_and(|most| most as i64 > target.l1 / target.l1_way)
 }
 
 /// So many places, so many bytes apart, as they lie in a way.

@@ -113,6 +113,7 @@ impl Way {
             Self::Staged(_, Crowded::Both) => "staged",
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",
+            Self::Folded(folded) if folded.collected => "folded, collected",
             Self::Folded(_) => "folded",
             Self::Channels(plan) if plan.crowded => "channels, several lines together",
             Self::Channels(_) => "channels",
