@@ -22,7 +22,7 @@ pub enum Crowded {
 
 impl Crowded {
     /// How many rows a transposition has under way at least, if there are as many.
-    const UNDER_WAY: i64 = 16;
+    pub(crate) const UNDER_WAY: i64 = 16;
 
     /// What a transposition does something about. `row` is the dimension that is contiguous in the source, and `column`
     /// the one that is in the destination, of elements of `width` bytes. With the bytes that rows are apart.

@@ -2,7 +2,7 @@
 //! convolution: none of them alone fills a register.
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
-use crate::crowding::share_sets;
+use crate::crowding::{Crowded, share_sets};
 use crate::features::Features;
 use crate::target::Target;
 
@@ -20,8 +20,9 @@ pub struct Folded {
     pub per_lane: usize,
     /// How many lanes of sixteen bytes the vectors have that its columns fill.
     pub lanes: usize,
-    /// Whether its columns share too few sets of the nearest cache: they are copied together first.
-    pub collected: bool,
+    /// Which side shares too few sets of the nearest cache: columns are copied together first, rows written a few at a
+    /// time.
+    pub crowded: Option<Crowded>,
 }
 
 /// No side has more elements; their places are listed.
@@ -75,14 +76,22 @@ impl Folded {
             outer,
             per_lane,
             lanes,
-            collected: false,
+            crowded: None,
         })
     }
 
     /// The same as it is carried out on a machine.
     pub(crate) fn on(mut self, target: &Target) -> Folded {
         let columns = self.columns.iter().map(|step| (step.extent, step.src));
-        self.collected = share_sets(target, columns, self.lanes * self.per_lane);
+        let rows = self.rows.iter().map(|step| (step.extent, step.dst));
+        let source = share_sets(target, columns, self.lanes * self.per_lane);
+        let destination = share_sets(target, rows, Crowded::UNDER_WAY as usize);
+        self.crowded = match (source, destination) {
+            (true, true) => Some(Crowded::Both),
+            (true, false) => Some(Crowded::Source),
+            (false, true) => Some(Crowded::Destination),
+            (false, false) => None,
+        };
         self
     }
 }

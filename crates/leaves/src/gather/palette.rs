@@ -73,12 +73,8 @@ impl Palette {
         let Norm {
             ty, wrap, clamp, ..
         } = self.norm;
-        let signed = matches!(
-            ty,
-            IndexType::I8 | IndexType::I16 | IndexType::I32 | IndexType::I64
-        );
-        let wraps = if wrap && signed { u16::MAX } else { 0 };
-        let least = if signed { 0 } else { i32::MIN };
+        let wraps = if wrap && ty.is_signed() { u16::MAX } else { 0 };
+        let least = if ty.is_signed() { 0 } else { i32::MIN };
         // SAFETY: the caller's.
         unsafe {
             let limit = _mm512_set1_epi32(self.rows as i32);
@@ -97,11 +93,20 @@ impl Palette {
                 *names = _mm512_cvtepi32_epi8(values);
             }
             let [a, b, c, d] = names;
-            let (low, high) = (_mm256_set_m128i(b, a), _mm256_set_m128i(d, c));
-            let names = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+            let names = both(_mm256_set_m128i(b, a), _mm256_set_m128i(d, c));
             (names, exist)
         }
     }
+}
+
+/// Two halves of a register.
+///
+/// # Safety
+/// It runs where the gather does.
+#[inline(always)]
+unsafe fn both(low: __m256i, high: __m256i) -> __m512i {
+    // SAFETY: the caller's.
+    unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
 }
 
 /// Sixteen indices in as many bits as tell whether there is a row of such a number: the nearest value that they hold.
@@ -112,19 +117,20 @@ impl Palette {
 unsafe fn sixteen(at: *const u8, ty: IndexType) -> __m512i {
     // SAFETY: the caller's.
     unsafe {
-        let halves = |narrow: fn(__m512i) -> __m256i| {
-            let low = narrow(read_once(at));
-            let high = narrow(read_once(at.wrapping_add(LINE)));
-            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
-        };
         match ty {
             IndexType::I8 => _mm512_cvtepi8_epi32(read_once(at)),
             IndexType::U8 => _mm512_cvtepu8_epi32(read_once(at)),
             IndexType::I16 => _mm512_cvtepi16_epi32(read_once(at)),
             IndexType::U16 => _mm512_cvtepu16_epi32(read_once(at)),
             IndexType::I32 | IndexType::U32 => read_once(at),
-            IndexType::I64 => halves(|each| _mm512_cvtsepi64_epi32(each)),
-            IndexType::U64 => halves(|each| _mm512_cvtusepi64_epi32(each)),
+            IndexType::I64 => both(
+                _mm512_cvtsepi64_epi32(read_once(at)),
+                _mm512_cvtsepi64_epi32(read_once(at.wrapping_add(LINE))),
+            ),
+            IndexType::U64 => both(
+                _mm512_cvtusepi64_epi32(read_once(at)),
+                _mm512_cvtusepi64_epi32(read_once(at.wrapping_add(LINE))),
+            ),
         }
     }
 }

@@ -239,7 +239,10 @@ unsafe fn block<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
 /// # Safety
 /// They lie in the caller's box, and have `K` rows and a vector's columns at least.
 #[inline(always)]
-pub(super) unsafe fn bands<V: Lanes, const K: usize>(rect: Rect<Apart, Apart>, together: usize) {
+pub(super) unsafe fn bands<V: Lanes, const K: usize>(
+    rect: Rect<impl Side, impl Side>,
+    together: usize,
+) {
     let width = 16 / K;
     for row in Blocks::new(rect.rows, K) {
         let mut dst = rect.dst.after(row);

@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use restride_moves::{ByteBox, Folded, Step, extent};
+use restride_moves::{ByteBox, Crowded, Folded, Step, extent};
 
-use super::block::{Apart, Blocks, Listed, Rect, rectangle};
+use super::block::{Apart, Blocks, Listed, Rect, bands, rectangle};
 use super::staged::{ROOM, STAGE, Stage, leave, pitch};
 use crate::copy::LINE;
 use crate::lanes::Lanes;
@@ -19,6 +19,8 @@ struct FoldedParams {
     rows: Box<[isize]>,
     /// Where each column lies in the source.
     columns: Box<[isize]>,
+    /// Whether rows are written a few at a time.
+    few: bool,
 }
 
 struct Lists<V, const K: usize, const SQUARE: bool>(PhantomData<V>);
@@ -42,7 +44,12 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Lists<V, K, SQUARE> 
                 columns: params.columns.len(),
             };
             // SAFETY: the lists name the rows and columns of the caller's box, `K` of each at least.
-            unsafe { rectangle::<V, K, SQUARE>(rect) }
+            unsafe {
+                match params.few {
+                    true => bands::<V, K>(rect, 1),
+                    false => rectangle::<V, K, SQUARE>(rect),
+                }
+            }
         });
     }
 
@@ -64,7 +71,9 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
         let width = 16 / K;
         let run = params.rows.len() * width;
         let pitch = pitch(run);
-        let most = (LINE / width).min(params.columns.len());
+        let lines = if params.few { 4 } else { 1 };
+        let most = (lines * LINE / width).min(STAGE / pitch);
+        let most = most.min(params.columns.len());
         walk!(&params.nest, dst, src, |dst, src| {
             for column in Blocks::new(params.columns.len(), most) {
                 let mut to = stage;
@@ -92,7 +101,12 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
                     columns: most,
                 };
                 // SAFETY: they are rows and columns of the caller's box, which were just copied.
-                unsafe { rectangle::<V, K, false>(rect) }
+                unsafe {
+                    match params.few && most >= V::LANES * K {
+                        true => bands::<V, K>(rect, 1),
+                        false => rectangle::<V, K, false>(rect),
+                    }
+                }
             }
         });
     }
@@ -132,13 +146,15 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
         nest: Nest::new(shape, (0, 0), &folded.outer),
         rows: places(&folded.rows, |step| step.dst),
         columns: places(&folded.columns, |step| step.src),
+        few: matches!(folded.crowded, Some(Crowded::Destination | Crowded::Both)),
     };
+    let collected = matches!(folded.crowded, Some(Crowded::Source | Crowded::Both));
     if folded.lanes == L::Wide::LANES {
-        of_width::<L, L::Wide>(params, width, folded.collected)
+        of_width::<L, L::Wide>(params, width, collected)
     } else if folded.lanes == L::Half::LANES {
-        of_width::<L, L::Half>(params, width, folded.collected)
+        of_width::<L, L::Half>(params, width, collected)
     } else {
-        of_width::<L, Sixteen>(params, width, folded.collected)
+        of_width::<L, Sixteen>(params, width, collected)
     }
 }
 
