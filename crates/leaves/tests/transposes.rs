@@ -4,7 +4,7 @@ mod common;
 
 use common::arena::{Arena, dim};
 use common::hull;
-use restride_leaves::{Features, Leaf};
+use restride_leaves::{Features, Leaf, Planner, Target};
 use restride_loops::{Form, Random};
 use restride_moves::ByteBox;
 
@@ -146,6 +146,44 @@ fn planes_of_crowded_rows() {
         }
     }
     assert!(together > 20, "{together}");
+}
+
+/// Where there is no room for a stage, the same is moved without one.
+#[test]
+fn small_stacks() {
+    const SMALL: usize = 48 << 10;
+    let planes = [dim(8, 64, 64), dim(64, 4096, 1), dim(64, 1, 4096)];
+    let both = [dim(1, 0, 0), dim(300, 4096, 1), dim(80, 1, 4096)];
+    let folded = [dim(64, 2048, 1), dim(32, 16, 64), dim(16, 1, 4096)];
+    let mut staged = 0;
+    for (width, dims) in [
+        (1, planes),
+        (2, planes),
+        (1, both),
+        (4, both),
+        (1, folded),
+        (2, folded),
+    ] {
+        let src: Vec<u8> = (0..2u32 << 20).map(|n| (n * 7 + n / 253) as u8).collect();
+        let (mut large, mut small) = (vec![0; 8 << 20], vec![0; 8 << 20]);
+        for features in Features::WIDTHS {
+            let planner = Planner::new(&Target::with(features));
+            let leaf = Leaf::prepare_move(&dims, width, Form::Staged, &planner).unwrap();
+            staged += usize::from(leaf.name() != "transpose");
+            large.fill(0);
+            small.fill(0);
+            // SAFETY: the boxes lie in these.
+            let run = |dst: &mut [u8]| unsafe { leaf.call(dst.as_mut_ptr(), src.as_ptr()) };
+            run(&mut large);
+            std::thread::scope(|scope| {
+                let thread = std::thread::Builder::new().stack_size(SMALL);
+                let thread = thread.spawn_scoped(scope, || run(&mut small)).unwrap();
+                thread.join().unwrap();
+            });
+            assert!(large == small, "{features:?} width {width} {dims:?}");
+        }
+    }
+    assert!(staged > 8, "{staged}");
 }
 
 /// The same of sides that are several dimensions each.
