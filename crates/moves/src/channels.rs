@@ -37,6 +37,11 @@ impl Channels {
     /// The bytes of a channel that are moved together where channels are crowded: several lines.
     pub const TOGETHER: usize = 8 * LINE;
 
+    /// Whether nothing else is looked for: all other ways turn to the rows of a crowded destination more often.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.crowded && self.splits
+    }
+
     /// Nothing if no side has five to sixteen elements that are rows next to each other, or the other
     /// side does not fill a line.
     pub(crate) fn of(shape: &ByteBox) -> Option<Channels> {

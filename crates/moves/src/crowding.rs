@@ -105,20 +105,17 @@ pub(crate) fn share_sets(
     } else {
         0..1
     };
-    let (line, sets) = (target.line, (target.l1_way / target.line).max(1));
     let touched = places.iter().flat_map(|place| {
-        let first = place.div_euclid(line);
+        let first = place.div_euclid(target.line);
         lines.clone().map(move |next| first + next)
     });
     let mut touched: SmallVec<[i64; 128]> = touched.collect();
     touched.sort_unstable();
     touched.dedup();
-    for touched in &mut touched {
-        *touched = touched.rem_euclid(sets);
-    }
-    touched.sort_unstable();
-    let most = touched.chunk_by(|a, b| a == b).map(<[i64]>::len).max();
-    most.is_some_and(|most| most as i64 > target.l1 / target.l1_way)
+    let places = touched
+        .iter()
+        .map(|line| line.wrapping_mul(target.line).rem_euclid(target.l1_way));
+    lines_in_a_set(target, places, false) > target.l1 / target.l1_way
 }
 
 /// So many places, so many bytes apart, as they lie in a way.

@@ -109,7 +109,9 @@ impl Way {
             Self::Transpose(_, Stores::Past) => "transpose past the caches",
             Self::Staged(_, Crowded::Source) => "staged, of the source",
             Self::Staged(_, Crowded::Destination) => "staged, of the destination",
-            Self::Staged(plane, Crowded::Both) if plane.together > 1 => "staged, planes together",
+            Self::Staged(plane, Crowded::Both) if plane.together.extent > 1 => {
+                "staged, planes together"
+            }
             Self::Staged(_, Crowded::Both) => "staged",
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",

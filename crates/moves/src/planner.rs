@@ -165,7 +165,7 @@ impl Planner {
         match (form, &best.1) {
             (_, Way::Staged(..) | Way::Transpose(_, Stores::Past))
             | (Form::Staged, Way::Folded(_)) => return best,
-            (_, Way::Channels(plan)) if plan.crowded && plan.splits => return best,
+            (_, Way::Channels(plan)) if plan.is_alone() => return best,
             _ => {}
         }
         let limit = match best.1 {
@@ -203,10 +203,7 @@ impl Planner {
         let masks = !past && features >= Features::Avx512;
         let channels = masks.then(|| Channels::of(shape)).flatten();
         let channels = channels.map(|plan| plan.on(&self.target, shape.run));
-        // Others turn to the rows of the destination more often.
-        let alone = channels
-            .as_ref()
-            .is_some_and(|plan| plan.crowded && plan.splits);
+        let alone = channels.as_ref().is_some_and(Channels::is_alone);
         let channels = channels.map(|plan| (cost::channels(&plan, shape.run), Way::Channels(plan)));
         if alone && let Some(channels) = channels {
             return channels;

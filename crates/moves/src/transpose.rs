@@ -75,8 +75,8 @@ pub struct Plane {
     pub step: usize,
     /// What is around the two.
     pub outer: Steps,
-    /// How many planes follow each other on both sides and are moved together.
-    pub together: usize,
+    /// Planes within that which follow each other on both sides and are moved together.
+    pub together: Step,
     /// The bytes that an element has in registers: a power of two.
     pub cell: usize,
     /// How many elements sixteen bytes of a register hold.
@@ -114,21 +114,18 @@ impl Plane {
     pub(crate) fn together(mut self) -> Plane {
         let (row, column) = (self.row.extent * self.cell, self.column.extent * self.cell);
         let vector = 16 * self.lanes;
-        let most =
-            (Self::TOGETHER / column.max(1) * self.cell).min(Self::TOGETHER_IN_A_ROW) / row.max(1);
+        let most = (Self::TOGETHER / self.column.extent).min(Self::TOGETHER_IN_A_ROW) / row;
         let follows = |step: &Step| step.src == row as isize && step.dst == column as isize;
         let whole = self.cell <= 2 && row.is_multiple_of(vector) && column.is_multiple_of(vector);
         if whole && let Some(at) = self.outer.iter().position(follows) {
-            let left = &mut self.outer[at];
-            self.together = (1..=most)
-                .rev()
-                .find(|n| left.extent.is_multiple_of(*n))
-                .unwrap_or(1);
-            let times = self.together as isize;
-            *left = Step {
-                extent: left.extent / self.together,
-                dst: left.dst * times,
-                src: left.src * times,
+            let all = self.outer[at];
+            let divides = |n: &usize| all.extent.is_multiple_of(*n);
+            let extent = (1..=most).rev().find(divides).unwrap_or(1);
+            self.together = Step { extent, ..all };
+            self.outer[at] = Step {
+                extent: all.extent / extent,
+                dst: all.dst * extent as isize,
+                src: all.src * extent as isize,
             };
         }
         self
@@ -176,7 +173,7 @@ impl Plane {
             start: both.start,
             step: both.step,
             outer: both.outer(shape),
-            together: 1,
+            together: Step::NONE,
             cell,
             per_lane,
             lanes: vectors.find(|&n| filled >= n).unwrap_or(1),

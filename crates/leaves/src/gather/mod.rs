@@ -74,6 +74,13 @@ impl GatherLeaf {
             Row::Lanes(_, run) => Picks::new(run, coeff, dst_stride, points, cpu),
             Row::Run(_) | Row::Box { .. } => None,
         };
+        #[cfg(target_arch = "x86_64")]
+        let palette = match row {
+            Row::Run(run) if dst_stride == run as isize => {
+                palette::Palette::of(gather, run, coeff, cpu).map(Box::new)
+            }
+            _ => None,
+        };
         let table = coeff.unsigned_abs().saturating_mul(norm.limit as usize);
         // A run that is reversed on both sides does not begin where its row does.
         let start = match row {
@@ -105,27 +112,14 @@ impl GatherLeaf {
             row,
             picks,
             #[cfg(target_arch = "x86_64")]
-            palette: None,
+            palette,
         };
         let elsewhere = match &params.row {
             Row::Box { copy, zero } => copy.bytes() + zero.bytes(),
             Row::Run(_) | Row::Lanes(..) => 0,
         };
         #[cfg(target_arch = "x86_64")]
-        if let Row::Run(run) = params.row
-            && cpu == CpuLevel::Avx512
-            && dst_stride == run as isize
-            && let Some(palette) = palette::Palette::of(gather, run, coeff)
-        {
-            return Ok(GatherLeaf {
-                entry: palette::entry(run),
-                bytes: size_of::<GatherParams>() + size_of::<palette::Palette>(),
-                params: Box::new(GatherParams {
-                    palette: Some(Box::new(palette)),
-                    ..params
-                }),
-            });
-        }
+        let elsewhere = elsewhere + params.palette.as_deref().map_or(0, size_of_val);
         Ok(GatherLeaf {
             entry: with_level!(cpu, entry_of(&params)),
             bytes: size_of::<GatherParams>() + elsewhere,
@@ -259,6 +253,8 @@ fn entry_of<L: Level>(params: &GatherParams) -> GatherFn {
         gather_entry::<L, Lanes<C>>()
     }
     match &params.row {
+        #[cfg(target_arch = "x86_64")]
+        Row::Run(run) if params.palette.is_some() => palette::entry(*run),
         Row::Run(run) if is_element(*run, params.dst_stride) => match run {
             1 => gather_entry::<L, Elements<u8>>(),
             2 => gather_entry::<L, Elements<u16>>(),

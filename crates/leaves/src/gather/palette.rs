@@ -8,6 +8,7 @@ use std::arch::x86_64::*;
 use restride_loops::{Gather, IndexType, Norm};
 
 use super::{GatherFn, GatherParams};
+use crate::bodies::CpuLevel;
 use crate::copy::LINE;
 use crate::once::read_once;
 
@@ -39,10 +40,11 @@ struct Woven {
 impl Palette {
     /// Nothing if it has too many rows, indices do not follow each other, or there are so few of them that taking the
     /// table apart costs more.
-    pub(super) fn of(gather: &Gather, run: usize, coeff: isize) -> Option<Palette> {
+    pub(super) fn of(gather: &Gather, run: usize, coeff: isize, cpu: CpuLevel) -> Option<Palette> {
         let rows = usize::try_from(gather.norm.limit).ok()?;
         let often = usize::try_from(gather.extent).ok()? >= (2 * rows * run).max(FEWEST);
-        if rows > ROWS || !(1..=BYTES).contains(&run) || !often || gather.index_stride != 1 {
+        let fits = rows <= ROWS && (1..=BYTES).contains(&run) && gather.index_stride == 1;
+        if !(often && fits && cpu == CpuLevel::Avx512) {
             return None;
         }
         let none = Woven {

@@ -25,48 +25,42 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
         let all_columns = Plane::in_blocks(K, params.columns);
         let rows = params.tile.0.min(all_rows);
         let columns = params.tile.1.min(all_columns);
-        let (next_dst, next_src) = (params.columns * (16 / K), params.rows * (16 / K));
         walk!(&params.nest, dst, src, |dst, src| {
-            let (mut dst, mut src) = (dst, src);
-            for _ in 0..params.together {
-                for column in Blocks::new(all_columns, columns) {
-                    let mut row = 0;
-                    while row < all_rows {
-                        let left = all_rows.wrapping_sub(row);
-                        let rows = if left > rows / 2 { rows } else { left.max(K) };
-                        let first = row.min(all_rows.wrapping_sub(rows));
-                        let rect = Rect {
-                            dst: Apart {
-                                first: at(dst, first, params.dst, column * (16 / K)),
-                                stride: params.dst,
-                            },
-                            src: Apart {
-                                first: at(src.cast_mut(), column, params.src, first * (16 / K)),
-                                stride: params.src,
-                            },
-                            rows,
-                            columns,
-                        };
-                        // SAFETY: the tile lies in the box and has `K` rows and columns at least.
-                        unsafe { rectangle::<V, K, SQUARE>(rect) }
-                        row = first.wrapping_add(rows);
-                    }
+            for column in Blocks::new(all_columns, columns) {
+                let mut row = 0;
+                while row < all_rows {
+                    let left = all_rows.wrapping_sub(row);
+                    let rows = if left > rows / 2 { rows } else { left.max(K) };
+                    let first = row.min(all_rows.wrapping_sub(rows));
+                    let rect = Rect {
+                        dst: Apart {
+                            first: at(dst, first, params.dst, column * (16 / K)),
+                            stride: params.dst,
+                        },
+                        src: Apart {
+                            first: at(src.cast_mut(), column, params.src, first * (16 / K)),
+                            stride: params.src,
+                        },
+                        rows,
+                        columns,
+                    };
+                    // SAFETY: the tile lies in the box and has `K` rows and columns at least.
+                    unsafe { rectangle::<V, K, SQUARE>(rect) }
+                    row = first.wrapping_add(rows);
                 }
-                let width = 16 / K;
-                if all_rows < params.rows {
-                    let to = at(dst, all_rows, params.dst, 0);
-                    let from = src.wrapping_add(all_rows.wrapping_mul(width));
-                    // SAFETY: the last row of the box.
-                    unsafe { elements::<K>(to, from, params.columns, (width as isize, params.src)) }
-                }
-                if all_columns < params.columns {
-                    let to = dst.wrapping_add(all_columns.wrapping_mul(width));
-                    let from = at(src.cast_mut(), all_columns, params.src, 0);
-                    // SAFETY: its last column.
-                    unsafe { elements::<K>(to, from, all_rows, (params.dst, width as isize)) }
-                }
-                dst = dst.wrapping_add(next_dst);
-                src = src.wrapping_add(next_src);
+            }
+            let width = 16 / K;
+            if all_rows < params.rows {
+                let to = at(dst, all_rows, params.dst, 0);
+                let from = src.wrapping_add(all_rows.wrapping_mul(width));
+                // SAFETY: the last row of the box.
+                unsafe { elements::<K>(to, from, params.columns, (width as isize, params.src)) }
+            }
+            if all_columns < params.columns {
+                let to = dst.wrapping_add(all_columns.wrapping_mul(width));
+                let from = at(src.cast_mut(), all_columns, params.src, 0);
+                // SAFETY: its last column.
+                unsafe { elements::<K>(to, from, all_rows, (params.dst, width as isize)) }
             }
         });
     }

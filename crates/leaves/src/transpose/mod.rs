@@ -55,8 +55,6 @@ pub(crate) struct TransposeParams {
     columns: usize,
     /// Source stride of a column.
     src: isize,
-    /// Planes that follow each other on both sides.
-    together: usize,
     /// Rows and columns of a tile.
     tile: (usize, usize),
 }
@@ -70,7 +68,6 @@ impl TransposeParams {
             dst: plane.row.dst,
             columns: plane.column.extent,
             src: plane.column.src,
-            together: plane.together,
             tile,
         }
     }
@@ -79,7 +76,13 @@ impl TransposeParams {
 /// Prepares a transposition.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane, way: Way) -> Leaf {
     let width = shape.run;
-    let params = TransposeParams::new(shape, plane, (0, 0));
+    let mut params = TransposeParams::new(shape, plane, (0, 0));
+    if let Way::Staged(_) = way {
+        // The innermost loop is over planes that may be moved together, and need not be.
+        let mut outer = plane.outer.clone();
+        outer.push(plane.together);
+        params.nest = Nest::new(shape, plane.start, &outer);
+    }
     if plane.lanes == L::Wide::LANES {
         of_width::<L, L::Wide>(params, width, way)
     } else if plane.lanes == L::Half::LANES {
@@ -125,7 +128,8 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
         Way::Staged(crowded @ (Crowded::Source | Crowded::Both))
             if K >= 8 && params.rows >= side && 3 * over < params.columns =>
         {
-            let (rows, columns) = match params.together {
+            let [_, together] = params.nest.plane();
+            let (rows, columns) = match together.extent {
                 1 => staged::collected(width, crowded, params.dst),
                 _ => (params.rows, params.columns),
             };

@@ -137,7 +137,6 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Squares) -> Leaf {
                 dst: plan.row.dst,
                 columns: plan.column.extent,
                 src: plan.column.src,
-                together: 1,
                 tile,
             },
         };

@@ -16,7 +16,7 @@ use super::block::{Apart, Blocks, Rect, at, bands, panels, rectangle};
 use crate::copy::{Copier, LINE, Many};
 use crate::lanes::Lanes;
 use crate::level::Body;
-use crate::nest::walk;
+use crate::nest::{walk, walk_rows};
 use crate::stream::Streamed;
 use crate::vector::{self, Vector, fence};
 
@@ -150,13 +150,10 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         let width = 16 / K;
         let (rows, columns) = params.tile;
-        let together = match BANDS {
-            true => params.together,
-            false => 1,
-        };
-        let run = rows * width * together;
+        let [_, planes] = params.nest.plane();
+        let run = rows * width * planes.extent;
         let pitch = pitch(run);
-        walk!(&params.nest, dst, src, |dst, src| {
+        walk_rows!(&params.nest, dst, src, |dst, src| {
             for column in Blocks::new(params.columns, columns) {
                 for row in Blocks::new(params.rows, rows) {
                     let mut from = at(src.cast_mut(), column, params.src, row * width);
@@ -187,7 +184,7 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
                     // SAFETY: the tile lies in the box, is at least a block large, and was just filled.
                     unsafe {
                         match BANDS {
-                            true => bands::<V, K>(rect, together),
+                            true => bands::<V, K>(rect, planes.extent),
                             false => rectangle::<V, K, false>(rect),
                         }
                     }
@@ -204,7 +201,7 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
 #[inline(always)]
 unsafe fn fetch<V: Vector>(dst: *mut u8, src: *const u8, bytes: usize) {
     ask(src.wrapping_add(bytes), 2 * LINE);
-    // SAFETY: the caller's.
+    // SAFETY: the caller's. A length that is known here is copied without a loop.
     unsafe {
         match bytes == 2 * LINE {
             true => leave::<V, false>(dst, src, 2 * LINE),
