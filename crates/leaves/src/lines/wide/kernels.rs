@@ -117,6 +117,18 @@ fn windows(op: &Op, place: &Place, at: usize) -> Windows {
     }
 }
 
+/// What a line holds. Lines are not held by a closure: what runs it would be compiled once for all, without AVX-512,
+/// and called.
+///
+/// # Safety
+/// Runs where AVX-512 is.
+#[inline(always)]
+unsafe fn own<const J: usize>(lines: &WideLines, at: usize) -> (Windows, Line) {
+    let (op, place) = (&lines.ops[at], &lines.places[at]);
+    // SAFETY: the caller's.
+    (windows(op, place, at), unsafe { line::<J>(op, place, at) })
+}
+
 /// # Safety
 /// As [`window`], for `J` of them.
 #[inline(always)]
@@ -186,10 +198,13 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Own<J, M, FULL
     #[inline(always)]
     unsafe fn hold(lines: &WideLines) -> Self::Held {
         // SAFETY: the caller's.
-        std::array::from_fn(|at| unsafe {
-            let (op, place) = (&lines.ops[at], &lines.places[at]);
-            (windows(op, place, at), line::<J>(op, place, at))
-        })
+        unsafe {
+            let mut held = [own::<J>(lines, 0); M];
+            for (at, held) in held.iter_mut().enumerate().skip(1) {
+                *held = own::<J>(lines, at);
+            }
+            held
+        }
     }
 
     #[inline(always)]
@@ -215,11 +230,14 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FU
     #[inline(always)]
     unsafe fn hold(lines: &WideLines) -> Self::Held {
         // SAFETY: the caller's.
-        let line = |at: usize| unsafe { line::<J>(&lines.ops[at], &lines.places[at], at) };
-        (
-            windows(&lines.ops[0], &lines.places[0], 0),
-            std::array::from_fn(line),
-        )
+        unsafe {
+            let (windows, first) = own::<J>(lines, 0);
+            let mut held = [first; M];
+            for (at, held) in held.iter_mut().enumerate().skip(1) {
+                *held = own::<J>(lines, at).1;
+            }
+            (windows, held)
+        }
     }
 
     #[inline(always)]

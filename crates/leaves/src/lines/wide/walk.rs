@@ -29,7 +29,7 @@ fn inside(low: isize, high: isize, stride: isize, count: usize) -> Range<usize> 
 fn some_inside(low: isize, high: isize, stride: isize, count: usize) -> Range<usize> {
     let (behind, ahead) = if stride < 0 { (high, low) } else { (low, high) };
     let size = stride.unsigned_abs();
-    if size == 0 || ahead < 0 {
+    if count <= 1 || size == 0 || ahead < 0 {
         return 0..0;
     }
     let first = behind.min(0).unsigned_abs().div_ceil(size);
@@ -102,7 +102,9 @@ unsafe fn plane_at_edge<K: Kernel>(
                 (d, s) = inner.from(d, s);
             }
             let count = plain.end.wrapping_sub(plain.start);
-            rows::<K>(d, s, 1, count, params);
+            if count > 0 {
+                rows::<K>(d, s, 1, count, params);
+            }
             (d, s) = inner.times(count).from(d, s);
             for _ in plain.end..extent {
                 row_at_edge::<K>(d, s, base, params);
@@ -214,14 +216,15 @@ unsafe fn row_at_edge<K: Kernel>(
     let row = &params.row;
     // SAFETY: the caller's.
     unsafe {
-        let held = K::hold(&params.unit);
-        K::unit::<false, false>(dst, src, &held);
-        let Some(last) = row.last else { return };
         let Middle { start, count } = params.peel.at(dst);
         let (to, from) = start.from(dst, src);
         let off = from.addr().wrapping_sub(base.addr()) as isize;
         let (low, high) = params.room(off, &params.reach);
         let plain = inside(low, high, row.unit.src, count);
+        // After that, since what is held in registers would be saved around a call.
+        let held = K::hold(&params.unit);
+        K::unit::<false, false>(dst, src, &held);
+        let Some(last) = row.last else { return };
         let (to, from) = units::<K, false, false>(to, from, plain.start, row.unit, &held);
         let inner = plain.end.wrapping_sub(plain.start);
         let (to, from) = plain_units::<K>(to, from, inner, params, &held);
