@@ -82,7 +82,10 @@ impl Leaf {
                 Way::Transpose(plane, Stores::Cached) => Some(transpose::prepare::<L>(
                     shape,
                     plane,
-                    transpose::Way::Direct,
+                    match plane.runs {
+                        true => transpose::Way::Runs,
+                        false => transpose::Way::Direct,
+                    },
                 )),
                 Way::Transpose(plane, Stores::Past) => Some(transpose::prepare::<L>(
                     shape,

@@ -68,6 +68,63 @@ fn transposes_of_several_tiles() {
     }
 }
 
+/// Rows that begin anywhere in a line, in tiles of several lines and in runs.
+#[test]
+fn transposes_of_rows_that_straddle_lines() {
+    let mut arena = Arena::new(1 << 19);
+    let mut names = std::collections::BTreeSet::new();
+    for width in [1, 2, 4, 8] {
+        let sizes = [(50, 65), (65, 65), (100, 77), (129, 129), (257, 66), (67, 257), (300, 45)];
+        for (round, (rows, columns)) in sizes.into_iter().enumerate() {
+            let dims = [dim(rows, columns, 1), dim(columns, 1, rows)];
+            let planes = [
+                dim(3, rows * columns, rows * columns),
+                dim(rows, columns, 1),
+                dim(columns, 1, rows),
+            ];
+            arena.check(&dims, width, Form::Transpose, round % 2 == 0, round);
+            arena.check(&planes, width, Form::Transpose, round % 2 == 1, 8 * round);
+            for planner in &arena.planners {
+                let leaf = Leaf::prepare_move(&dims, width, Form::Transpose, planner);
+                names.insert(leaf.unwrap().name());
+            }
+        }
+    }
+    assert!(names.contains("transpose"), "{names:?}");
+    let has_wide = Features::detect() >= Features::Avx2;
+    assert_eq!(names.contains("transpose in runs"), has_wide, "{names:?}");
+}
+
+/// Sides of several dimensions, of which that of the source has fewer elements than a register. What lies beside them ends
+/// with the memory.
+#[test]
+fn few_rows_of_folded_sides() {
+    let mut arena = Arena::new(1 << 16);
+    let mut few = 0;
+    for (round, rows) in (2..16).enumerate() {
+        for width in [1, 2, 4] {
+            for outer in 1..4 {
+                // Rows are contiguous in the source, the other two in the destination, the finer one further apart.
+                let dims = [
+                    dim(outer, rows * 110, rows * 110),
+                    dim(rows, 110, 1),
+                    dim(11, 10, rows),
+                    dim(10, 1, rows * 11 * outer),
+                ];
+                let last = dims.map(|it| (it.extent - 1) * it.src).iter().sum::<i64>();
+                assert!((last + 1) * width <= 1 << 16);
+                let width = width as usize;
+                arena.check(&dims, width, Form::Lines, round % 2 == 0, 3 * round);
+                for planner in &arena.planners {
+                    let leaf = Leaf::prepare_move(&dims, width, Form::Lines, planner);
+                    few += usize::from(leaf.unwrap().name() == "few rows");
+                }
+            }
+        }
+    }
+    assert!(few > 20, "{few}");
+}
+
 /// Rows of one side or of both so far apart that they share sets of a cache.
 #[test]
 fn transposes_of_crowded_rows() {

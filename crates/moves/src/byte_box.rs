@@ -4,6 +4,8 @@
 //! to the inside, neighbours that are one dimension are merged, and the innermost dimensions that
 //! are contiguous on both sides have become the run.
 
+use std::ops::Range;
+
 use restride_loops::Dim;
 use smallvec::SmallVec;
 
@@ -172,6 +174,18 @@ impl ByteBox {
         let inner = self.steps.last()?;
         let follows = inner.dst == self.run as isize && inner.src > 0;
         following(self.run, inner.src as usize).filter(|_| follows)
+    }
+
+    /// The bytes of the source from the first to the last one that is read, from the caller's address.
+    #[must_use]
+    pub fn hull(&self) -> Range<isize> {
+        let (mut low, mut high) = (self.src, self.src + self.run as isize);
+        for step in &self.steps {
+            let reach = (step.extent as isize - 1) * step.src;
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        low..high
     }
 
     /// Bytes moved.

@@ -94,7 +94,8 @@ fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step
     let narrow = 2 * k + k * k.ilog2() as usize;
     let lane = match lanes {
         1 => narrow,
-        _ => k * 10 / 4,
+        // Of a few rows, not all steps are needed.
+        _ => (k * 10 / 4).min(4 * rows),
     };
     let rest = match left {
         0 => 0,

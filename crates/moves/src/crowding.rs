@@ -41,11 +41,7 @@ impl Crowded {
             let rows = target.per_line(width).max(Self::UNDER_WAY).min(rows);
             let most = target.l1 / target.l1_way / visits;
             let crowded = may_crowd(target, apart, rows, most)
-                && lines_in_a_set(
-                    target,
-                    evenly(target, apart, rows),
-                    apart % target.line != 0,
-                ) > most;
+                && rows_in_a_set(target, apart, rows, apart % target.line != 0) > most;
             (crowded, parts, apart)
         };
         let (source, source_parts, src) = side(column.src, rows, columns);
@@ -116,6 +112,28 @@ pub(crate) fn share_sets(
         .iter()
         .map(|line| line.wrapping_mul(target.line).rem_euclid(target.l1_way));
     lines_in_a_set(target, places, false) > target.l1 / target.l1_way
+}
+
+/// Whether lines of some rows of the source and of the destination can be under way together, each of so many rows so many
+/// bytes apart, which touch two lines each or one.
+pub(crate) fn fit_together(target: &Target, sides: [(isize, usize, bool); 2]) -> bool {
+    let ways = target.l1 / target.l1_way;
+    let sides = sides.map(|(apart, rows, two)| ((apart as i64).saturating_abs(), rows as i64, two));
+    let few = |&(apart, rows, _): &(i64, i64, bool)| !may_crowd(target, apart, rows, ways / 2);
+    let in_a_set = |&(apart, rows, two): &(i64, i64, bool)| rows_in_a_set(target, apart, rows, two);
+    sides.iter().all(few) || sides.iter().map(in_a_set).sum::<i64>() <= ways
+}
+
+/// Whether a line of each of so many rows can be, so many bytes apart, in so many ways of a set.
+pub(crate) fn fit(target: &Target, ways: i64, apart: isize, rows: usize) -> bool {
+    let apart = (apart as i64).saturating_abs();
+    !may_crowd(target, apart, rows as i64, ways)
+        || rows_in_a_set(target, apart, rows as i64, false) <= ways
+}
+
+/// How many of so many rows, so many bytes apart, touch one set of the nearest cache, if each touches `two` lines or one.
+fn rows_in_a_set(target: &Target, apart: i64, rows: i64, two: bool) -> i64 {
+    lines_in_a_set(target, evenly(target, apart, rows), two)
 }
 
 /// So many places, so many bytes apart, as they lie in a way.

@@ -1,7 +1,10 @@
 //! A box as a transposition of which each side is several dimensions, such as the kernels of a
 //! convolution: none of them alone fills a register.
 
+use smallvec::smallvec;
+
 use crate::byte_box::{ByteBox, Step, Steps, extent};
+use crate::cost;
 use crate::crowding::{Crowded, share_sets};
 use crate::features::Features;
 use crate::target::Target;
@@ -32,40 +35,49 @@ const MOST: usize = 256;
 const ENOUGH: usize = 64;
 
 impl Folded {
-    /// Nothing if each side is a single dimension, or too short for a register.
+    /// The cheaper of two cuts: sides of about the same length, or columns first, where what is left for rows may be less
+    /// than a register has. Nothing if each side is a single dimension, or columns are too short for a register.
     pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Folded> {
-        let width = shape.run;
-        if !matches!(width, 1 | 2 | 4 | 8) || shape.steps.len() < 3 {
-            return None;
-        }
-        let mut outer = shape.steps.clone();
-        // The longer side of the two begins, so that the shorter one may choose.
-        let (mut rows, mut columns) = (Steps::new(), Steps::new());
-        let mut sides = [
-            (&mut rows, from_source as Stride),
-            (&mut columns, to_destination),
-        ];
-        for (side, stride) in &mut sides {
-            side.push(take(&mut outer, *stride, width, MOST)?);
-        }
+        let columns_first = || {
+            let [mut rows, mut columns, mut outer] = first(shape)?;
+            while lengthen(&mut columns, &mut outer, to_destination, shape.run) {}
+            while lengthen(&mut rows, &mut outer, from_source, shape.run) {}
+            Self::new(rows, columns, outer, shape.run, features)
+        };
+        let cuts = [Self::whole(shape, features), columns_first()];
+        cuts.into_iter().flatten().min_by_key(cost::folded)
+    }
+
+    /// Sides of about the same length, each at least what a register has.
+    pub(crate) fn whole(shape: &ByteBox, features: Features) -> Option<Folded> {
+        let [mut rows, mut columns, mut outer] = first(shape)?;
         loop {
+            let mut sides = [
+                (&mut rows, from_source as Stride),
+                (&mut columns, to_destination),
+            ];
             sides.sort_by_key(|(side, _)| extent(side));
-            let more = sides.iter_mut().any(|(side, stride)| {
-                let so_far = extent(side);
-                let next = match so_far < ENOUGH {
-                    true => take(&mut outer, *stride, width * so_far, MOST / so_far),
-                    false => None,
-                };
-                side.extend(next);
-                next.is_some()
-            });
-            if !more {
+            let mut longer = |(side, stride): &mut (&mut Steps, Stride)| {
+                lengthen(side, &mut outer, *stride, shape.run)
+            };
+            if !sides.iter_mut().any(&mut longer) {
                 break;
             }
         }
+        let folded = Self::new(rows, columns, outer, shape.run, features)?;
+        (!folded.has_short_rows()).then_some(folded)
+    }
+
+    fn new(
+        rows: Steps,
+        columns: Steps,
+        outer: Steps,
+        width: usize,
+        features: Features,
+    ) -> Option<Folded> {
         let per_lane = 16 / width;
-        let (height, filled) = (extent(&rows), extent(&columns) / per_lane);
-        if rows.len() + columns.len() == 2 || height < per_lane || filled == 0 {
+        let filled = extent(&columns) / per_lane;
+        if rows.len() + columns.len() == 2 || filled == 0 {
             return None;
         }
         let mut vectors = features.lanes().into_iter();
@@ -80,6 +92,12 @@ impl Folded {
         })
     }
 
+    /// Whether rows are fewer than a register has elements: what is read beside them is nobody's.
+    #[must_use]
+    pub fn has_short_rows(&self) -> bool {
+        extent(&self.rows) < self.per_lane
+    }
+
     /// The same as it is carried out on a machine.
     pub(crate) fn on(mut self, target: &Target) -> Folded {
         let columns = self.columns.iter().map(|step| (step.extent, step.src));
@@ -87,6 +105,8 @@ impl Folded {
         let source = share_sets(target, columns, self.lanes * self.per_lane);
         let destination = share_sets(target, rows, Crowded::UNDER_WAY as usize);
         self.crowded = match (source, destination) {
+            // A few rows are no crowd, and what is collected has whole ones.
+            _ if self.has_short_rows() => None,
             (true, true) => Some(Crowded::Both),
             (true, false) => Some(Crowded::Source),
             (false, true) => Some(Crowded::Destination),
@@ -104,6 +124,28 @@ fn from_source(step: &Step) -> isize {
 
 fn to_destination(step: &Step) -> isize {
     step.dst
+}
+
+/// The first dimensions of rows and of columns, and the others.
+fn first(shape: &ByteBox) -> Option<[Steps; 3]> {
+    if !matches!(shape.run, 1 | 2 | 4 | 8) || shape.steps.len() < 3 {
+        return None;
+    }
+    let mut outer = shape.steps.clone();
+    let row = take(&mut outer, from_source, shape.run, MOST)?;
+    let column = take(&mut outer, to_destination, shape.run, MOST)?;
+    Some([smallvec![row], smallvec![column], outer])
+}
+
+/// Whether a side that is not long enough yet goes on in another dimension.
+fn lengthen(side: &mut Steps, outer: &mut Steps, stride: Stride, width: usize) -> bool {
+    let so_far = extent(side);
+    let next = match so_far < ENOUGH {
+        true => take(outer, stride, width * so_far, MOST / so_far),
+        false => None,
+    };
+    side.extend(next);
+    next.is_some()
 }
 
 /// Takes the dimension of this stride, or of its elements as many as divide it, at most `most`.

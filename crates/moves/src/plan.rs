@@ -105,6 +105,7 @@ impl Way {
         match self {
             Self::Rows(Stores::Cached) => "rows",
             Self::Rows(Stores::Past) => "rows past the caches",
+            Self::Transpose(plane, Stores::Cached) if plane.runs => "transpose in runs",
             Self::Transpose(_, Stores::Cached) => "transpose",
             Self::Transpose(_, Stores::Past) => "transpose past the caches",
             Self::Staged(_, Crowded::Source) => "staged, of the source",
@@ -115,6 +116,7 @@ impl Way {
             Self::Staged(_, Crowded::Both) => "staged",
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",
+            Self::Folded(folded) if folded.has_short_rows() => "few rows",
             Self::Folded(folded) => match folded.crowded {
                 None => "folded",
                 Some(Crowded::Source) => "folded, collected",

@@ -74,7 +74,12 @@ impl Planner {
     fn planned(&self, shape: ByteBox, (cost, way): (usize, Way)) -> MovePlan {
         MovePlan {
             shape,
-            way,
+            way: match way {
+                Way::Transpose(plane, Stores::Cached) => {
+                    Way::Transpose(plane.on(&self.target), Stores::Cached)
+                }
+                way => way,
+            },
             cost,
             features: self.features(),
         }
@@ -217,7 +222,7 @@ impl Planner {
                 (Form::Staged, (cost, Way::Transpose(plane, _))) if channels.is_none() => {
                     // What lies together on one side is continued by other dimensions.
                     let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
-                    let folded = short.then(|| Folded::of(shape, features)).flatten();
+                    let folded = short.then(|| Folded::whole(shape, features)).flatten();
                     if let Some(folded) = folded {
                         return (
                             cost::folded(&folded),

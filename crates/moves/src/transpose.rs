@@ -2,7 +2,9 @@
 
 use crate::byte_box::{ByteBox, Step, Steps};
 use crate::cost::LINE;
+use crate::crowding::{fit, fit_together};
 use crate::features::Features;
+use crate::target::Target;
 
 /// The two dimensions of a transposition in a box.
 pub(crate) struct Transposed {
@@ -85,6 +87,10 @@ pub struct Plane {
     pub lanes: usize,
     /// The bytes that are packed at a time, where rows step.
     pub packed: usize,
+    /// How many rows of the destination a tile has, of all columns.
+    pub tile: usize,
+    /// Whether a few vectors of each row are written before the next row is turned to.
+    pub runs: bool,
 }
 
 impl Plane {
@@ -104,6 +110,62 @@ impl Plane {
             false => extent,
         }
     }
+
+    /// How many vectors of so many lanes are written in a run, of rows of so many elements a lane: registers hold them.
+    #[must_use]
+    pub const fn in_a_run(lanes: usize, per_lane: usize) -> usize {
+        match (lanes, 4 * lanes / per_lane) {
+            (1, _) | (_, 0) => 1,
+            (_, n @ 1..4) => n,
+            _ => 4,
+        }
+    }
+
+    /// The same as it is carried out on a machine. A line of the source that does not begin where a tile does is fetched for
+    /// two of them, so a tile has as many rows as leave each other room in the nearest cache. Where those are few, each is
+    /// written in longer runs instead, and the source is read to its end: so are wide elements whose vectors straddle lines,
+    /// of which the second one is then turned to at once.
+    pub(crate) fn on(mut self, target: &Target) -> Plane {
+        let straddles = |apart: isize| !apart.unsigned_abs().is_multiple_of(LINE);
+        let (dst, src) = (self.row.dst, self.column.src);
+        let (side, line) = (self.lanes * self.per_lane, LINE / self.cell);
+        let is_line = side >= line;
+        // Vectors that are parts of lines leave these for later.
+        let most = match is_line || straddles(src) {
+            true => (4 * line).min(Self::ROWS),
+            false => line,
+        };
+        let rows = self.row.extent;
+        let all = if rows <= 2 * most { rows } else { most };
+        // Of narrow elements, parts of lines are read in any case.
+        let source = (src, side, self.cell >= 4 && straddles(src));
+        let fits = |tile: &usize| {
+            *tile <= all && fit_together(target, [source, (dst, *tile, straddles(dst))])
+        };
+        let tiles = [all, most, 2 * line];
+        self.tile = tiles.into_iter().find(fits).unwrap_or(line);
+        let run = Self::in_a_run(self.lanes, self.per_lane) * side;
+        let possible = self.cell >= 4 && run > side && self.column.extent >= run;
+        let ways = target.l1 / target.l1_way;
+        self.runs = possible
+            && fit(target, ways, src, run)
+            && if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
+                true
+            } else if !is_line && straddles(dst) {
+                false
+            } else if straddles(src) {
+                self.tile < most.min(rows)
+            } else {
+                !fit(target, ways / 2, dst, line)
+            };
+        if self.runs {
+            self.tile = rows;
+        }
+        self
+    }
+
+    /// The most rows of a tile.
+    const ROWS: usize = 128;
 
     /// The most bytes of planes that are moved together, and of a row of them.
     const TOGETHER: usize = 32 << 10;
@@ -178,6 +240,8 @@ impl Plane {
             per_lane,
             lanes: vectors.find(|&n| filled >= n).unwrap_or(1),
             packed,
+            tile: LINE / cell,
+            runs: false,
         })
     }
 }

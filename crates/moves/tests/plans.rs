@@ -12,7 +12,7 @@ use std::path::Path;
 
 use restride_loops::{Dim, Form};
 use restride_moves::cells::Shuffles;
-use restride_moves::{ByteBox, Features, Inline, Planner, Processor, Target};
+use restride_moves::{ByteBox, Features, Inline, Planner, Processor, Stores, Target, Way};
 
 /// A line of the table, read.
 fn read(line: &str) -> (ByteBox, Form) {
@@ -49,9 +49,13 @@ fn answer(line: &str) -> String {
         let plan = planner.plan(shape.clone(), form);
         let costs = planner.candidates(&shape).into_iter();
         let costs: Vec<_> = costs.map(|(name, cost)| format!("{name} {cost}")).collect();
+        let tile = match plan.way() {
+            Way::Transpose(plane, Stores::Cached) => format!(", {} rows a tile", plane.tile),
+            _ => String::new(),
+        };
         let _ = writeln!(
             text,
-            "  {features:?}: {}, of {}",
+            "  {features:?}: {}{tile}, of {}",
             plan.way().name(),
             costs.join(", ")
         );

@@ -6,6 +6,9 @@
 //! are narrower, or overlap their neighbours.
 
 use std::mem::MaybeUninit;
+use std::ptr;
+
+use restride_moves::Plane;
 
 use crate::lanes::{Lanes, transpose};
 
@@ -22,6 +25,15 @@ pub(super) trait Side: Copy {
 
     /// All of them, from so many bytes further on.
     fn along(self, bytes: usize) -> Self;
+
+    /// Whether sixteen bytes may be read of each of those that a block has, however few of them are wanted.
+    ///
+    /// # Safety
+    /// As [`Side::first`].
+    #[inline(always)]
+    unsafe fn has_whole_lanes(self) -> bool {
+        true
+    }
 }
 
 /// Rows that are equally far apart.
@@ -86,6 +98,47 @@ impl Side for Listed {
     }
 }
 
+/// As [`Listed`], of a source that ends at some address.
+#[derive(Clone, Copy)]
+pub(super) struct Bounded {
+    pub(super) listed: Listed,
+    /// From `base`, of each row: where the last ends of it and of those of a block after it.
+    pub(super) ends: *const isize,
+    pub(super) end: *const u8,
+}
+
+impl Side for Bounded {
+    #[inline(always)]
+    unsafe fn first(self) -> *mut u8 {
+        // SAFETY: the caller's.
+        unsafe { self.listed.first() }
+    }
+
+    #[inline(always)]
+    fn after(self, n: usize) -> Bounded {
+        Bounded {
+            listed: self.listed.after(n),
+            ends: self.ends.wrapping_add(n),
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    fn along(self, bytes: usize) -> Bounded {
+        Bounded {
+            listed: self.listed.along(bytes),
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn has_whole_lanes(self) -> bool {
+        // SAFETY: the caller's.
+        let end = self.listed.base.wrapping_offset(unsafe { *self.ends });
+        end.cast_const() <= self.end
+    }
+}
+
 /// A rectangle: as many rows of the destination as there are elements in a row of the source, which
 /// are its columns.
 #[derive(Clone, Copy)]
@@ -136,37 +189,74 @@ impl Iterator for Blocks {
     }
 }
 
+/// How a rectangle is cut.
+pub(super) trait Parts: 'static {
+    /// Into squares, where there is room for them.
+    const SQUARES: bool = false;
+    /// Into blocks next to each other, of which each row is written to its end before the next one: a vector that straddles
+    /// two lines takes three clocks more to store, if what is stored next does not go on where it ends.
+    const RUNS: bool = false;
+    /// Into blocks of fewer than `K` rows, which are all that there are.
+    const FEW_ROWS: bool = false;
+}
+
+/// Into blocks.
+pub(super) struct InBlocks;
+impl Parts for InBlocks {}
+
+pub(super) struct InSquares;
+impl Parts for InSquares {
+    const SQUARES: bool = true;
+}
+
+pub(super) struct InRuns;
+impl Parts for InRuns {
+    const RUNS: bool = true;
+}
+
+pub(super) struct InFewRows;
+impl Parts for InFewRows {
+    const FEW_ROWS: bool = true;
+}
+
 /// By strips of whole vectors of the destination's rows; what is left over takes narrower ones, or
-/// overlaps. `SQUARE`: by squares, where there is room for them.
+/// overlaps.
 ///
 /// # Safety
-/// The rectangle lies in the caller's box and has at least `K` rows and columns.
+/// The rectangle lies in the caller's box and has at least `K` rows, unless it is cut into few, and `K` columns.
 #[inline(always)]
-pub(super) unsafe fn rectangle<V: Lanes, const K: usize, const SQUARE: bool>(
+pub(super) unsafe fn rectangle<V: Lanes, const K: usize, P: Parts>(
     rect: Rect<impl Side, impl Side>,
 ) {
     let (side, half) = (V::LANES * K, V::Half::LANES * K);
+    let run = Plane::in_a_run(V::LANES, K) * side;
     let mut column = 0;
     // SAFETY: the strips lie in the rectangle.
     unsafe {
+        if P::RUNS && run > side {
+            while rect.columns.wrapping_sub(column) >= run {
+                runs::<V, K>(rect, column);
+                column = column.wrapping_add(run);
+            }
+        }
         while rect.columns.wrapping_sub(column) >= side {
-            strip::<V, K, SQUARE>(rect, column);
+            strip::<V, K, P>(rect, column);
             column = column.wrapping_add(side);
         }
         let (left, end) = (rect.columns.wrapping_sub(column), rect.columns);
         if left == 0 {
         } else if left <= K || end < half {
             if left > K {
-                strip::<Quarter<V>, K, false>(rect, column);
+                strip::<Quarter<V>, K, P>(rect, column);
             }
-            strip::<Quarter<V>, K, false>(rect, end.wrapping_sub(K));
+            strip::<Quarter<V>, K, P>(rect, end.wrapping_sub(K));
         } else if left > half && end >= side {
-            strip::<V, K, SQUARE>(rect, end.wrapping_sub(side));
+            strip::<V, K, P>(rect, end.wrapping_sub(side));
         } else {
             if left > half {
-                strip::<V::Half, K, SQUARE>(rect, column);
+                strip::<V::Half, K, P>(rect, column);
             }
-            strip::<V::Half, K, SQUARE>(rect, end.wrapping_sub(half));
+            strip::<V::Half, K, P>(rect, end.wrapping_sub(half));
         }
     }
 }
@@ -176,9 +266,9 @@ type Quarter<V> = <<V as Lanes>::Half as Lanes>::Half;
 /// A vector's columns of all rows.
 ///
 /// # Safety
-/// As many columns from `column` on lie in the rectangle, which has at least `K` rows.
+/// As many columns from `column` on lie in the rectangle, which has at least `K` rows, unless it is cut into few.
 #[inline(always)]
-unsafe fn strip<V: Lanes, const K: usize, const SQUARE: bool>(
+unsafe fn strip<V: Lanes, const K: usize, P: Parts>(
     rect: Rect<impl Side, impl Side>,
     column: usize,
 ) {
@@ -190,7 +280,10 @@ unsafe fn strip<V: Lanes, const K: usize, const SQUARE: bool>(
     let mut row = 0;
     // SAFETY: the blocks lie in the strip.
     unsafe {
-        if SQUARE && V::LANES > 1 && rect.rows >= side {
+        if P::FEW_ROWS {
+            return few::<V, K>(dst, src, rect.rows);
+        }
+        if P::SQUARES && V::LANES > 1 && rect.rows >= side {
             // Less than half a square is left to blocks.
             while rect.rows.wrapping_sub(row) > side / 2 {
                 let start = row.min(rect.rows.wrapping_sub(side));
@@ -208,16 +301,91 @@ unsafe fn strip<V: Lanes, const K: usize, const SQUARE: bool>(
         }
     }
 }
+
+/// As many blocks next to each other as registers hold, down all rows.
+///
+/// # Safety
+/// As many columns from `column` on lie in the rectangle, which has at least `K` rows.
+#[inline(always)]
+unsafe fn runs<V: Lanes, const K: usize>(rect: Rect<impl Side, impl Side>, column: usize) {
+    let (width, side) = (16 / K, V::LANES * K);
+    let src = rect.src.after(column);
+    let dst = rect.dst.along(column.wrapping_mul(width));
+    for row in Blocks::new(rect.rows, K) {
+        let (mut to, mut from) = (dst.after(row), src.along(row.wrapping_mul(width)));
+        // SAFETY: the blocks lie in the rectangle.
+        unsafe {
+            let mut blocks = [[V::splat(0); K]; 4];
+            for block in &mut blocks[..Plane::in_a_run(V::LANES, K)] {
+                *block = transpose(in_lanes::<V, K>(from));
+                from = from.after(side);
+            }
+            for row in 0..K {
+                for (at, block) in blocks[..Plane::in_a_run(V::LANES, K)].iter().enumerate() {
+                    block[row].store(to.first().wrapping_add(at * V::BYTES));
+                }
+                to = to.after(1);
+            }
+        }
+    }
+}
+
 /// `K` rows of the destination.
 ///
 /// # Safety
 /// Both sides have as many rows as the block, and they lie in the caller's box.
 #[inline(always)]
 unsafe fn block<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
-    let (mut dst, mut src) = (dst, src);
+    let mut dst = dst;
     // SAFETY: the caller's.
     unsafe {
-        let mut square = [V::splat(0); K];
+        for v in transpose(in_lanes::<V, K>(src)) {
+            v.store(dst.first());
+            dst = dst.after(1);
+        }
+    }
+}
+
+/// `rows` rows of the destination, fewer than `K`, from as many elements of each of the source. What is not needed for them
+/// is not done.
+///
+/// # Safety
+/// The source has as many rows as the block, the destination `rows`, and they lie in the caller's box.
+#[inline(always)]
+unsafe fn few<V: Lanes, const K: usize>(dst: impl Side, src: impl Side, rows: usize) {
+    let mut dst = dst;
+    // SAFETY: the caller's.
+    unsafe {
+        let square = match src.has_whole_lanes() {
+            true => in_lanes::<V, K>(src),
+            false => {
+                let mut lanes = [0; 16 * 64];
+                copy_rows(&mut lanes, src, V::LANES * K, rows.wrapping_mul(16 / K));
+                in_lanes::<V, K>(Apart {
+                    first: lanes.as_mut_ptr(),
+                    stride: 16,
+                })
+            }
+        };
+        for (row, v) in transpose(square).into_iter().enumerate() {
+            if row < rows {
+                v.store(dst.first());
+                dst = dst.after(1);
+            }
+        }
+    }
+}
+
+/// Sixteen bytes of each of `LANES * K` rows of the source.
+///
+/// # Safety
+/// There are as many rows, of sixteen bytes at least.
+#[inline(always)]
+unsafe fn in_lanes<V: Lanes, const K: usize>(src: impl Side) -> [V; K] {
+    let mut src = src;
+    let mut square = [V::splat(0); K];
+    // SAFETY: the caller's.
+    unsafe {
         for v in &mut square {
             let mut lanes = [src.first().cast_const(); 4];
             for (lane, place) in lanes[..V::LANES].iter_mut().enumerate() {
@@ -226,10 +394,20 @@ unsafe fn block<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
             *v = V::load_lanes(lanes);
             src = src.after(1);
         }
-        for v in transpose(square) {
-            v.store(dst.first());
-            dst = dst.after(1);
-        }
+    }
+    square
+}
+
+/// Copies so many bytes of so many rows, sixteen apart.
+///
+/// # Safety
+/// There are as many rows of so many bytes. Rows are 64 at most, bytes sixteen.
+#[cold]
+#[inline(never)]
+unsafe fn copy_rows(to: &mut [u8; 16 * 64], src: impl Side, rows: usize, bytes: usize) {
+    for (row, lane) in to.as_chunks_mut::<16>().0.iter_mut().take(rows).enumerate() {
+        // SAFETY: the caller's.
+        unsafe { ptr::copy_nonoverlapping(src.after(row).first(), lane.as_mut_ptr(), bytes) }
     }
 }
 

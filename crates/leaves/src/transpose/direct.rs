@@ -5,18 +5,18 @@ use std::marker::PhantomData;
 use restride_moves::Plane;
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, Rect, at, panels, rectangle};
+use super::block::{Apart, Blocks, Parts, Rect, at, panels, rectangle};
 use crate::copy::{Copier, One};
 use crate::lanes::Lanes;
 use crate::level::{Body, Sixteen};
 use crate::nest::walk;
 use crate::vector::one_by_one;
 
-/// Tile by tile, down the destination's rows. A tile at the end overlaps the one before it, or is
-/// smaller if less than half of it is left.
-pub(super) struct Direct<V, const K: usize, const SQUARE: bool>(PhantomData<V>);
+/// Tile by tile, down the destination's rows. The last one is what is left, or overlaps the one before it if that is more
+/// than half a square.
+pub(super) struct Direct<V, const K: usize, P>(PhantomData<(V, P)>);
 
-impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE> {
+impl<V: Lanes, const K: usize, P: Parts> Body for Direct<V, K, P> {
     type Params = TransposeParams;
 
     #[inline(always)]
@@ -25,12 +25,14 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
         let all_columns = Plane::in_blocks(K, params.columns);
         let rows = params.tile.0.min(all_rows);
         let columns = params.tile.1.min(all_columns);
+        let side = V::LANES * K;
         walk!(&params.nest, dst, src, |dst, src| {
             for column in Blocks::new(all_columns, columns) {
                 let mut row = 0;
                 while row < all_rows {
                     let left = all_rows.wrapping_sub(row);
-                    let rows = if left > rows / 2 { rows } else { left.max(K) };
+                    let least = if left > side / 2 { side } else { K };
+                    let rows = rows.min(left.max(least));
                     let first = row.min(all_rows.wrapping_sub(rows));
                     let rect = Rect {
                         dst: Apart {
@@ -45,7 +47,7 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Direct<V, K, SQUARE>
                         columns,
                     };
                     // SAFETY: the tile lies in the box and has `K` rows and columns at least.
-                    unsafe { rectangle::<V, K, SQUARE>(rect) }
+                    unsafe { rectangle::<V, K, P>(rect) }
                     row = first.wrapping_add(rows);
                 }
             }

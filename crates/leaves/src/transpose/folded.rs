@@ -5,7 +5,9 @@ use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Crowded, Folded, Step, extent};
 
-use super::block::{Apart, Blocks, Listed, Rect, bands, rectangle};
+use super::block::{
+    Apart, Blocks, Bounded, InBlocks, InFewRows, InSquares, Listed, Parts, Rect, bands, rectangle,
+};
 use super::staged::{ROOM, STAGE, Stage, leave, pitch};
 use crate::copy::LINE;
 use crate::lanes::Lanes;
@@ -21,25 +23,24 @@ struct FoldedParams {
     columns: Box<[isize]>,
     /// Whether rows are written a few at a time.
     few: bool,
+    /// For fewer rows than a register has elements: where sixteen bytes end of a column, or of one of those after it, the
+    /// furthest that a block begins with.
+    ends: Box<[isize]>,
+    /// Where the box ends in the source, from the caller's address.
+    end: isize,
 }
 
-struct Lists<V, const K: usize, const SQUARE: bool>(PhantomData<V>);
+struct Lists<V, const K: usize, P>(PhantomData<(V, P)>);
 
-impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Lists<V, K, SQUARE> {
+impl<V: Lanes, const K: usize, P: Parts> Body for Lists<V, K, P> {
     type Params = FoldedParams;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &FoldedParams) {
         walk!(&params.nest, dst, src, |dst, src| {
             let rect = Rect {
-                dst: Listed {
-                    base: dst,
-                    places: params.rows.as_ptr(),
-                },
-                src: Listed {
-                    base: src.cast_mut(),
-                    places: params.columns.as_ptr(),
-                },
+                dst: params.rows_at(dst),
+                src: params.columns_at(src),
                 rows: params.rows.len(),
                 columns: params.columns.len(),
             };
@@ -47,9 +48,39 @@ impl<V: Lanes, const K: usize, const SQUARE: bool> Body for Lists<V, K, SQUARE> 
             unsafe {
                 match params.few {
                     true => bands::<V, K>(rect, 1),
-                    false => rectangle::<V, K, SQUARE>(rect),
+                    false => rectangle::<V, K, P>(rect),
                 }
             }
+        });
+    }
+
+    fn elsewhere(params: &FoldedParams) -> usize {
+        params.lists()
+    }
+}
+
+/// Fewer rows than a register has elements: beside them, bytes of the source are read that play no part.
+struct FewRows<V, const K: usize>(PhantomData<V>);
+
+impl<V: Lanes, const K: usize> Body for FewRows<V, K> {
+    type Params = FoldedParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &FoldedParams) {
+        let end = src.wrapping_offset(params.end);
+        walk!(&params.nest, dst, src, |dst, src| {
+            let rect = Rect {
+                dst: params.rows_at(dst),
+                src: Bounded {
+                    listed: params.columns_at(src),
+                    ends: params.ends.as_ptr(),
+                    end,
+                },
+                rows: params.rows.len(),
+                columns: params.columns.len(),
+            };
+            // SAFETY: the lists name the rows and columns of the caller's box, and there are `K` columns at least.
+            unsafe { rectangle::<V, K, InFewRows>(rect) }
         });
     }
 
@@ -89,10 +120,7 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
                     to = to.wrapping_add(pitch);
                 }
                 let rect = Rect {
-                    dst: Listed {
-                        base: dst.wrapping_add(column * width),
-                        places: params.rows.as_ptr(),
-                    },
+                    dst: params.rows_at(dst.wrapping_add(column * width)),
                     src: Apart {
                         first: stage,
                         stride: pitch as isize,
@@ -104,7 +132,7 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
                 unsafe {
                     match params.few && most >= V::LANES * K {
                         true => bands::<V, K>(rect, 1),
-                        false => rectangle::<V, K, false>(rect),
+                        false => rectangle::<V, K, InBlocks>(rect),
                     }
                 }
             }
@@ -119,7 +147,23 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
 impl FoldedParams {
     /// The bytes of its lists.
     fn lists(&self) -> usize {
-        (self.rows.len() + self.columns.len()) * size_of::<isize>()
+        (self.rows.len() + self.columns.len() + self.ends.len()) * size_of::<isize>()
+    }
+
+    #[inline(always)]
+    fn rows_at(&self, dst: *mut u8) -> Listed {
+        Listed {
+            base: dst,
+            places: self.rows.as_ptr(),
+        }
+    }
+
+    #[inline(always)]
+    fn columns_at(&self, src: *const u8) -> Listed {
+        Listed {
+            base: src.cast_mut(),
+            places: self.columns.as_ptr(),
+        }
     }
 }
 
@@ -142,40 +186,56 @@ fn places(side: &[Step], stride: impl Fn(&Step) -> isize) -> Box<[isize]> {
 /// Prepares a transposition of sides that are several dimensions each.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
     let width = shape.run;
+    let columns = places(&folded.columns, |step| step.src);
+    let few_rows = folded.has_short_rows();
+    let ends = |at: usize| {
+        let block = &columns[at..columns.len().min(at + 64)];
+        block.iter().max().map_or(0, |place| place + 16)
+    };
     let params = FoldedParams {
         nest: Nest::new(shape, (0, 0), &folded.outer),
         rows: places(&folded.rows, |step| step.dst),
-        columns: places(&folded.columns, |step| step.src),
         few: matches!(folded.crowded, Some(Crowded::Destination | Crowded::Both)),
+        ends: (0..columns.len()).filter(|_| few_rows).map(ends).collect(),
+        end: shape.hull().end,
+        columns,
     };
-    let collected = matches!(folded.crowded, Some(Crowded::Source | Crowded::Both));
+    let way = match (few_rows, folded.crowded) {
+        (true, _) => Kind::FewRows,
+        (_, Some(Crowded::Source | Crowded::Both)) => Kind::Collected,
+        _ => Kind::Lists,
+    };
     if folded.lanes == L::Wide::LANES {
-        of_width::<L, L::Wide>(params, width, collected)
+        of_width::<L, L::Wide>(params, width, way)
     } else if folded.lanes == L::Half::LANES {
-        of_width::<L, L::Half>(params, width, collected)
+        of_width::<L, L::Half>(params, width, way)
     } else {
-        of_width::<L, Sixteen>(params, width, collected)
+        of_width::<L, Sixteen>(params, width, way)
     }
 }
 
-fn of_width<L: Level, V: Lanes>(params: FoldedParams, width: usize, collected: bool) -> Leaf {
+#[derive(Clone, Copy)]
+enum Kind {
+    Lists,
+    FewRows,
+    Collected,
+}
+
+fn of_width<L: Level, V: Lanes>(params: FoldedParams, width: usize, kind: Kind) -> Leaf {
     match width {
-        1 => of::<L, V, 16, false>(params, collected),
-        2 => of::<L, V, 8, false>(params, collected),
-        4 => of::<L, V, 4, true>(params, collected),
-        _ => of::<L, V, 2, true>(params, collected),
+        1 => of::<L, V, 16, InBlocks>(params, kind),
+        2 => of::<L, V, 8, InBlocks>(params, kind),
+        4 => of::<L, V, 4, InSquares>(params, kind),
+        _ => of::<L, V, 2, InSquares>(params, kind),
     }
 }
 
-fn of<L: Level, V: Lanes, const K: usize, const SQUARE: bool>(
-    params: FoldedParams,
-    collected: bool,
-) -> Leaf {
-    match collected {
-        true => Leaf::with_room::<L, Collected<V, K>, Lists<V, K, SQUARE>, ROOM>(
-            "folded, collected",
-            params,
-        ),
-        false => Leaf::new::<L, Lists<V, K, SQUARE>>("folded", params),
+fn of<L: Level, V: Lanes, const K: usize, P: Parts>(params: FoldedParams, kind: Kind) -> Leaf {
+    match kind {
+        Kind::Collected => {
+            Leaf::with_room::<L, Collected<V, K>, Lists<V, K, P>, ROOM>("folded, collected", params)
+        }
+        Kind::FewRows => Leaf::new::<L, FewRows<V, K>>("few rows", params),
+        Kind::Lists => Leaf::new::<L, Lists<V, K, P>>("folded", params),
     }
 }

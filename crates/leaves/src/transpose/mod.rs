@@ -29,6 +29,7 @@ use crate::lanes::Lanes;
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::Nest;
+use block::{InBlocks, InRuns, InSquares};
 use direct::{ByFours, Direct, Paneled};
 use staged::{Collected, Staged};
 
@@ -37,6 +38,8 @@ use staged::{Collected, Staged};
 pub(crate) enum Way {
     /// Straight to the destination.
     Direct,
+    /// The same, a few vectors of a row at a time.
+    Runs,
     /// Such that rows that share too few sets of the nearest cache are turned to less often.
     Staged(Crowded),
     /// Through a buffer, past the caches.
@@ -76,7 +79,7 @@ impl TransposeParams {
 /// Prepares a transposition.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane, way: Way) -> Leaf {
     let width = shape.run;
-    let mut params = TransposeParams::new(shape, plane, (0, 0));
+    let mut params = TransposeParams::new(shape, plane, (plane.tile, plane.column.extent));
     if let Way::Staged(_) = way {
         // The innermost loop is over planes that may be moved together, and need not be.
         let mut outer = plane.outer.clone();
@@ -114,12 +117,6 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
         };
     }
     let squares = V::LANES > 1 && params.rows >= side;
-    params.tile = if params.columns * width <= SHORT && params.rows > params.columns {
-        // Rows of the destination follow each other closely: down the columns.
-        (params.rows, side)
-    } else {
-        (LINE / width, params.columns)
-    };
     let row = params.columns * width;
     let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
     let over = params.columns.next_multiple_of(side) - params.columns;
@@ -161,7 +158,7 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
             // Few rows at a time, of a block of the source that stays in the nearest cache.
             let block = BLOCK / params.src.unsigned_abs().next_power_of_two();
             params.tile = (4, block.clamp(side, 2 * LINE));
-            Leaf::new::<L, Direct<V, K, false>>("transpose", params)
+            Leaf::new::<L, Direct<V, K, InBlocks>>("transpose", params)
         }
         // A panel of bytes has no room in the registers.
         Way::Staged(crowded) if K < 16 && panels => {
@@ -182,8 +179,9 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
                 evenly(params.rows, 8 * LINE, side),
                 evenly(params.columns, 4 * LINE, side),
             );
-            Leaf::new::<L, Direct<V, K, true>>("staged", params)
+            Leaf::new::<L, Direct<V, K, InSquares>>("staged", params)
         }
+        Way::Runs => Leaf::new::<L, Direct<V, K, InRuns>>("transpose in runs", params),
         _ if K == 1 => Leaf::new::<L, ByFours>("transpose", params),
         _ => direct::<L, V, K>(params),
     }
@@ -193,8 +191,8 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
 /// operations per line of the source.
 fn direct<L: Level, V: Lanes, const K: usize>(params: TransposeParams) -> Leaf {
     match V::LANES > 1 && K <= 4 && params.rows >= V::LANES * K {
-        true => Leaf::new::<L, Direct<V, K, true>>("transpose", params),
-        false => Leaf::new::<L, Direct<V, K, false>>("transpose", params),
+        true => Leaf::new::<L, Direct<V, K, InSquares>>("transpose", params),
+        false => Leaf::new::<L, Direct<V, K, InBlocks>>("transpose", params),
     }
 }
 
@@ -210,7 +208,7 @@ fn with_stage<L: Level, V: Lanes, const K: usize, B: Body<Params = TransposePara
     name: &'static str,
     params: TransposeParams,
 ) -> Leaf {
-    Leaf::with_room::<L, B, Direct<V, K, false>, { staged::ROOM }>(name, params)
+    Leaf::with_room::<L, B, Direct<V, K, InBlocks>, { staged::ROOM }>(name, params)
 }
 
 /// As [`evenly`], of no more than there is.
@@ -228,5 +226,3 @@ fn evenly(extent: usize, most: usize, unit: usize) -> usize {
 const STREAMED: usize = 4 * LINE;
 /// Bytes of a block of the source of which a few elements of each row are read at a time.
 const BLOCK: usize = 16 << 10;
-/// Rows of the destination that are short: a few lines.
-const SHORT: usize = 512;

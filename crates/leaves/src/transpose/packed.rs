@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Plane};
 
-use super::block::{Apart, Blocks, Rect, at, rectangle};
+use super::block::{Apart, Blocks, InBlocks, Rect, at, rectangle};
 use super::{TransposeParams, within};
 use crate::copy::LINE;
 use crate::lanes::Lanes;
@@ -206,7 +206,7 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
                             from = from.wrapping_offset(plane.src);
                             to = to.wrapping_add(params.pitch);
                         }
-                        rectangle::<V, K, false>(rect);
+                        rectangle::<V, K, InBlocks>(rect);
                     }
                 }
             }

@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 use restride_moves::Crowded;
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, Rect, at, bands, panels, rectangle};
+use super::block::{Apart, Blocks, InBlocks, Rect, at, bands, panels, rectangle};
 use crate::copy::{Copier, LINE, Many};
 use crate::lanes::Lanes;
 use crate::level::Body;
@@ -104,7 +104,7 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
                     unsafe {
                         match PANELS {
                             true => panels::<V, K>(rect),
-                            false => rectangle::<V, K, false>(rect),
+                            false => rectangle::<V, K, InBlocks>(rect),
                         }
                     }
                     let mut from = stage.cast_const();
@@ -185,7 +185,7 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
                     unsafe {
                         match BANDS {
                             true => bands::<V, K>(rect, planes.extent),
-                            false => rectangle::<V, K, false>(rect),
+                            false => rectangle::<V, K, InBlocks>(rect),
                         }
                     }
                 }

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Plane};
 
-use super::block::{Apart, Blocks, Rect, at, rectangle};
+use super::block::{Apart, Blocks, InBlocks, Rect, at, rectangle};
 use super::{TransposeParams, within};
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
@@ -104,7 +104,7 @@ impl<V: Lanes, const K: usize> Body for Widened<V, K> {
                             from = from.wrapping_offset(plane.src);
                             cells = cells.wrapping_add(PITCH);
                         }
-                        rectangle::<V, K, false>(rect);
+                        rectangle::<V, K, InBlocks>(rect);
                         let mut cells = after;
                         for _ in 0..rows {
                             press::<K>(to, cells, columns, params);

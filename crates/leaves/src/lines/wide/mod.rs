@@ -60,17 +60,6 @@ fn along(windows: &Range<isize>, step: Step) -> Range<isize> {
     windows.start.saturating_add(last.min(0))..windows.end.saturating_add(last.max(0))
 }
 
-/// The bytes from the first to the last one that is read, relative to the caller's address.
-fn hull(shape: &ByteBox) -> Range<isize> {
-    let (mut low, mut high) = (shape.src, shape.src + shape.run as isize);
-    for step in &shape.steps {
-        let reach = (step.extent as isize - 1) * step.src;
-        low += reach.min(0);
-        high += reach.max(0);
-    }
-    low..high
-}
-
 /// The leaf of a program.
 pub(crate) fn prepare(
     shape: &ByteBox,
@@ -96,7 +85,7 @@ pub(crate) fn prepare(
         nest,
         row,
         peel: Peel::new(&cut, unit),
-        hull: hull(shape),
+        hull: shape.hull(),
         reach: low..high,
         plane_reach: along(&along(&row_reach, inner), middle),
         row_reach,
