@@ -74,7 +74,15 @@ fn transposes_of_rows_that_straddle_lines() {
     let mut arena = Arena::new(1 << 19);
     let mut names = std::collections::BTreeSet::new();
     for width in [1, 2, 4, 8] {
-        let sizes = [(50, 65), (65, 65), (100, 77), (129, 129), (257, 66), (67, 257), (300, 45)];
+        let sizes = [
+            (50, 65),
+            (65, 65),
+            (100, 77),
+            (129, 129),
+            (257, 66),
+            (67, 257),
+            (300, 45),
+        ];
         for (round, (rows, columns)) in sizes.into_iter().enumerate() {
             let dims = [dim(rows, columns, 1), dim(columns, 1, rows)];
             let planes = [

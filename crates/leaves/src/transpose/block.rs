@@ -526,24 +526,35 @@ unsafe fn square<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
     // SAFETY: the caller's.
     unsafe {
         let mut groups = [[V::splat(0); K]; 4];
-        for group in &mut groups[..V::LANES] {
-            for v in group.iter_mut() {
-                *v = V::load(src.first());
-                src = src.after(1);
-            }
-            *group = transpose(*group);
+        for v in groups[..V::LANES].as_flattened_mut() {
+            *v = V::load(src.first());
+            src = src.after(1);
         }
-        let mut first = dst;
-        let [a, b, c, d] = groups;
-        for (((a, b), c), d) in a.into_iter().zip(b).zip(c).zip(d) {
-            let lines = V::swap_lanes([a, b, c, d]);
-            let mut dst = first;
-            for line in &lines[..V::LANES] {
-                line.store(dst.first());
-                dst = dst.after(K);
-            }
-            first = first.after(1);
+        store_square(dst, groups);
+    }
+}
+
+/// Transposes so many vectors, of which there are `LANES` times `K`, and stores them as rows.
+///
+/// # Safety
+/// There are as many rows, and they lie in the caller's box.
+#[inline(always)]
+pub(super) unsafe fn store_square<V: Lanes, const K: usize>(dst: impl Side, groups: [[V; K]; 4]) {
+    let mut groups = groups;
+    for group in &mut groups[..V::LANES] {
+        *group = transpose(*group);
+    }
+    let mut first = dst;
+    let [a, b, c, d] = groups;
+    for (((a, b), c), d) in a.into_iter().zip(b).zip(c).zip(d) {
+        let lines = V::swap_lanes([a, b, c, d]);
+        let mut dst = first;
+        for line in &lines[..V::LANES] {
+            // SAFETY: the caller's.
+            unsafe { line.store(dst.first()) }
+            dst = dst.after(K);
         }
+        first = first.after(1);
     }
 }
 

@@ -10,13 +10,14 @@ use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Plane};
 
-use super::block::{Apart, Blocks, InBlocks, Rect, at, rectangle};
+use super::block::{Apart, Blocks, InBlocks, Rect, at, rectangle, store_square};
 use super::{TransposeParams, within};
 use crate::copy::LINE;
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
 use crate::level::{Avx512, Body, Level};
 use crate::nest::walk;
+use crate::vector::Vector;
 
 /// How many packed rows a tile has at most, and bytes of each: what is read of a row of the source at once
 /// costs less than what is written of one of the destination.
@@ -149,23 +150,77 @@ impl Pairs {
     }
 }
 
+impl Pair {
+    /// What is of these two.
+    ///
+    /// # Safety
+    /// The windows are readable, and AVX-512 is there.
+    #[inline(always)]
+    unsafe fn part(&self, from: *const u8) -> __m512i {
+        // SAFETY: the caller's; tables are aligned.
+        unsafe {
+            let table = _mm512_load_si512(self.table.as_ptr().cast());
+            let low = _mm512_loadu_si512(from.wrapping_add(self.at[0]).cast());
+            let high = _mm512_loadu_si512(from.wrapping_add(self.at[1]).cast());
+            _mm512_maskz_permutex2var_epi8(self.bytes, low, table, high)
+        }
+    }
+}
+
 impl Packer for Pairs {
     const LANES: usize = 4;
 
     #[inline(always)]
     unsafe fn pack(&self, to: *mut u8, from: *const u8) {
-        // SAFETY: the caller's; tables are aligned.
+        // SAFETY: the caller's.
         unsafe {
             let mut line = _mm512_setzero_si512();
             for pair in self.pairs.iter().take(self.count) {
-                let table = _mm512_load_si512(pair.table.as_ptr().cast());
-                let low = _mm512_loadu_si512(from.wrapping_add(pair.at[0]).cast());
-                let high = _mm512_loadu_si512(from.wrapping_add(pair.at[1]).cast());
-                let both = _mm512_maskz_permutex2var_epi8(pair.bytes, low, table, high);
-                line = _mm512_or_si512(line, both);
+                line = _mm512_or_si512(line, pair.part(from));
             }
             _mm512_storeu_si512(to.cast(), line);
         }
+    }
+}
+
+/// Squares of wide elements that a few pairs of lines have: they are packed in registers and stay there.
+struct Squares<const K: usize, const COUNT: usize>;
+
+impl<const K: usize, const COUNT: usize> Body for Squares<K, COUNT> {
+    type Params = PackedParams<Pairs>;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams<Pairs>) {
+        let plane = &params.plane;
+        let (side, width) = (4 * K, 16 / K);
+        let (rows, columns) = plane.tile;
+        walk!(&plane.nest, dst, src, |dst, src| {
+            for tile in Blocks::new(plane.rows, rows) {
+                for column in Blocks::new(plane.columns, columns) {
+                    for row in Blocks::new(rows, side) {
+                        let row = tile.wrapping_add(row);
+                        let mut from = at(src.cast_mut(), column, plane.src, row * params.step);
+                        let mut groups = [[<__m512i as Vector>::splat(0); K]; 4];
+                        for line in groups.as_flattened_mut() {
+                            // SAFETY: the elements of a row lie in the box, from the first to the last of the windows.
+                            unsafe {
+                                *line = params.windows.pairs[0].part(from);
+                                for pair in &params.windows.pairs[1..COUNT] {
+                                    *line = _mm512_or_si512(*line, pair.part(from));
+                                }
+                            }
+                            from = from.wrapping_offset(plane.src);
+                        }
+                        let to = Apart {
+                            first: at(dst, row, plane.dst, column * width),
+                            stride: plane.dst,
+                        };
+                        // SAFETY: the square lies in the box.
+                        unsafe { store_square(to, groups) }
+                    }
+                }
+            }
+        });
     }
 }
 
@@ -263,6 +318,25 @@ unsafe fn part(from: *const u8, windows: &Windows<16>, number: usize) -> __m128i
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
     let (width, step) = (shape.run, plane.step);
     match plane.packed {
+        LINE if matches!(width, 4 | 8) && plane.lanes == 4 => {
+            let side = LINE / width;
+            let tile = (within(plane.row.extent, 4 * side, side), side);
+            let params = PackedParams {
+                plane: TransposeParams::new(shape, plane, tile),
+                step: step * width,
+                pitch: 0,
+                windows: Pairs::new(width, step),
+            };
+            match (width, params.windows.count) {
+                (4, 1) => Leaf::new::<Avx512, Squares<4, 1>>("packed squares", params),
+                (4, 2) => Leaf::new::<Avx512, Squares<4, 2>>("packed squares", params),
+                (4, 3) => Leaf::new::<Avx512, Squares<4, 3>>("packed squares", params),
+                (8, 1) => Leaf::new::<Avx512, Squares<2, 1>>("packed squares", params),
+                (8, 2) => Leaf::new::<Avx512, Squares<2, 2>>("packed squares", params),
+                (8, 3) => Leaf::new::<Avx512, Squares<2, 3>>("packed squares", params),
+                _ => of_lanes::<Avx512, _>(shape, plane, params.windows),
+            }
+        }
         LINE => of_lanes::<Avx512, _>(shape, plane, Pairs::new(width, step)),
         _ => of_lanes::<L, _>(shape, plane, Windows::<16>::new(width, step)),
     }
