@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::WideParams;
-use super::kernels::Kernel;
+use super::kernels::{HALVES, Kernel, MASKED, WHOLE};
 use crate::copy::LINE;
 use crate::level::Body;
 use crate::lines::row::{Both, Middle};
@@ -57,9 +57,9 @@ impl<K: Kernel> Body for Wide<K> {
             unsafe {
                 let plain = low >= 0 && high >= 0;
                 if params.single && plain {
-                    K::unit::<true, false>(d, s, &K::hold(&params.unit));
+                    K::unit::<WHOLE, false>(d, s, &K::hold(&params.unit));
                 } else if params.single {
-                    K::unit::<false, false>(d, s, &K::hold(&params.unit));
+                    K::unit::<MASKED, false>(d, s, &K::hold(&params.unit));
                 } else if plain {
                     rows::<K>(d, s, middle.extent, inner.extent, params);
                 } else {
@@ -151,13 +151,13 @@ unsafe fn rows<K: Kernel>(
             let (mut d, mut s) = (dst, src);
             for _ in 0..count {
                 one_by_one();
-                K::unit::<true, false>(d, s, &held);
+                K::unit::<WHOLE, false>(d, s, &held);
                 if let Some(last) = params.row.last {
                     let rest = params.peel.at(d);
                     let (to, from) = rest.start.from(d, s);
                     plain_units::<K>(to, from, rest.count, params, &held);
                     let (to, from) = last.from(d, s);
-                    K::unit::<true, false>(to, from, &held);
+                    K::unit::<WHOLE, false>(to, from, &held);
                 }
                 (d, s) = inner.from(d, s);
             }
@@ -192,7 +192,7 @@ unsafe fn whole_rows<K: Kernel, const PAST: bool>(
             for _ in 0..count.get() {
                 one_by_one();
                 let units_left = in_row.get() as usize;
-                (dst, src) = units::<K, true, PAST>(dst, src, units_left, unit, &held);
+                (dst, src) = units::<K, HALVES, PAST>(dst, src, units_left, unit, &held);
                 (dst, src) = row.get().from(dst, src);
             }
             (dst, src) = line.get().from(dst, src);
@@ -223,15 +223,15 @@ unsafe fn row_at_edge<K: Kernel>(
         let plain = inside(low, high, row.unit.src, count);
         // After that, since what is held in registers would be saved around a call.
         let held = K::hold(&params.unit);
-        K::unit::<false, false>(dst, src, &held);
+        K::unit::<MASKED, false>(dst, src, &held);
         let Some(last) = row.last else { return };
-        let (to, from) = units::<K, false, false>(to, from, plain.start, row.unit, &held);
+        let (to, from) = units::<K, MASKED, false>(to, from, plain.start, row.unit, &held);
         let inner = plain.end.wrapping_sub(plain.start);
         let (to, from) = plain_units::<K>(to, from, inner, params, &held);
         let rest = count.wrapping_sub(plain.end);
-        units::<K, false, false>(to, from, rest, row.unit, &held);
+        units::<K, MASKED, false>(to, from, rest, row.unit, &held);
         let (to, from) = last.from(dst, src);
-        K::unit::<false, false>(to, from, &held);
+        K::unit::<MASKED, false>(to, from, &held);
     }
 }
 
@@ -256,8 +256,8 @@ unsafe fn plain_units<K: Kernel>(
     // SAFETY: the caller's; where one unit starts a line, all lines of all units do.
     unsafe {
         match K::WHOLE_LINES && params.past && long && starts_line(to) {
-            true => units::<K, true, true>(to, from, count, unit, held),
-            false => units::<K, true, false>(to, from, count, unit, held),
+            true => units::<K, HALVES, true>(to, from, count, unit, held),
+            false => units::<K, HALVES, false>(to, from, count, unit, held),
         }
     }
 }
@@ -270,7 +270,7 @@ fn starts_line(address: *mut u8) -> bool {
 /// # Safety
 /// As [`Kernel::unit`], for so many units.
 #[inline(always)]
-unsafe fn units<K: Kernel, const PLAIN: bool, const PAST: bool>(
+unsafe fn units<K: Kernel, const LOADS: u8, const PAST: bool>(
     mut to: *mut u8,
     mut from: *const u8,
     count: usize,
@@ -280,7 +280,7 @@ unsafe fn units<K: Kernel, const PLAIN: bool, const PAST: bool>(
     for _ in 0..count {
         one_by_one();
         // SAFETY: the caller's.
-        unsafe { K::unit::<PLAIN, PAST>(to, from, held) }
+        unsafe { K::unit::<LOADS, PAST>(to, from, held) }
         (to, from) = unit.from(to, from);
     }
     (to, from)
