@@ -19,6 +19,12 @@ pub(crate) unsafe trait Lanes: Vector {
     /// Sixteen bytes are readable at each of these.
     unsafe fn load_lanes(places: [*const u8; 4]) -> Self;
 
+    /// Lane `i` to the place `i`, of as many.
+    ///
+    /// # Safety
+    /// Sixteen bytes are writable at each of these.
+    unsafe fn store_lanes(self, places: [*mut u8; 4]);
+
     /// Lane `i` of both, next to each other, to `dst + i * stride`.
     ///
     /// # Safety
@@ -86,6 +92,11 @@ mod x86 {
             unsafe { Self::load(place) }
         }
         #[inline(always)]
+        unsafe fn store_lanes(self, [place, ..]: [*mut u8; 4]) {
+            // SAFETY: the caller's.
+            unsafe { self.store(place) }
+        }
+        #[inline(always)]
         unsafe fn store_joined(self, other: Self, dst: *mut u8, _stride: isize) {
             // SAFETY: the caller's.
             unsafe {
@@ -113,6 +124,14 @@ mod x86 {
             unsafe {
                 let low = _mm256_castsi128_si256(__m128i::load(low));
                 _mm256_inserti128_si256::<1>(low, __m128i::load(high))
+            }
+        }
+        #[inline(always)]
+        unsafe fn store_lanes(self, [low, high, ..]: [*mut u8; 4]) {
+            // SAFETY: the caller's.
+            unsafe {
+                _mm256_castsi256_si128(self).store(low);
+                _mm256_extracti128_si256::<1>(self).store(high);
             }
         }
         #[inline(always)]
@@ -151,6 +170,14 @@ mod x86 {
                 let low = __m256i::load_lanes([a, b, a, b]);
                 let high = __m256i::load_lanes([c, d, c, d]);
                 _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+            }
+        }
+        #[inline(always)]
+        unsafe fn store_lanes(self, [a, b, c, d]: [*mut u8; 4]) {
+            // SAFETY: the caller's.
+            unsafe {
+                _mm512_castsi512_si256(self).store_lanes([a, b, a, b]);
+                _mm512_extracti64x4_epi64::<1>(self).store_lanes([c, d, c, d]);
             }
         }
         #[inline(always)]
@@ -222,6 +249,11 @@ mod portable {
         unsafe fn load_lanes([place, ..]: [*const u8; 4]) -> Self {
             // SAFETY: the caller's.
             unsafe { Self::from_le(Self::load(place)) }
+        }
+        #[inline(always)]
+        unsafe fn store_lanes(self, [place, ..]: [*mut u8; 4]) {
+            // SAFETY: the caller's.
+            unsafe { self.to_le().store(place) }
         }
         #[inline(always)]
         unsafe fn store_joined(self, other: Self, dst: *mut u8, _stride: isize) {

@@ -83,7 +83,8 @@ pub struct Plane {
     pub cell: usize,
     /// How many elements sixteen bytes of a register hold.
     pub per_lane: usize,
-    /// How many lanes of sixteen bytes the vectors have that its columns fill.
+    /// How many lanes of sixteen bytes the vectors have that its columns fill, or two of which one has the first and the
+    /// other one the last columns.
     pub lanes: usize,
     /// The bytes that are packed at a time, where rows step.
     pub packed: usize,
@@ -126,6 +127,10 @@ impl Plane {
     /// written in longer runs instead, and the source is read to its end: so are wide elements whose vectors straddle lines,
     /// of which the second one is then turned to at once.
     pub(crate) fn on(mut self, target: &Target) -> Plane {
+        // Two lanes have the first and the last columns, which overlap.
+        if self.lanes == 1 && self.column.extent > self.per_lane {
+            self.lanes = target.features.lanes()[1];
+        }
         let straddles = |apart: isize| !apart.unsigned_abs().is_multiple_of(LINE);
         let (dst, src) = (self.row.dst, self.column.src);
         let (side, line) = (self.lanes * self.per_lane, LINE / self.cell);

@@ -252,11 +252,44 @@ pub(super) unsafe fn rectangle<V: Lanes, const K: usize, P: Parts>(
             strip::<Quarter<V>, K, P>(rect, end.wrapping_sub(K));
         } else if left > half && end >= side {
             strip::<V, K, P>(rect, end.wrapping_sub(side));
+        } else if left > half && V::LANES == 2 && !P::FEW_ROWS {
+            both_ends::<V, K>(rect);
         } else {
             if left > half {
                 strip::<V::Half, K, P>(rect, column);
             }
             strip::<V::Half, K, P>(rect, end.wrapping_sub(half));
+        }
+    }
+}
+
+/// Less than a vector's columns of all rows: of these, a lane has the first, and the other one the last, which overlap.
+///
+/// # Safety
+/// The rectangle lies in the caller's box and has at least `K` rows and columns.
+#[inline(always)]
+unsafe fn both_ends<V: Lanes, const K: usize>(rect: Rect<impl Side, impl Side>) {
+    let width = 16 / K;
+    let last = rect.columns.wrapping_sub(K);
+    for row in Blocks::new(rect.rows, K) {
+        let (mut dst, mut src) = (rect.dst.after(row), rect.src.along(row.wrapping_mul(width)));
+        // SAFETY: the caller's.
+        unsafe {
+            let mut square = [V::splat(0); K];
+            for v in &mut square {
+                let (first, last) = (
+                    src.first().cast_const(),
+                    src.after(last).first().cast_const(),
+                );
+                *v = V::load_lanes([first, last, first, last]);
+                src = src.after(1);
+            }
+            for v in transpose(square) {
+                let first = dst.first();
+                let last = first.wrapping_add(last.wrapping_mul(width));
+                v.store_lanes([first, last, first, last]);
+                dst = dst.after(1);
+            }
         }
     }
 }
