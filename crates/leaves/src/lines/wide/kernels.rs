@@ -71,12 +71,12 @@ unsafe fn window<const LOADS: u8>(src: *const u8, at: isize, mask: u64) -> __m51
 /// The line is readable, and AVX-512 is there.
 #[inline(always)]
 unsafe fn halves(src: *const u8) -> __m512i {
-    let mut high = src.wrapping_add(32);
+    let mut half = 32usize;
     // SAFETY: no instructions; the halves are the caller's.
     unsafe {
-        std::arch::asm!("/* {0} */", inout(reg) high, options(pure, nomem, nostack, preserves_flags));
+        std::arch::asm!("/* {0} */", inout(reg) half, options(pure, nomem, nostack, preserves_flags));
         let low = _mm512_castsi256_si512(_mm256_loadu_si256(src.cast()));
-        _mm512_inserti64x4::<1>(low, _mm256_loadu_si256(high.cast()))
+        _mm512_inserti64x4::<1>(low, _mm256_loadu_si256(src.wrapping_add(half).cast()))
     }
 }
 
