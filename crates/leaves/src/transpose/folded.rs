@@ -201,9 +201,9 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
         columns,
     };
     let way = match (few_rows, folded.crowded) {
-        (true, _) => Listing::FewRows,
-        (_, Some(Crowded::Source | Crowded::Both)) => Listing::Collected,
-        _ => Listing::Lists,
+        (true, _) => FoldedWay::FewRows,
+        (_, Some(Crowded::Source | Crowded::Both)) => FoldedWay::Collected,
+        _ => FoldedWay::Lists,
     };
     if folded.lanes == L::Wide::LANES {
         of_width::<L, L::Wide>(params, width, way)
@@ -215,13 +215,13 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
 }
 
 #[derive(Clone, Copy)]
-enum Listing {
+enum FoldedWay {
     Lists,
     FewRows,
     Collected,
 }
 
-fn of_width<L: Level, V: Lanes>(params: FoldedParams, width: usize, kind: Listing) -> Leaf {
+fn of_width<L: Level, V: Lanes>(params: FoldedParams, width: usize, kind: FoldedWay) -> Leaf {
     match width {
         1 => of::<L, V, 16, InBlocks>(params, kind),
         2 => of::<L, V, 8, InBlocks>(params, kind),
@@ -230,12 +230,12 @@ fn of_width<L: Level, V: Lanes>(params: FoldedParams, width: usize, kind: Listin
     }
 }
 
-fn of<L: Level, V: Lanes, const K: usize, P: Parts>(params: FoldedParams, kind: Listing) -> Leaf {
+fn of<L: Level, V: Lanes, const K: usize, P: Parts>(params: FoldedParams, kind: FoldedWay) -> Leaf {
     match kind {
-        Listing::Collected => {
+        FoldedWay::Collected => {
             Leaf::with_room::<L, Collected<V, K>, Lists<V, K, P>, ROOM>("folded, collected", params)
         }
-        Listing::FewRows => Leaf::new::<L, FewRows<V, K>>("few rows", params),
-        Listing::Lists => Leaf::new::<L, Lists<V, K, P>>("folded", params),
+        FoldedWay::FewRows => Leaf::new::<L, FewRows<V, K>>("few rows", params),
+        FoldedWay::Lists => Leaf::new::<L, Lists<V, K, P>>("folded", params),
     }
 }
