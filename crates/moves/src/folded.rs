@@ -100,13 +100,15 @@ impl Folded {
 
     /// The same as it is carried out on a machine.
     pub(crate) fn on(mut self, target: &Target) -> Folded {
+        // A few rows are no crowd, and what is collected has whole ones.
+        if self.has_short_rows() {
+            return self;
+        }
         let columns = self.columns.iter().map(|step| (step.extent, step.src));
         let rows = self.rows.iter().map(|step| (step.extent, step.dst));
         let source = share_sets(target, columns, self.lanes * self.per_lane);
         let destination = share_sets(target, rows, Crowded::UNDER_WAY as usize);
         self.crowded = match (source, destination) {
-            // A few rows are no crowd, and what is collected has whole ones.
-            _ if self.has_short_rows() => None,
             (true, true) => Some(Crowded::Both),
             (true, false) => Some(Crowded::Source),
             (false, true) => Some(Crowded::Destination),

@@ -147,7 +147,7 @@ impl Plane {
         let fits = |tile: &usize| {
             *tile <= all && fit_together(target, [source, (dst, *tile, straddles(dst))])
         };
-        let tiles = [all, most, 2 * line];
+        let tiles = [rows, most, 2 * line];
         self.tile = tiles.into_iter().find(fits).unwrap_or(line);
         let run = Self::in_a_run(self.lanes, self.per_lane) * side;
         let possible = self.cell >= 4 && run > side && self.column.extent >= run;

@@ -138,7 +138,6 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
         }
         Way::Staged(Crowded::Source) if K >= 8 && params.rows >= side => {
             params.tile.0 = within(params.rows, 4 * LINE, side);
-            params.tile.1 = params.columns;
             with_stage::<L, V, K, Collected<V, K, false>>("collected", params)
         }
         // Rows of whole lines are written a line at a time, others in longer pieces.
@@ -152,7 +151,6 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
         }
         Way::Staged(Crowded::Destination) if K == 2 || K == 4 => {
             if params.src.unsigned_abs() > 4 * LINE {
-                params.tile = (LINE / width, params.columns);
                 return direct::<L, V, K>(params);
             }
             // Few rows at a time, of a block of the source that stays in the nearest cache.

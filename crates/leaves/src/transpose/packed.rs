@@ -184,9 +184,9 @@ impl Packer for Pairs {
 }
 
 /// Squares of wide elements that a few pairs of lines have: they are packed in registers and stay there.
-struct Squares<const K: usize, const COUNT: usize>;
+struct PackedSquares<const K: usize, const COUNT: usize>;
 
-impl<const K: usize, const COUNT: usize> Body for Squares<K, COUNT> {
+impl<const K: usize, const COUNT: usize> Body for PackedSquares<K, COUNT> {
     type Params = PackedParams<Pairs>;
 
     #[inline(always)]
@@ -328,12 +328,12 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
                 windows: Pairs::new(width, step),
             };
             match (width, params.windows.count) {
-                (4, 1) => Leaf::new::<Avx512, Squares<4, 1>>("packed squares", params),
-                (4, 2) => Leaf::new::<Avx512, Squares<4, 2>>("packed squares", params),
-                (4, 3) => Leaf::new::<Avx512, Squares<4, 3>>("packed squares", params),
-                (8, 1) => Leaf::new::<Avx512, Squares<2, 1>>("packed squares", params),
-                (8, 2) => Leaf::new::<Avx512, Squares<2, 2>>("packed squares", params),
-                (8, 3) => Leaf::new::<Avx512, Squares<2, 3>>("packed squares", params),
+                (4, 1) => Leaf::new::<Avx512, PackedSquares<4, 1>>("packed squares", params),
+                (4, 2) => Leaf::new::<Avx512, PackedSquares<4, 2>>("packed squares", params),
+                (4, 3) => Leaf::new::<Avx512, PackedSquares<4, 3>>("packed squares", params),
+                (8, 1) => Leaf::new::<Avx512, PackedSquares<2, 1>>("packed squares", params),
+                (8, 2) => Leaf::new::<Avx512, PackedSquares<2, 2>>("packed squares", params),
+                (8, 3) => Leaf::new::<Avx512, PackedSquares<2, 3>>("packed squares", params),
                 _ => of_lanes::<Avx512, _>(shape, plane, params.windows),
             }
         }
