@@ -294,7 +294,7 @@ unsafe fn both_ends<V: Lanes, const K: usize>(rect: Rect<impl Side, impl Side>) 
     }
 }
 
-type Quarter<V> = <<V as Lanes>::Half as Lanes>::Half;
+pub(super) type Quarter<V> = <<V as Lanes>::Half as Lanes>::Half;
 
 /// A vector's columns of all rows.
 ///

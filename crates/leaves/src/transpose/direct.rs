@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 use restride_moves::Plane;
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, Parts, Rect, at, panels, rectangle};
+use super::block::{Apart, Blocks, Parts, Quarter, Rect, at, panels, rectangle};
 use crate::copy::{Copier, One};
 use crate::lanes::Lanes;
-use crate::level::{Body, Sixteen};
+use crate::level::Body;
 use crate::nest::walk;
 use crate::vector::one_by_one;
 
@@ -97,10 +97,10 @@ impl<V: Lanes, const K: usize> Body for Paneled<V, K> {
     }
 }
 
-/// Elements as wide as a lane: a line of the source at a time, to four rows. Wider vectors would have to be taken apart.
-pub(super) struct ByFours;
+/// Elements as wide as a lane: a line of the source at a time, to four rows.
+pub(super) struct ByFours<V>(PhantomData<V>);
 
-impl Body for ByFours {
+impl<V: Lanes> Body for ByFours<V> {
     type Params = TransposeParams;
 
     #[inline(always)]
@@ -111,36 +111,75 @@ impl Body for ByFours {
                 let to = at(dst, row, params.dst, 0);
                 let from = src.wrapping_add(16 * row);
                 let left = params.rows.wrapping_sub(row);
-                // SAFETY: so many rows lie in the box.
-                unsafe {
-                    if left >= 4 {
-                        columns::<4>(to, from, params);
-                    } else {
-                        columns::<1>(to, from, params);
+                // SAFETY: so many rows lie in the box, which has all columns.
+                let done = unsafe {
+                    match left {
+                        1 => columns::<V, 1>(to, from, params),
+                        2 | 3 => columns::<V, 2>(to, from, params),
+                        _ => columns::<V, 4>(to, from, params),
                     }
-                }
-                row = row.wrapping_add(if left >= 4 { 4 } else { 1 });
+                };
+                row = row.wrapping_add(done);
             }
         });
     }
 }
 
-/// All columns of `ROWS` rows.
+/// All columns of `ROWS` rows, as many at a time as a vector has; what is left takes narrower ones. Returns how many rows
+/// these are.
 ///
 /// # Safety
 /// They lie in the caller's box.
 #[inline(always)]
-unsafe fn columns<const ROWS: usize>(dst: *mut u8, src: *const u8, params: &TransposeParams) {
+unsafe fn columns<V: Lanes, const ROWS: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    params: &TransposeParams,
+) -> usize {
     let (mut to, mut from) = (dst, src);
-    for _ in 0..params.columns {
-        for row in 0..ROWS {
-            let to = at(to, row, params.dst, 0);
-            // SAFETY: the caller's.
-            unsafe { One::<Sixteen>::copy(to, from.wrapping_add(16 * row), 16) }
+    let mut left = params.columns;
+    // SAFETY: the caller's.
+    unsafe {
+        while left >= V::LANES {
+            (to, from) = some_columns::<V, ROWS>(to, from, params);
+            left = left.wrapping_sub(V::LANES);
         }
-        to = to.wrapping_add(16);
-        from = from.wrapping_offset(params.src);
+        if left >= V::Half::LANES {
+            (to, from) = some_columns::<V::Half, ROWS>(to, from, params);
+            left = left.wrapping_sub(V::Half::LANES);
+        }
+        if left > 0 {
+            some_columns::<Quarter<V>, ROWS>(to, from, params);
+        }
     }
+    ROWS
+}
+
+/// As many columns as a vector has, of `ROWS` rows. Returns where the next ones are.
+///
+/// # Safety
+/// They lie in the caller's box.
+#[inline(always)]
+unsafe fn some_columns<V: Lanes, const ROWS: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    params: &TransposeParams,
+) -> (*mut u8, *const u8) {
+    let mut places = [src; 4];
+    for lane in 1..V::LANES {
+        places[lane] = places[lane - 1].wrapping_offset(params.src);
+    }
+    for row in 0..ROWS {
+        // SAFETY: the caller's.
+        unsafe {
+            let line = V::load_lanes(places.map(|place| place.wrapping_add(16 * row)));
+            line.store(at(dst, row, params.dst, 0));
+        }
+    }
+    (
+        dst.wrapping_add(V::BYTES),
+        places[V::LANES - 1].wrapping_offset(params.src),
+    )
 }
 
 /// So many elements, one at a time.
