@@ -215,11 +215,11 @@ impl Planner {
         }
         if let Some(plane) = plane {
             best = match (form, tiles(plane, shape, stores)) {
-                (Form::Stream, (cost, Way::Transpose(plane, _))) => {
-                    return (cost, Way::Transpose(plane, stores));
-                }
+                (_, past @ (_, Way::Transpose(_, Stores::Past))) => return past,
                 // Channels use every line whole.
-                (Form::Staged, (cost, Way::Transpose(plane, _))) if channels.is_none() => {
+                (Form::Staged, (cost, Way::Transpose(plane, _)))
+                    if channels.is_none() && plane.step == 1 =>
+                {
                     // What lies together on one side is continued by other dimensions.
                     let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
                     let folded = short.then(|| Folded::whole(shape, features)).flatten();
@@ -274,9 +274,12 @@ pub(crate) fn stores_of(form: Form) -> Stores {
 
 /// What register tiles cost for a plane, and how they are filled.
 fn tiles(plane: Plane, shape: &ByteBox, stores: Stores) -> (usize, Way) {
-    if plane.step > 1 {
-        return (cost::packed(&plane, shape.bytes()), Way::Packed(plane));
-    }
+    let stores = match plane.step {
+        1 => stores,
+        // Elements as wide as a lane are moved one by one in any case.
+        _ if plane.per_lane == 1 => Stores::Cached,
+        _ => return (cost::packed(&plane, shape.bytes()), Way::Packed(plane)),
+    };
     if plane.cell != shape.run {
         return (cost::widened(&plane, shape.runs()), Way::Widened(plane));
     }

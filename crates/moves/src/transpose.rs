@@ -222,10 +222,8 @@ impl Plane {
         };
         let fits = match (cell == width, both.step == 1) {
             (true, true) => true,
-            (true, false) if packed == LINE => true,
-            (true, false) => {
-                shuffles && per_lane > 1 && (cell <= 2 || both.step <= Self::LONGEST_WIDE_STEP)
-            }
+            (true, false) if packed == LINE || per_lane == 1 => true,
+            (true, false) => shuffles && (cell <= 2 || both.step <= Self::LONGEST_WIDE_STEP),
             (false, true) => shuffles && row.extent * width >= 16,
             (false, false) => false,
         };

@@ -97,7 +97,7 @@ impl<V: Lanes, const K: usize> Body for Paneled<V, K> {
     }
 }
 
-/// Elements as wide as a lane: a line of the source at a time, to four rows.
+/// Elements as wide as a lane, which may step through the source: four of them at a time, to as many rows.
 pub(super) struct ByFours<V>(PhantomData<V>);
 
 impl<V: Lanes> Body for ByFours<V> {
@@ -109,7 +109,7 @@ impl<V: Lanes> Body for ByFours<V> {
             let mut row = 0;
             while row < params.rows {
                 let to = at(dst, row, params.dst, 0);
-                let from = src.wrapping_add(16 * row);
+                let from = src.wrapping_add(params.along * row);
                 let left = params.rows.wrapping_sub(row);
                 // SAFETY: so many rows lie in the box, which has all columns.
                 let done = unsafe {
@@ -172,7 +172,7 @@ unsafe fn some_columns<V: Lanes, const ROWS: usize>(
     for row in 0..ROWS {
         // SAFETY: the caller's.
         unsafe {
-            let line = V::load_lanes(places.map(|place| place.wrapping_add(16 * row)));
+            let line = V::load_lanes(places.map(|place| place.wrapping_add(params.along * row)));
             line.store(at(dst, row, params.dst, 0));
         }
     }

@@ -58,6 +58,8 @@ pub(crate) struct TransposeParams {
     columns: usize,
     /// Source stride of a column.
     src: isize,
+    /// Bytes of the source from one row to the next.
+    along: usize,
     /// Rows and columns of a tile.
     tile: (usize, usize),
 }
@@ -71,6 +73,7 @@ impl TransposeParams {
             dst: plane.row.dst,
             columns: plane.column.extent,
             src: plane.column.src,
+            along: plane.row.src.unsigned_abs(),
             tile,
         }
     }

@@ -372,7 +372,6 @@ fn of_width<L: Level, V: Lanes, W: Packer>(params: PackedParams<W>, width: usize
         1 => Leaf::new::<L, Packed<V, W, 16>>("packed", params),
         2 => Leaf::new::<L, Packed<V, W, 8>>("packed", params),
         4 => Leaf::new::<L, Packed<V, W, 4>>("packed", params),
-        8 => Leaf::new::<L, Packed<V, W, 2>>("packed", params),
-        _ => Leaf::new::<L, Packed<V, W, 1>>("packed", params),
+        _ => Leaf::new::<L, Packed<V, W, 2>>("packed", params),
     }
 }

@@ -137,6 +137,7 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Squares) -> Leaf {
                 dst: plan.row.dst,
                 columns: plan.column.extent,
                 src: plan.column.src,
+                along: shape.run,
                 tile,
             },
         };
