@@ -223,8 +223,11 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Own<J, M, FULL
         // SAFETY: the caller's.
         unsafe {
             let mut held = [own::<J>(lines, 0); M];
-            for (at, held) in held.iter_mut().enumerate().skip(1) {
-                *held = own::<J>(lines, at);
+            if M > 1 {
+                held[1] = own::<J>(lines, 1);
+            }
+            if M > 2 {
+                held[2] = own::<J>(lines, 2);
             }
             held
         }
@@ -256,8 +259,14 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FU
         unsafe {
             let (windows, first) = own::<J>(lines, 0);
             let mut held = [first; M];
-            for (at, held) in held.iter_mut().enumerate().skip(1) {
-                *held = own::<J>(lines, at).1;
+            if M > 1 {
+                held[1] = own::<J>(lines, 1).1;
+            }
+            if M > 2 {
+                held[2] = own::<J>(lines, 2).1;
+            }
+            if M > 3 {
+                held[3] = own::<J>(lines, 3).1;
             }
             (windows, held)
         }

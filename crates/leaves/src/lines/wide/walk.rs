@@ -117,14 +117,40 @@ unsafe fn plane_at_edge<K: Kernel>(
 
 /// Runs planes of `count` rows of which all windows lie in the hull.
 ///
+/// # Safety
+/// As [`Kernel::unit`], for all units of the rows.
+#[inline(always)]
+unsafe fn rows<K: Kernel>(
+    dst: *mut u8,
+    src: *const u8,
+    lines: usize,
+    count: usize,
+    params: &WideParams,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        match params.whole {
+            Some(units) if params.peel.at(dst).start == params.row.unit => {
+                match K::WHOLE_LINES && params.past && starts_line(dst) {
+                    true => whole_rows::<K, true>(dst, src, lines, count, units, params),
+                    false => whole_rows::<K, false>(dst, src, lines, count, units, params),
+                }
+            }
+            _ => peeled_rows::<K>(dst, src, lines, count, params),
+        }
+    }
+}
+
+/// As [`rows`], with a unit at each end.
+///
 /// It is a function of its own so that nothing but addresses changes in its loops: what would be
 /// saved on the stack would wait in one queue with the lines that are stored.
 ///
 /// # Safety
-/// As [`Kernel::unit`], for all units of the rows.
+/// As [`rows`].
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn rows<K: Kernel>(
+unsafe fn peeled_rows<K: Kernel>(
     mut dst: *mut u8,
     mut src: *const u8,
     lines: usize,
@@ -132,17 +158,6 @@ unsafe fn rows<K: Kernel>(
     params: &WideParams,
 ) {
     let [middle, inner] = params.nest.plane().map(Both::of);
-    if let Some(units) = params.whole
-        && params.peel.at(dst).start == params.row.unit
-    {
-        // SAFETY: the caller's.
-        return unsafe {
-            match K::WHOLE_LINES && params.past && starts_line(dst) {
-                true => whole_rows::<K, true>(dst, src, [lines, count, units], params),
-                false => whole_rows::<K, false>(dst, src, [lines, count, units], params),
-            }
-        };
-    }
     // SAFETY: the caller's.
     unsafe {
         let held = K::hold(&params.unit);
@@ -175,7 +190,9 @@ unsafe fn rows<K: Kernel>(
 unsafe fn whole_rows<K: Kernel, const PAST: bool>(
     mut dst: *mut u8,
     mut src: *const u8,
-    [lines, count, in_row]: [usize; 3],
+    lines: usize,
+    count: usize,
+    in_row: usize,
     params: &WideParams,
 ) {
     let unit = params.row.unit;
