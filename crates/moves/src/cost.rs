@@ -115,12 +115,10 @@ const PACK: (usize, usize) = (2, 3);
 /// A transposition whose rows step through the source, packed first.
 #[must_use]
 pub fn packed(plane: &Plane, bytes: usize) -> usize {
-    let windows = plane.step.min(plane.packed / plane.cell);
     // Wide vectors are shuffled in pairs.
-    let shuffles = if plane.packed == LINE {
-        windows.div_ceil(2)
-    } else {
-        windows
+    let shuffles = match plane.packed {
+        LINE => plane.windows().div_ceil(2),
+        _ => plane.windows(),
     };
     let pack = PACK.0 + PACK.1 * shuffles;
     transpose(plane).saturating_add(bytes.div_ceil(plane.packed).saturating_mul(pack))

@@ -79,7 +79,7 @@ pub enum Way {
     /// As `Transpose`, of rows that share too few sets of the nearest cache: by way of a stage on the stack, or with
     /// fewer of them under way.
     Staged(Plane, Crowded),
-    /// As `Transpose`, of rows that step through the source: their elements are packed together first.
+    /// As `Transpose`, of rows that step through the source: their elements are packed together first, to squares or tiles.
     Packed(Plane),
     /// As `Transpose`, of elements of three or six bytes: they are spread out first, and pressed together
     /// again.
@@ -114,6 +114,7 @@ impl Way {
                 "staged, planes together"
             }
             Self::Staged(_, Crowded::Both) => "staged",
+            Self::Packed(plane) if plane.packed_squares().is_some() => "packed squares",
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",
             Self::Folded(folded) if folded.has_short_rows() => "few rows",

@@ -169,6 +169,24 @@ impl Plane {
         self
     }
 
+    /// By how many pairs of lines each line of a square is packed, if rows step and squares stay in registers: those of wide
+    /// elements, which need few.
+    #[must_use]
+    pub fn packed_squares(&self) -> Option<usize> {
+        let pairs = self.windows().div_ceil(2);
+        let square = matches!(self.cell, 4 | 8) && self.packed == LINE && self.lanes == 4;
+        (square && self.step > 1 && pairs <= Self::MOST_PAIRS).then_some(pairs)
+    }
+
+    /// Pairs of lines that are packed to one without going through memory.
+    const MOST_PAIRS: usize = 3;
+
+    /// Of how many windows some packed bytes are.
+    #[must_use]
+    pub fn windows(&self) -> usize {
+        self.step.min(self.packed / self.cell)
+    }
+
     /// The most rows of a tile.
     const ROWS: usize = 128;
 

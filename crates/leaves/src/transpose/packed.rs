@@ -184,9 +184,9 @@ impl Packer for Pairs {
 }
 
 /// Squares of wide elements that a few pairs of lines have: they are packed in registers and stay there.
-struct PackedSquares<const K: usize, const COUNT: usize>;
+struct PackedSquares<const K: usize, const PAIRS: usize>;
 
-impl<const K: usize, const COUNT: usize> Body for PackedSquares<K, COUNT> {
+impl<const K: usize, const PAIRS: usize> Body for PackedSquares<K, PAIRS> {
     type Params = PackedParams<Pairs>;
 
     #[inline(always)]
@@ -205,7 +205,7 @@ impl<const K: usize, const COUNT: usize> Body for PackedSquares<K, COUNT> {
                             // SAFETY: the elements of a row lie in the box, from the first to the last of the windows.
                             unsafe {
                                 *line = params.windows.pairs[0].part(from);
-                                for pair in &params.windows.pairs[1..COUNT] {
+                                for pair in &params.windows.pairs[1..PAIRS] {
                                     *line = _mm512_or_si512(*line, pair.part(from));
                                 }
                             }
@@ -317,28 +317,27 @@ unsafe fn part(from: *const u8, windows: &Windows<16>, number: usize) -> __m128i
 /// Prepares a transposition whose rows step through the source.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
     let (width, step) = (shape.run, plane.step);
-    match plane.packed {
-        LINE if matches!(width, 4 | 8) && plane.lanes == 4 => {
-            let side = LINE / width;
-            let tile = (within(plane.row.extent, 4 * side, side), side);
-            let params = PackedParams {
-                plane: TransposeParams::new(shape, plane, tile),
-                step: step * width,
-                pitch: 0,
-                windows: Pairs::new(width, step),
-            };
-            match (width, params.windows.count) {
-                (4, 1) => Leaf::new::<Avx512, PackedSquares<4, 1>>("packed squares", params),
-                (4, 2) => Leaf::new::<Avx512, PackedSquares<4, 2>>("packed squares", params),
-                (4, 3) => Leaf::new::<Avx512, PackedSquares<4, 3>>("packed squares", params),
-                (8, 1) => Leaf::new::<Avx512, PackedSquares<2, 1>>("packed squares", params),
-                (8, 2) => Leaf::new::<Avx512, PackedSquares<2, 2>>("packed squares", params),
-                (8, 3) => Leaf::new::<Avx512, PackedSquares<2, 3>>("packed squares", params),
-                _ => of_lanes::<Avx512, _>(shape, plane, params.windows),
-            }
-        }
-        LINE => of_lanes::<Avx512, _>(shape, plane, Pairs::new(width, step)),
-        _ => of_lanes::<L, _>(shape, plane, Windows::<16>::new(width, step)),
+    match (plane.packed_squares(), plane.packed) {
+        (Some(1), _) => squares::<1>(shape, plane),
+        (Some(2), _) => squares::<2>(shape, plane),
+        (Some(_), _) => squares::<3>(shape, plane),
+        (None, LINE) => of_lanes::<Avx512, _>(shape, plane, Pairs::new(width, step)),
+        (None, _) => of_lanes::<L, _>(shape, plane, Windows::<16>::new(width, step)),
+    }
+}
+
+fn squares<const PAIRS: usize>(shape: &ByteBox, plane: &Plane) -> Leaf {
+    let (width, side) = (shape.run, LINE / shape.run);
+    let tile = (within(plane.row.extent, 4 * side, side), side);
+    let params = PackedParams {
+        plane: TransposeParams::new(shape, plane, tile),
+        step: plane.step * width,
+        pitch: 0,
+        windows: Pairs::new(width, plane.step),
+    };
+    match width {
+        4 => Leaf::new::<Avx512, PackedSquares<4, PAIRS>>("packed squares", params),
+        _ => Leaf::new::<Avx512, PackedSquares<2, PAIRS>>("packed squares", params),
     }
 }
 

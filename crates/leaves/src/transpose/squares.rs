@@ -29,9 +29,9 @@ struct SquaresParams<const STEPS: usize> {
 }
 
 /// `SIDE` elements squared, in `STEPS` steps.
-struct InSquares<const SIDE: usize, const STEPS: usize>;
+struct OddSquares<const SIDE: usize, const STEPS: usize>;
 
-impl<const SIDE: usize, const STEPS: usize> Body for InSquares<SIDE, STEPS> {
+impl<const SIDE: usize, const STEPS: usize> Body for OddSquares<SIDE, STEPS> {
     type Params = SquaresParams<STEPS>;
 
     #[inline(always)]
@@ -141,7 +141,7 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Squares) -> Leaf {
                 tile,
             },
         };
-        Leaf::new::<Avx512, InSquares<SIDE, STEPS>>("squares", params)
+        Leaf::new::<Avx512, OddSquares<SIDE, STEPS>>("squares", params)
     }
     match plan.side {
         16 => of::<16, 4>(shape, plan),
