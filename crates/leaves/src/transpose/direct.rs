@@ -98,9 +98,9 @@ impl<V: Lanes, const K: usize> Body for Paneled<V, K> {
 }
 
 /// Elements as wide as a lane, which may step through the source: four of them at a time, to as many rows.
-pub(super) struct ByFours<V>(PhantomData<V>);
+pub(super) struct ByFours<V, const STEPS: bool>(PhantomData<V>);
 
-impl<V: Lanes> Body for ByFours<V> {
+impl<V: Lanes, const STEPS: bool> Body for ByFours<V, STEPS> {
     type Params = TransposeParams;
 
     #[inline(always)]
@@ -109,14 +109,14 @@ impl<V: Lanes> Body for ByFours<V> {
             let mut row = 0;
             while row < params.rows {
                 let to = at(dst, row, params.dst, 0);
-                let from = src.wrapping_add(params.along * row);
+                let from = src.wrapping_add(next::<STEPS>(params) * row);
                 let left = params.rows.wrapping_sub(row);
                 // SAFETY: so many rows lie in the box, which has all columns.
                 let done = unsafe {
                     match left {
-                        1 => columns::<V, 1>(to, from, params),
-                        2 | 3 => columns::<V, 2>(to, from, params),
-                        _ => columns::<V, 4>(to, from, params),
+                        1 => columns::<V, STEPS, 1>(to, from, params),
+                        2 | 3 => columns::<V, STEPS, 2>(to, from, params),
+                        _ => columns::<V, STEPS, 4>(to, from, params),
                     }
                 };
                 row = row.wrapping_add(done);
@@ -125,13 +125,19 @@ impl<V: Lanes> Body for ByFours<V> {
     }
 }
 
+/// From one row to the next, in the source.
+#[inline(always)]
+fn next<const STEPS: bool>(params: &TransposeParams) -> usize {
+    if STEPS { params.along } else { 16 }
+}
+
 /// All columns of `ROWS` rows, as many at a time as a vector has; what is left takes narrower ones. Returns how many rows
 /// these are.
 ///
 /// # Safety
 /// They lie in the caller's box.
 #[inline(always)]
-unsafe fn columns<V: Lanes, const ROWS: usize>(
+unsafe fn columns<V: Lanes, const STEPS: bool, const ROWS: usize>(
     dst: *mut u8,
     src: *const u8,
     params: &TransposeParams,
@@ -141,15 +147,15 @@ unsafe fn columns<V: Lanes, const ROWS: usize>(
     // SAFETY: the caller's.
     unsafe {
         while left >= V::LANES {
-            (to, from) = some_columns::<V, ROWS>(to, from, params);
+            (to, from) = some_columns::<V, STEPS, ROWS>(to, from, params);
             left = left.wrapping_sub(V::LANES);
         }
         if left >= V::Half::LANES {
-            (to, from) = some_columns::<V::Half, ROWS>(to, from, params);
+            (to, from) = some_columns::<V::Half, STEPS, ROWS>(to, from, params);
             left = left.wrapping_sub(V::Half::LANES);
         }
         if left > 0 {
-            some_columns::<Quarter<V>, ROWS>(to, from, params);
+            some_columns::<Quarter<V>, STEPS, ROWS>(to, from, params);
         }
     }
     ROWS
@@ -160,7 +166,7 @@ unsafe fn columns<V: Lanes, const ROWS: usize>(
 /// # Safety
 /// They lie in the caller's box.
 #[inline(always)]
-unsafe fn some_columns<V: Lanes, const ROWS: usize>(
+unsafe fn some_columns<V: Lanes, const STEPS: bool, const ROWS: usize>(
     dst: *mut u8,
     src: *const u8,
     params: &TransposeParams,
@@ -172,7 +178,8 @@ unsafe fn some_columns<V: Lanes, const ROWS: usize>(
     for row in 0..ROWS {
         // SAFETY: the caller's.
         unsafe {
-            let line = V::load_lanes(places.map(|place| place.wrapping_add(params.along * row)));
+            let line =
+                V::load_lanes(places.map(|place| place.wrapping_add(next::<STEPS>(params) * row)));
             line.store(at(dst, row, params.dst, 0));
         }
     }

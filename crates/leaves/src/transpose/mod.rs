@@ -183,7 +183,8 @@ fn of<L: Level, V: Lanes, const K: usize>(mut params: TransposeParams, way: Way)
             Leaf::new::<L, Direct<V, K, InSquares>>("staged", params)
         }
         Way::Runs => Leaf::new::<L, Direct<V, K, InRuns>>("transpose in runs", params),
-        _ if K == 1 => Leaf::new::<L, ByFours<V>>("transpose", params),
+        _ if K == 1 && params.along == 16 => Leaf::new::<L, ByFours<V, false>>("transpose", params),
+        _ if K == 1 => Leaf::new::<L, ByFours<V, true>>("transpose", params),
         _ => direct::<L, V, K>(params),
     }
 }
