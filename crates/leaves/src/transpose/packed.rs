@@ -37,8 +37,6 @@ struct Tile([MaybeUninit<u8>; ROWS * (ROW + GAP)]);
 pub(crate) struct PackedParams<W> {
     /// The elements that are wanted, and their tiles.
     plane: TransposeParams,
-    /// Bytes from one element of a row to the next.
-    step: usize,
     /// Bytes from one packed row to the next.
     pitch: usize,
     windows: W,
@@ -199,7 +197,7 @@ impl<const K: usize, const PAIRS: usize> Body for PackedSquares<K, PAIRS> {
                 for column in Blocks::new(plane.columns, columns) {
                     for row in Blocks::new(rows, side) {
                         let row = tile.wrapping_add(row);
-                        let mut from = at(src.cast_mut(), column, plane.src, row * params.step);
+                        let mut from = at(src.cast_mut(), column, plane.src, row * plane.along);
                         let mut groups = [[<__m512i as Vector>::splat(0); K]; 4];
                         for line in groups.as_flattened_mut() {
                             // SAFETY: the elements of a row lie in the box, from the first to the last of the windows.
@@ -237,7 +235,7 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
         let (rows, columns) = plane.tile;
         walk!(&plane.nest, dst, src, |dst, src| {
             for row in Blocks::new(plane.rows, rows) {
-                let src = src.wrapping_add(row.wrapping_mul(params.step));
+                let src = src.wrapping_add(row.wrapping_mul(plane.along));
                 for column in Blocks::new(plane.columns, columns) {
                     let mut from = at(src.cast_mut(), column, plane.src, 0).cast_const();
                     let mut to = tile;
@@ -292,7 +290,7 @@ unsafe fn pack<W: Packer, const K: usize>(
         }
         let next = row.wrapping_add(unit).min(last);
         let on = next.wrapping_sub(row);
-        from = from.wrapping_add(on.wrapping_mul(params.step));
+        from = from.wrapping_add(on.wrapping_mul(params.plane.along));
         to = to.wrapping_add(on.wrapping_mul(16 / K));
         row = next;
     }
@@ -331,7 +329,6 @@ fn squares<const PAIRS: usize>(shape: &ByteBox, plane: &Plane) -> Leaf {
     let tile = (within(plane.row.extent, 4 * side, side), side);
     let params = PackedParams {
         plane: TransposeParams::new(shape, plane, tile),
-        step: plane.step * width,
         pitch: 0,
         windows: Pairs::new(width, plane.step),
     };
@@ -356,7 +353,6 @@ fn of_lanes<L: Level, W: Packer>(shape: &ByteBox, plane: &Plane, windows: W) -> 
     );
     let params = PackedParams {
         plane: TransposeParams::new(shape, plane, tile),
-        step: plane.step * width,
         pitch: row + GAP,
         windows,
     };

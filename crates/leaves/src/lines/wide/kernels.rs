@@ -141,7 +141,7 @@ fn windows(op: &Op, place: &Place, at: usize) -> Windows {
 }
 
 /// What a line holds. Lines are not held by a closure: what runs it would be compiled once for all, without AVX-512,
-/// and called.
+/// and called. Nor are they in a loop, which would build them in memory: each has a place that is known.
 ///
 /// # Safety
 /// Runs where AVX-512 is.
