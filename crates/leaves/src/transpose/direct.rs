@@ -97,7 +97,8 @@ impl<V: Lanes, const K: usize> Body for Paneled<V, K> {
     }
 }
 
-/// Elements as wide as a lane, which may step through the source: four of them at a time, to as many rows.
+/// Elements as wide as a lane, which may step through the source: four of them at a time, to as many rows, or twice as
+/// many where they step, so that a few lines of the source are read one after the other.
 pub(super) struct ByFours<V, const STEPS: bool>(PhantomData<V>);
 
 impl<V: Lanes, const STEPS: bool> Body for ByFours<V, STEPS> {
@@ -116,6 +117,7 @@ impl<V: Lanes, const STEPS: bool> Body for ByFours<V, STEPS> {
                     match left {
                         1 => columns::<V, STEPS, 1>(to, from, params),
                         2 | 3 => columns::<V, STEPS, 2>(to, from, params),
+                        8.. if STEPS => columns::<V, STEPS, 8>(to, from, params),
                         _ => columns::<V, STEPS, 4>(to, from, params),
                     }
                 };

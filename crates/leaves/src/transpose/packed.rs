@@ -19,20 +19,15 @@ use crate::level::{Avx512, Body, Level};
 use crate::nest::walk;
 use crate::vector::Vector;
 
-/// How many packed rows a tile has at most, and bytes of each: what is read of a row of the source at once
-/// costs less than what is written of one of the destination.
-const ROWS: usize = 128;
-const ROW: usize = 64;
-
-/// Rows of the source that are so many bytes apart, or a power of two that is more, share a few sets of a
-/// cache, which would not hold what has been read of them until the rest is.
-const FEW_SETS: usize = 4096;
+/// A tile has as many packed rows as a line has elements, of so many bytes at most: rows of the source are read in long
+/// runs.
+const ROW: usize = 4 * LINE;
 
 /// Between packed rows, so that they fall into different sets.
 const GAP: usize = 16;
 
 #[repr(C, align(64))]
-struct Tile([MaybeUninit<u8>; ROWS * (ROW + GAP)]);
+struct Tile([MaybeUninit<u8>; LINE * (ROW + GAP)]);
 
 pub(crate) struct PackedParams<W> {
     /// The elements that are wanted, and their tiles.
@@ -108,11 +103,14 @@ impl Packer for Windows<16> {
     }
 }
 
-/// Windows of lines, two at a time.
-struct Pairs {
+/// Windows of lines, two at a time: `MANY`, or some number.
+struct Pairs<const MANY: usize> {
     count: usize,
-    pairs: [Pair; MOST / 2],
+    pairs: [Pair; MANY],
 }
+
+/// As many as there may be.
+const ANY: usize = MOST / 2;
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
@@ -123,15 +121,15 @@ struct Pair {
     bytes: u64,
 }
 
-impl Pairs {
-    fn new(width: usize, step: usize) -> Pairs {
+impl<const MANY: usize> Pairs<MANY> {
+    fn new(width: usize, step: usize) -> Self {
         let windows = Windows::<LINE>::new(width, step);
         let none = Pair {
             table: [0; LINE],
             at: [0; 2],
             bytes: 0,
         };
-        let mut pairs = [none; MOST / 2];
+        let mut pairs = [none; MANY];
         for (number, table) in windows.tables[..windows.count].iter().enumerate() {
             let (pair, second) = (&mut pairs[number / 2], number % 2);
             // One that has no other is its own.
@@ -165,19 +163,30 @@ impl Pair {
     }
 }
 
-impl Packer for Pairs {
+impl<const MANY: usize> Pairs<MANY> {
+    /// # Safety
+    /// The windows are readable, and AVX-512 is there.
+    #[inline(always)]
+    unsafe fn line(&self, from: *const u8) -> __m512i {
+        let count = if MANY == ANY { self.count } else { MANY };
+        // SAFETY: the caller's.
+        unsafe {
+            let mut line = self.pairs[0].part(from);
+            for pair in &self.pairs[1..count] {
+                line = _mm512_or_si512(line, pair.part(from));
+            }
+            line
+        }
+    }
+}
+
+impl<const MANY: usize> Packer for Pairs<MANY> {
     const LANES: usize = 4;
 
     #[inline(always)]
     unsafe fn pack(&self, to: *mut u8, from: *const u8) {
         // SAFETY: the caller's.
-        unsafe {
-            let mut line = _mm512_setzero_si512();
-            for pair in self.pairs.iter().take(self.count) {
-                line = _mm512_or_si512(line, pair.part(from));
-            }
-            _mm512_storeu_si512(to.cast(), line);
-        }
+        unsafe { self.line(from).store(to) }
     }
 }
 
@@ -185,10 +194,10 @@ impl Packer for Pairs {
 struct PackedSquares<const K: usize, const PAIRS: usize>;
 
 impl<const K: usize, const PAIRS: usize> Body for PackedSquares<K, PAIRS> {
-    type Params = PackedParams<Pairs>;
+    type Params = PackedParams<Pairs<PAIRS>>;
 
     #[inline(always)]
-    unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams<Pairs>) {
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams<Pairs<PAIRS>>) {
         let plane = &params.plane;
         let (side, width) = (4 * K, 16 / K);
         let (rows, columns) = plane.tile;
@@ -201,12 +210,7 @@ impl<const K: usize, const PAIRS: usize> Body for PackedSquares<K, PAIRS> {
                         let mut groups = [[<__m512i as Vector>::splat(0); K]; 4];
                         for line in groups.as_flattened_mut() {
                             // SAFETY: the elements of a row lie in the box, from the first to the last of the windows.
-                            unsafe {
-                                *line = params.windows.pairs[0].part(from);
-                                for pair in &params.windows.pairs[1..PAIRS] {
-                                    *line = _mm512_or_si512(*line, pair.part(from));
-                                }
-                            }
+                            unsafe { *line = params.windows.line(from) }
                             from = from.wrapping_offset(plane.src);
                         }
                         let to = Apart {
@@ -229,7 +233,7 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams<W>) {
-        let mut tile = Tile([const { MaybeUninit::uninit() }; ROWS * (ROW + GAP)]);
+        let mut tile = Tile([const { MaybeUninit::uninit() }; LINE * (ROW + GAP)]);
         let tile = tile.0.as_mut_ptr().cast::<u8>();
         let plane = &params.plane;
         let (rows, columns) = plane.tile;
@@ -319,7 +323,12 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
         (Some(1), _) => squares::<1>(shape, plane),
         (Some(2), _) => squares::<2>(shape, plane),
         (Some(_), _) => squares::<3>(shape, plane),
-        (None, LINE) => of_lanes::<Avx512, _>(shape, plane, Pairs::new(width, step)),
+        (None, LINE) => match plane.windows().div_ceil(2) {
+            1 => of_lanes::<Avx512, _>(shape, plane, Pairs::<1>::new(width, step)),
+            2 => of_lanes::<Avx512, _>(shape, plane, Pairs::<2>::new(width, step)),
+            3 => of_lanes::<Avx512, _>(shape, plane, Pairs::<3>::new(width, step)),
+            _ => of_lanes::<Avx512, _>(shape, plane, Pairs::<ANY>::new(width, step)),
+        },
         (None, _) => of_lanes::<L, _>(shape, plane, Windows::<16>::new(width, step)),
     }
 }
@@ -340,25 +349,19 @@ fn squares<const PAIRS: usize>(shape: &ByteBox, plane: &Plane) -> Leaf {
 
 fn of_lanes<L: Level, W: Packer>(shape: &ByteBox, plane: &Plane, windows: W) -> Leaf {
     let width = shape.run;
-    // Rows of narrow elements are long enough for the destination as they are.
-    let apart = plane.column.src.unsigned_abs();
-    let few_sets = apart >= FEW_SETS && apart.is_power_of_two();
-    let (row, rows) = match plane.per_lane >= 8 || few_sets {
-        true => (2 * ROW, ROWS / 2),
-        false => (ROW, ROWS),
-    };
     let tile = (
-        within(plane.row.extent, row / width, plane.per_lane * W::LANES),
-        within(plane.column.extent, rows, plane.per_lane),
+        within(plane.row.extent, ROW / width, plane.per_lane * W::LANES),
+        within(plane.column.extent, LINE / width, plane.per_lane),
     );
     let params = PackedParams {
         plane: TransposeParams::new(shape, plane, tile),
-        pitch: row + GAP,
+        pitch: ROW + GAP,
         windows,
     };
     match plane.lanes {
         1 => of_width::<L, crate::level::Sixteen, W>(params, width),
-        _ => of_width::<L, L::Half, W>(params, width),
+        2 => of_width::<L, L::Half, W>(params, width),
+        _ => of_width::<L, L::Wide, W>(params, width),
     }
 }
 
