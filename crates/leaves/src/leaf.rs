@@ -79,24 +79,7 @@ impl Leaf {
             let leaf = match way {
                 Way::Rows(Stores::Cached) => None,
                 Way::Rows(Stores::Past) => Some(stream::prepare::<L>(shape)),
-                Way::Transpose(plane, Stores::Cached) => Some(transpose::prepare::<L>(
-                    shape,
-                    plane,
-                    match plane.runs {
-                        true => transpose::Way::Runs,
-                        false => transpose::Way::Direct,
-                    },
-                )),
-                Way::Transpose(plane, Stores::Past) => Some(transpose::prepare::<L>(
-                    shape,
-                    plane,
-                    transpose::Way::Streamed,
-                )),
-                Way::Staged(plane, crowded) => Some(transpose::prepare::<L>(
-                    shape,
-                    plane,
-                    transpose::Way::Staged(*crowded),
-                )),
+                Way::Transpose(plane) => Some(transpose::prepare::<L>(shape, plane)),
                 Way::Through(plan) => Some(crate::through::prepare(shape, plan)),
                 Way::Folded(folded) => Some(transpose::folded::prepare::<L>(shape, folded)),
                 #[cfg(target_arch = "x86_64")]

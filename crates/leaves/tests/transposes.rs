@@ -205,7 +205,7 @@ fn planes_of_crowded_rows() {
                 for planner in &arena.planners {
                     let shape = ByteBox::of_move(&dims, width as usize).unwrap();
                     let plan = planner.plan(shape, Form::Staged);
-                    together += usize::from(plan.way().name() == "staged, planes together");
+                    together += usize::from(plan.way().name() == "collected, planes together");
                 }
             }
         }

@@ -28,6 +28,7 @@ mod squares;
 mod target;
 mod through;
 mod tiles;
+mod tiling;
 mod transpose;
 
 pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, extent, following, reach};
@@ -45,4 +46,5 @@ pub use squares::Squares;
 pub use target::Target;
 pub use through::Through;
 pub use tiles::{STAGE, Tiles};
+pub use tiling::{PACKED_ROW, Parts, Route, STAGED, WIDENED_ROW};
 pub use transpose::Plane;

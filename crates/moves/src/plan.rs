@@ -9,6 +9,7 @@ use crate::lines::Program;
 use crate::ragged::RaggedCut;
 use crate::squares::Squares;
 use crate::through::Through;
+use crate::tiling::{Parts, Route};
 use crate::transpose::Plane;
 
 /// How a box is moved by precompiled code. Only a [`Planner`](crate::Planner) makes one, so that box
@@ -75,10 +76,7 @@ pub enum Way {
     /// Run by run.
     Rows(Stores),
     /// In register tiles.
-    Transpose(Plane, Stores),
-    /// As `Transpose`, of rows that share too few sets of the nearest cache: by way of a stage on the stack, or with
-    /// fewer of them under way.
-    Staged(Plane, Crowded),
+    Transpose(Plane),
     /// As `Transpose`, of rows that step through the source: their elements are packed together first, to squares or tiles.
     Packed(Plane),
     /// As `Transpose`, of elements of three or six bytes: they are spread out first, and pressed together
@@ -105,15 +103,17 @@ impl Way {
         match self {
             Self::Rows(Stores::Cached) => "rows",
             Self::Rows(Stores::Past) => "rows past the caches",
-            Self::Transpose(plane, Stores::Cached) if plane.runs => "transpose in runs",
-            Self::Transpose(_, Stores::Cached) => "transpose",
-            Self::Transpose(_, Stores::Past) => "transpose past the caches",
-            Self::Staged(_, Crowded::Source) => "staged, of the source",
-            Self::Staged(_, Crowded::Destination) => "staged, of the destination",
-            Self::Staged(plane, Crowded::Both) if plane.together.extent > 1 => {
-                "staged, planes together"
-            }
-            Self::Staged(_, Crowded::Both) => "staged",
+            Self::Transpose(plane) => match (plane.route, plane.parts) {
+                (Route::Straight, Parts::Runs) => "transpose in runs",
+                (Route::Straight, _) => "transpose",
+                (Route::Tiles, Parts::Panels) => "transpose in panels",
+                (Route::Tiles, _) => "transpose in tiles",
+                (Route::Collected, _) if plane.together.extent > 1 => "collected, planes together",
+                (Route::Collected, Parts::Bands) => "collected, few rows at a time",
+                (Route::Collected, _) => "collected",
+                (Route::Staged, _) => "staged",
+                (Route::Past, _) => "transpose past the caches",
+            },
             Self::Packed(plane) if plane.packed_squares().is_some() => "packed squares",
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",

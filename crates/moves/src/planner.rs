@@ -18,6 +18,7 @@ use crate::self_contained::{best, self_contained, ways};
 use crate::squares::Squares;
 use crate::target::Target;
 use crate::through::Through;
+use crate::tiling::Route;
 use crate::transpose::Plane;
 
 /// Plans moves for one machine, and remembers the patterns of those it has planned: the next box of
@@ -75,8 +76,8 @@ impl Planner {
         MovePlan {
             shape,
             way: match way {
-                Way::Transpose(plane, Stores::Cached) => {
-                    Way::Transpose(plane.on(&self.target), Stores::Cached)
+                Way::Transpose(plane) if plane.route == Route::Straight => {
+                    Way::Transpose(plane.on(&self.target))
                 }
                 way => way,
             },
@@ -168,8 +169,8 @@ impl Planner {
         }
         let best = self.without_search(shape, form);
         match (form, &best.1) {
-            (_, Way::Staged(..) | Way::Transpose(_, Stores::Past))
-            | (Form::Staged, Way::Folded(_)) => return best,
+            (_, Way::Transpose(plane)) if plane.route != Route::Straight => return best,
+            (Form::Staged, Way::Folded(_)) => return best,
             (_, Way::Channels(plan)) if plan.is_alone() => return best,
             _ => {}
         }
@@ -215,9 +216,11 @@ impl Planner {
         }
         if let Some(plane) = plane {
             best = match (form, tiles(plane, shape, stores)) {
-                (_, past @ (_, Way::Transpose(_, Stores::Past))) => return past,
+                (_, (cost, Way::Transpose(plane))) if past && plane.route != Route::Straight => {
+                    return (cost, Way::Transpose(plane));
+                }
                 // Channels use every line whole.
-                (Form::Staged, (cost, Way::Transpose(plane, _)))
+                (Form::Staged, (cost, Way::Transpose(plane)))
                     if channels.is_none() && plane.step == 1 =>
                 {
                     // What lies together on one side is continued by other dimensions.
@@ -235,7 +238,7 @@ impl Planner {
                         Crowded::Both => plane.together(),
                         _ => plane,
                     };
-                    return (cost, Way::Staged(plane, crowded));
+                    return (cost, Way::Transpose(plane.staged(crowded)));
                 }
                 // Of a plain transposition, tiles are the last resort.
                 (_, (cost, way @ Way::Transpose(..))) => (rows.min(cost), way),
@@ -278,12 +281,22 @@ fn tiles(plane: Plane, shape: &ByteBox, stores: Stores) -> (usize, Way) {
         1 => stores,
         // Elements as wide as a lane are moved one by one in any case.
         _ if plane.per_lane == 1 => Stores::Cached,
-        _ => return (cost::packed(&plane, shape.bytes()), Way::Packed(plane)),
+        _ => {
+            return (
+                cost::packed(&plane, shape.bytes()),
+                Way::Packed(plane.packed()),
+            );
+        }
     };
     if plane.cell != shape.run {
-        return (cost::widened(&plane, shape.runs()), Way::Widened(plane));
+        let cost = cost::widened(&plane, shape.runs());
+        return (cost, Way::Widened(plane.widened()));
     }
-    (cost::transpose(&plane), Way::Transpose(plane, stores))
+    let cost = cost::transpose(&plane);
+    match stores {
+        Stores::Cached => (cost, Way::Transpose(plane)),
+        Stores::Past => (cost, Way::Transpose(plane.past())),
+    }
 }
 
 impl std::fmt::Debug for Planner {

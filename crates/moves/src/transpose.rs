@@ -2,9 +2,8 @@
 
 use crate::byte_box::{ByteBox, Step, Steps};
 use crate::cost::LINE;
-use crate::crowding::{fit, fit_together};
 use crate::features::Features;
-use crate::target::Target;
+use crate::tiling::{Parts, Route};
 
 /// The two dimensions of a transposition in a box.
 pub(crate) struct Transposed {
@@ -88,10 +87,12 @@ pub struct Plane {
     pub lanes: usize,
     /// The bytes that are packed at a time, where rows step.
     pub packed: usize,
-    /// How many rows of the destination a tile has, of all columns.
-    pub tile: usize,
-    /// Whether a few vectors of each row are written before the next row is turned to.
-    pub runs: bool,
+    /// How many rows and columns a tile has,
+    pub tile: (usize, usize),
+    /// on which way it goes,
+    pub route: Route,
+    /// and by what it is moved.
+    pub parts: Parts,
 }
 
 impl Plane {
@@ -122,53 +123,6 @@ impl Plane {
         }
     }
 
-    /// The same as it is carried out on a machine. A line of the source that does not begin where a tile does is fetched for
-    /// two of them, so a tile has as many rows as leave each other room in the nearest cache. Where those are few, each is
-    /// written in longer runs instead, and the source is read to its end: so are wide elements whose vectors straddle lines,
-    /// of which the second one is then turned to at once.
-    pub(crate) fn on(mut self, target: &Target) -> Plane {
-        // Two lanes have the first and the last columns, which overlap.
-        if self.lanes == 1 && self.column.extent > self.per_lane {
-            self.lanes = target.features.lanes()[1];
-        }
-        let straddles = |apart: isize| !apart.unsigned_abs().is_multiple_of(LINE);
-        let (dst, src) = (self.row.dst, self.column.src);
-        let (side, line) = (self.lanes * self.per_lane, LINE / self.cell);
-        let is_line = side >= line;
-        // Vectors that are parts of lines leave these for later.
-        let most = match is_line || straddles(src) {
-            true => (4 * line).min(Self::ROWS),
-            false => line,
-        };
-        let rows = self.row.extent;
-        let all = if rows <= 2 * most { rows } else { most };
-        // Of narrow elements, parts of lines are read in any case.
-        let source = (src, side, self.cell >= 4 && straddles(src));
-        let fits = |tile: &usize| {
-            *tile <= all && fit_together(target, [source, (dst, *tile, straddles(dst))])
-        };
-        let tiles = [rows, most, 2 * line];
-        self.tile = tiles.into_iter().find(fits).unwrap_or(line);
-        let run = Self::in_a_run(self.lanes, self.per_lane) * side;
-        let possible = self.cell >= 4 && run > side && self.column.extent >= run;
-        let ways = target.l1 / target.l1_way;
-        self.runs = possible
-            && fit(target, ways, src, run)
-            && if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
-                true
-            } else if !is_line && straddles(dst) {
-                false
-            } else if straddles(src) {
-                self.tile < most.min(rows)
-            } else {
-                !fit(target, ways / 2, dst, line)
-            };
-        if self.runs {
-            self.tile = rows;
-        }
-        self
-    }
-
     /// By how many pairs of lines each line of a square is packed, if rows step and squares stay in registers: those of wide
     /// elements, which need few.
     #[must_use]
@@ -186,9 +140,6 @@ impl Plane {
     pub fn windows(&self) -> usize {
         self.step.min(self.packed / self.cell)
     }
-
-    /// The most rows of a tile.
-    const ROWS: usize = 128;
 
     /// The most bytes of planes that are moved together, and of a row of them.
     const TOGETHER: usize = 32 << 10;
@@ -261,8 +212,9 @@ impl Plane {
             per_lane,
             lanes: vectors.find(|&n| filled >= n).unwrap_or(1),
             packed,
-            tile: LINE / cell,
-            runs: false,
+            tile: (LINE / cell, column.extent),
+            route: Route::Straight,
+            parts: Parts::Blocks,
         })
     }
 }

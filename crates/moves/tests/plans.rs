@@ -12,7 +12,7 @@ use std::path::Path;
 
 use restride_loops::{Dim, Form};
 use restride_moves::cells::Shuffles;
-use restride_moves::{ByteBox, Features, Inline, Planner, Processor, Stores, Target, Way};
+use restride_moves::{ByteBox, Features, Inline, Planner, Processor, Target, Way};
 
 /// A line of the table, read.
 fn read(line: &str) -> (ByteBox, Form) {
@@ -50,7 +50,10 @@ fn answer(line: &str) -> String {
         let costs = planner.candidates(&shape).into_iter();
         let costs: Vec<_> = costs.map(|(name, cost)| format!("{name} {cost}")).collect();
         let tile = match plan.way() {
-            Way::Transpose(plane, Stores::Cached) => format!(", {} rows a tile", plane.tile),
+            Way::Transpose(plane) => {
+                let (rows, columns) = plane.tile;
+                format!(", tiles of {rows} x {columns} by {:?}", plane.parts)
+            }
             _ => String::new(),
         };
         let _ = writeln!(

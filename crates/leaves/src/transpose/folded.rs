@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use restride_moves::{ByteBox, Crowded, Folded, Step, extent};
+use restride_moves::{ByteBox, Crowded, Folded, STAGED, Step, extent};
 
 use super::block::{
     Apart, Blocks, Bounded, InBlocks, InFewRows, InSquares, Listed, Parts, Rect, bands, rectangle,
 };
-use super::staged::{ROOM, STAGE, Stage, leave, pitch};
+use super::staged::{ROOM, Stage, leave, pitch};
 use crate::copy::LINE;
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
@@ -97,13 +97,13 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &FoldedParams) {
-        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGE]);
+        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGED]);
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         let width = 16 / K;
         let run = params.rows.len() * width;
         let pitch = pitch(run);
         let lines = if params.few { 4 } else { 1 };
-        let most = (lines * LINE / width).min(STAGE / pitch);
+        let most = (lines * LINE / width).min(STAGED / pitch);
         let most = most.min(params.columns.len());
         walk!(&params.nest, dst, src, |dst, src| {
             for column in Blocks::new(params.columns.len(), most) {

@@ -8,10 +8,10 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use restride_moves::{ByteBox, Plane};
+use restride_moves::{ByteBox, PACKED_ROW, Plane};
 
+use super::TransposeParams;
 use super::block::{Apart, Blocks, InBlocks, Rect, at, rectangle, store_square};
-use super::{TransposeParams, within};
 use crate::copy::LINE;
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
@@ -19,21 +19,15 @@ use crate::level::{Avx512, Body, Level};
 use crate::nest::walk;
 use crate::vector::Vector;
 
-/// A tile has as many packed rows as a line has elements, of so many bytes at most: rows of the source are read in long
-/// runs.
-const ROW: usize = 4 * LINE;
-
-/// Between packed rows, so that they fall into different sets.
-const GAP: usize = 16;
+/// Bytes from one packed row to the next: more than it has, so that they fall into different sets.
+const PITCH: usize = PACKED_ROW + 16;
 
 #[repr(C, align(64))]
-struct Tile([MaybeUninit<u8>; LINE * (ROW + GAP)]);
+struct Tile([MaybeUninit<u8>; LINE * PITCH]);
 
 pub(crate) struct PackedParams<W> {
     /// The elements that are wanted, and their tiles.
     plane: TransposeParams,
-    /// Bytes from one packed row to the next.
-    pitch: usize,
     windows: W,
 }
 
@@ -233,7 +227,7 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &PackedParams<W>) {
-        let mut tile = Tile([const { MaybeUninit::uninit() }; LINE * (ROW + GAP)]);
+        let mut tile = Tile([const { MaybeUninit::uninit() }; LINE * PITCH]);
         let tile = tile.0.as_mut_ptr().cast::<u8>();
         let plane = &params.plane;
         let (rows, columns) = plane.tile;
@@ -250,7 +244,7 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
                         },
                         src: Apart {
                             first: tile,
-                            stride: params.pitch as isize,
+                            stride: PITCH as isize,
                         },
                         rows,
                         columns,
@@ -261,7 +255,7 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
                         for _ in 0..columns {
                             pack::<W, K>(to, from, rows, params);
                             from = from.wrapping_offset(plane.src);
-                            to = to.wrapping_add(params.pitch);
+                            to = to.wrapping_add(PITCH);
                         }
                         rectangle::<V, K, InBlocks>(rect);
                     }
@@ -334,11 +328,9 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
 }
 
 fn squares<const PAIRS: usize>(shape: &ByteBox, plane: &Plane) -> Leaf {
-    let (width, side) = (shape.run, LINE / shape.run);
-    let tile = (within(plane.row.extent, 4 * side, side), side);
+    let width = shape.run;
     let params = PackedParams {
-        plane: TransposeParams::new(shape, plane, tile),
-        pitch: 0,
+        plane: TransposeParams::new(shape, plane),
         windows: Pairs::new(width, plane.step),
     };
     match width {
@@ -349,13 +341,8 @@ fn squares<const PAIRS: usize>(shape: &ByteBox, plane: &Plane) -> Leaf {
 
 fn of_lanes<L: Level, W: Packer>(shape: &ByteBox, plane: &Plane, windows: W) -> Leaf {
     let width = shape.run;
-    let tile = (
-        within(plane.row.extent, ROW / width, plane.per_lane * W::LANES),
-        within(plane.column.extent, LINE / width, plane.per_lane),
-    );
     let params = PackedParams {
-        plane: TransposeParams::new(shape, plane, tile),
-        pitch: ROW + GAP,
+        plane: TransposeParams::new(shape, plane),
         windows,
     };
     match plane.lanes {

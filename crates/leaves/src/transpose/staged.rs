@@ -9,7 +9,7 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use restride_moves::Crowded;
+use restride_moves::STAGED;
 
 use super::TransposeParams;
 use super::block::{Apart, Blocks, InBlocks, Rect, at, bands, panels, rectangle};
@@ -20,38 +20,11 @@ use crate::nest::{walk, walk_rows};
 use crate::stream::Streamed;
 use crate::vector::{self, Vector, fence};
 
-/// Rows and bytes of a row of a tile that is stored past the caches.
-pub(super) const STREAMED: (usize, usize) = (64, 8 * LINE);
-
-/// The bytes of a stage.
-pub(super) const STAGE: usize = 48 << 10;
-
 /// What is needed of the stack: the stage, and as much again as anything else takes at most.
-pub(super) const ROOM: usize = STAGE + (16 << 10);
+pub(super) const ROOM: usize = STAGED + (16 << 10);
 
 #[repr(C, align(64))]
-pub(super) struct Stage(pub(super) [MaybeUninit<u8>; STAGE]);
-
-/// Rows and columns of a tile of elements of so many bytes: both sides touch several lines of a row
-/// before they turn to another one, or those of the destination only.
-pub(super) fn tile(width: usize, crowded: Crowded) -> (usize, usize) {
-    if crowded == Crowded::Destination {
-        return (LINE / width, 8 * LINE / width);
-    }
-    let rows = 4 * LINE / width;
-    let lines = 1 << (STAGE / rows / LINE - 1).ilog2();
-    (rows, if lines < 8 { lines } else { 8 } * LINE / width)
-}
-
-/// The same of a tile of the source that is collected. Where rows of the destination are crowded as well, which are so
-/// many bytes apart, a tile has more lines of each, the fewer sets they share.
-pub(super) fn collected(width: usize, crowded: Crowded, apart: isize) -> (usize, usize) {
-    match crowded {
-        Crowded::Both if apart.unsigned_abs() < 16 * LINE => (2 * LINE / width, 2 * LINE / width),
-        Crowded::Both => (2 * LINE / width, 2 * LINE),
-        _ => (4 * LINE / width, LINE),
-    }
-}
+pub(super) struct Stage(pub(super) [MaybeUninit<u8>; STAGED]);
 
 /// Bytes between the rows of a stage: an odd number of lines, so that they fall into different sets.
 pub(super) const fn pitch(bytes: usize) -> usize {
@@ -69,7 +42,7 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
-        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGE]);
+        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGED]);
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         let width = 16 / K;
         let rows = params.tile.0.min(params.rows);
@@ -146,7 +119,7 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
-        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGE]);
+        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGED]);
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         let width = 16 / K;
         let (rows, columns) = params.tile;

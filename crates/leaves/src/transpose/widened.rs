@@ -7,20 +7,19 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use restride_moves::{ByteBox, Plane};
+use restride_moves::{ByteBox, Plane, WIDENED_ROW};
 
+use super::TransposeParams;
 use super::block::{Apart, Blocks, InBlocks, Rect, at, rectangle};
-use super::{TransposeParams, within};
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::walk;
 
-/// Bytes of a row of either tile, and how many rows there are.
-const ROW: usize = 128;
-const ROWS: usize = 32;
+/// The rows of either tile, of elements of four bytes.
+const ROWS: usize = WIDENED_ROW / 4;
 /// Between rows, so that they fall into different sets.
-const PITCH: usize = ROW + 16;
+const PITCH: usize = WIDENED_ROW + 16;
 
 /// Bytes of elements that sixteen spread out bytes hold.
 const HELD: usize = 12;
@@ -190,17 +189,15 @@ unsafe fn press<const K: usize>(dst: *mut u8, src: *const u8, columns: usize, p:
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
     let width = shape.run;
     let (spread, press) = WidenedParams::tables(width, plane.cell);
-    let tile = |extent: usize| within(extent, ROW / plane.cell, plane.per_lane);
-    let (rows, columns) = (tile(plane.row.extent), tile(plane.column.extent));
     // Groups of `HELD` bytes that sixteen bytes begin with.
     let groups = |extent: usize| match (extent * width).checked_sub(16) {
         Some(more) => (more / HELD + 1) * plane.per_lane,
         None => 0,
     };
     let params = WidenedParams {
-        plane: TransposeParams::new(shape, plane, (rows, columns)),
-        forward: groups(rows),
-        whole: groups(columns),
+        plane: TransposeParams::new(shape, plane),
+        forward: groups(plane.tile.0),
+        whole: groups(plane.tile.1),
         spread,
         press,
     };
