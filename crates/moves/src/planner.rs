@@ -238,7 +238,7 @@ impl Planner {
                         Crowded::Both => plane.together(),
                         _ => plane,
                     };
-                    return (cost, Way::Transpose(plane.staged(crowded)));
+                    return (cost, Way::Transpose(plane.staged(crowded, &self.target)));
                 }
                 // Of a plain transposition, tiles are the last resort.
                 (_, (cost, way @ Way::Transpose(..))) => (rows.min(cost), way),

@@ -158,8 +158,9 @@ impl Plane {
     }
 
     /// Cut such that rows that share too few sets of the nearest cache are turned to less often.
-    pub(crate) fn staged(self, crowded: Crowded) -> Plane {
-        let (k, side) = (self.per_lane, self.side());
+    pub(crate) fn staged(self, crowded: Crowded, target: &Target) -> Plane {
+        let (k, side, line) = (self.per_lane, self.side(), LINE / self.cell);
+        let way = target.l1_way.max(1) as usize;
         let (rows, columns) = (self.row.extent, self.column.extent);
         let (narrow, panels) = (k >= 8, self.panels());
         let is_tall = rows >= side;
@@ -169,6 +170,12 @@ impl Plane {
         let over = columns.next_multiple_of(side) - columns;
         let apart = self.column.src.unsigned_abs();
         let from_source = crowded != Crowded::Destination;
+        let far = apart > 4 * LINE;
+        let may_collect = match k {
+            4 => is_tall,
+            8 => is_tall && self.row.dst.unsigned_abs() % way != 0,
+            _ => false,
+        };
         match crowded {
             // So many columns that blocks of them overlap little, or whole planes together.
             _ if narrow && from_source && is_tall && 3 * over < columns => {
@@ -195,10 +202,15 @@ impl Plane {
                 let tile = (within(rows, 2 * LINE, side), columns);
                 self.cut(Route::Tiles, panels, tile)
             }
+            // A few rows at a time are written in long runs, as long as these few do not share a set.
+            Crowded::Destination if far && may_collect => {
+                let whole = apart.is_multiple_of(LINE) && rows.is_multiple_of(2 * line);
+                let lines = if whole && k == 4 { 2 } else { 1 };
+                let tile = (within(rows, lines * line, side), within(columns, 2 * LINE, side));
+                self.cut(Route::Collected, Parts::Bands, tile)
+            }
+            Crowded::Destination if far && k < 8 => self.in_tiles(),
             Crowded::Destination if k == 2 || k == 4 => {
-                if apart > 4 * LINE {
-                    return self.in_tiles();
-                }
                 // Few rows at a time, of a block of the source that stays in the nearest cache.
                 let block = BLOCK / apart.next_power_of_two();
                 let tile = (4, block.clamp(side, 2 * LINE));
