@@ -16,7 +16,7 @@ pub enum Crowded {
     Source,
     /// Those of the destination.
     Destination,
-    /// Those of both, or of one side whose lines are not used whole at the first visit.
+    /// Those of both.
     Both,
 }
 
@@ -42,27 +42,18 @@ impl Crowded {
             let most = target.l1 / target.l1_way / visits;
             let crowded = may_crowd(target, apart, rows, most)
                 && rows_in_a_set(target, apart, rows, apart % target.line != 0) > most;
-            (crowded, parts, apart)
+            (crowded, apart)
         };
-        let (source, source_parts, src) = side(column.src, rows, columns);
-        let (destination, destination_parts, dst) = side(row.dst, columns, rows);
+        let (source, src) = side(column.src, rows, columns);
+        let (destination, dst) = side(row.dst, columns, rows);
         match (source, destination) {
             (true, true) => Some((Crowded::Both, src)),
             (true, false) if width < 16 => Some((Crowded::Source, src)),
-            (true, false) if source_parts => Some((Crowded::Both, src)),
-            (false, true) if width == 2 || Self::is_close(target, width, src) => {
-                Some((Crowded::Destination, dst))
-            }
-            (false, true) if destination_parts => Some((Crowded::Both, dst)),
-            (false, true) if (4..16).contains(&width) => Some((Crowded::Destination, dst)),
+            // Vectors of bytes that are whole lines turn to each row once.
+            (false, true) if width == 1 && target.features.lanes()[0] == 4 => None,
+            (false, true) if width < 16 => Some((Crowded::Destination, dst)),
             _ => None,
         }
-    }
-
-    /// Whether rows of the source, so many bytes apart, are so close that a block of them stays in the nearest cache
-    /// until it is read a few elements of each at a time.
-    fn is_close(target: &Target, width: i64, apart: i64) -> bool {
-        (4..16).contains(&width) && apart <= 4 * target.line
     }
 }
 

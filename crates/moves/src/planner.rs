@@ -142,7 +142,7 @@ impl Planner {
         let features = self.features();
         let plane = Plane::of(shape, features);
         all.extend(plane.map(|plane| {
-            let (cost, way) = tiles(plane, shape, Stores::Cached);
+            let (cost, way) = tiles(plane, shape, Stores::Cached, &self.target);
             (way.name(), cost)
         }));
         let folded = Folded::of(shape, features);
@@ -215,7 +215,7 @@ impl Planner {
             return channels;
         }
         if let Some(plane) = plane {
-            best = match (form, tiles(plane, shape, stores)) {
+            best = match (form, tiles(plane, shape, stores, &self.target)) {
                 (_, (cost, Way::Transpose(plane))) if past && plane.route != Route::Straight => {
                     return (cost, Way::Transpose(plane));
                 }
@@ -276,7 +276,7 @@ pub(crate) fn stores_of(form: Form) -> Stores {
 }
 
 /// What register tiles cost for a plane, and how they are filled.
-fn tiles(plane: Plane, shape: &ByteBox, stores: Stores) -> (usize, Way) {
+fn tiles(plane: Plane, shape: &ByteBox, stores: Stores, target: &Target) -> (usize, Way) {
     let stores = match plane.step {
         1 => stores,
         // Elements as wide as a lane are moved one by one in any case.
@@ -295,7 +295,7 @@ fn tiles(plane: Plane, shape: &ByteBox, stores: Stores) -> (usize, Way) {
     let cost = cost::transpose(&plane);
     match stores {
         Stores::Cached => (cost, Way::Transpose(plane)),
-        Stores::Past => (cost, Way::Transpose(plane.past())),
+        Stores::Past => (cost, Way::Transpose(plane.past(target))),
     }
 }
 

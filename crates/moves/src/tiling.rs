@@ -1,5 +1,6 @@
 //! Into which tiles a transposition is cut, on which way they go, and by what they are moved.
 
+use crate::byte_box::extent;
 use crate::cost::LINE;
 use crate::crowding::{Crowded, fit, fit_together};
 use crate::target::Target;
@@ -75,9 +76,27 @@ impl Plane {
         self.lanes * self.per_lane
     }
 
-    /// What goes straight to the destination: squares where there is room for them, which of narrow elements cost two more
-    /// operations per line of the source.
-    fn straight(&self) -> Parts {
+    /// What goes straight to the destination.
+    fn straight(&self, target: &Target) -> Parts {
+        let elements = self.row.extent * self.column.extent;
+        let elements = elements.saturating_mul(extent(&self.outer));
+        let near = elements.saturating_mul(2 * self.cell) <= target.l1 as usize;
+        match self.squares() {
+            // Whole lines of the destination are put together as they are loaded, a part of a line of each of eight rows, or
+            // of sixteen whose lines do not fall into few sets; unless the nearest cache has both sides.
+            Parts::Squares if self.lanes == 4 && !near => {
+                let spread = !self.column.src.unsigned_abs().is_multiple_of(LINE);
+                match self.side() <= 8 || spread {
+                    true => Parts::Blocks,
+                    false => Parts::Squares,
+                }
+            }
+            parts => parts,
+        }
+    }
+
+    /// Squares where there is room for them, which of narrow elements cost two more operations per line of the source.
+    fn squares(&self) -> Parts {
         match self.per_lane {
             1 => Parts::Fours,
             2 | 4 if self.lanes > 1 && self.row.extent >= self.side() => Parts::Squares,
@@ -137,21 +156,21 @@ impl Plane {
             } else if straddles(src) {
                 tile < most.min(rows)
             } else {
-                !fit(target, ways / 2, dst, line)
+                is_line && !fit(target, ways / 2, dst, line)
             };
         let (parts, tile) = match runs {
             true => (Parts::Runs, rows),
-            false => (self.straight(), tile),
+            false => (self.straight(target), tile),
         };
         let columns = self.column.extent;
         self.cut(Route::Straight, parts, (tile, columns))
     }
 
     /// Cut for stores past the caches, if its rows are worth that.
-    pub(crate) fn past(self) -> Plane {
+    pub(crate) fn past(self, target: &Target) -> Plane {
         let (rows, bytes) = PAST;
         if self.column.extent * self.cell < WORTH_PAST {
-            return self.in_tiles();
+            return self.in_tiles(target);
         }
         let (parts, columns) = (self.panels(), bytes / self.cell);
         self.cut(Route::Past, parts, (rows, columns))
@@ -161,6 +180,7 @@ impl Plane {
     pub(crate) fn staged(self, crowded: Crowded, target: &Target) -> Plane {
         let (k, side, line) = (self.per_lane, self.side(), LINE / self.cell);
         let way = target.l1_way.max(1) as usize;
+        let ways = target.l1 / target.l1_way.max(1);
         let (rows, columns) = (self.row.extent, self.column.extent);
         let (narrow, panels) = (k >= 8, self.panels());
         let is_tall = rows >= side;
@@ -171,11 +191,15 @@ impl Plane {
         let apart = self.column.src.unsigned_abs();
         let from_source = crowded != Crowded::Destination;
         let far = apart > 4 * LINE;
-        let may_collect = match k {
-            4 => is_tall,
-            8 => is_tall && self.row.dst.unsigned_abs() % way != 0,
-            _ => false,
-        };
+        let dst = self.row.dst.unsigned_abs();
+        // Whether rows of the destination begin in the same set, or next to that.
+        let one_set = (dst % way).min(way - dst % way) < LINE;
+        let may_collect = is_tall
+            && match k {
+                2 => side < line && (self.lanes == 1 || dst.is_multiple_of(LINE)),
+                4 => true,
+                _ => k >= 8 && !one_set,
+            };
         match crowded {
             // So many columns that blocks of them overlap little, or whole planes together.
             _ if narrow && from_source && is_tall && 3 * over < columns => {
@@ -193,9 +217,22 @@ impl Plane {
                 let tile = (within(rows, 4 * LINE, side), columns);
                 self.cut(Route::Collected, Parts::Blocks, tile)
             }
+            // Rows of the destination share sets as well, though not too few of them.
+            Crowded::Source
+                if k == 4
+                    && squares
+                    && whole_lines
+                    && !fit(target, ways / 4, self.row.dst, line) =>
+            {
+                let tile = (
+                    within(rows, 4 * line, side),
+                    within(columns, 2 * LINE, side),
+                );
+                self.cut(Route::Collected, Parts::Bands, tile)
+            }
             // Rows of whole lines are written a line at a time, others in longer pieces.
-            Crowded::Source if k > 1 && squares && whole_lines => {
-                let parts = self.straight();
+            Crowded::Source if k > 1 && squares && whole_lines && side >= line => {
+                let parts = self.straight(target);
                 self.cut(Route::Tiles, parts, (rows.min(4 * LINE), side))
             }
             Crowded::Source if k > 1 && panels == Parts::Panels => {
@@ -203,13 +240,21 @@ impl Plane {
                 self.cut(Route::Tiles, panels, tile)
             }
             // A few rows at a time are written in long runs, as long as these few do not share a set.
-            Crowded::Destination if far && may_collect => {
+            Crowded::Destination if (far || k == 16) && may_collect => {
                 let whole = apart.is_multiple_of(LINE) && rows.is_multiple_of(2 * line);
-                let lines = if whole && k == 4 { 2 } else { 1 };
-                let tile = (within(rows, lines * line, side), within(columns, 2 * LINE, side));
+                let lines = if k == 2 || whole && k == 4 { 2 } else { 1 };
+                let tile = (
+                    within(rows, lines * line, side),
+                    within(columns, 2 * LINE, side),
+                );
                 self.cut(Route::Collected, Parts::Bands, tile)
             }
-            Crowded::Destination if far && k < 8 => self.in_tiles(),
+            // A line is written at once.
+            Crowded::Destination if far && k < 8 && dst.is_multiple_of(LINE) => {
+                let parts = self.squares();
+                self.cut(Route::Tiles, parts, (line, columns))
+            }
+            Crowded::Destination if far && k < 8 => self.in_tiles(target),
             Crowded::Destination if k == 2 || k == 4 => {
                 // Few rows at a time, of a block of the source that stays in the nearest cache.
                 let block = BLOCK / apart.next_power_of_two();
@@ -225,10 +270,11 @@ impl Plane {
                 );
                 self.cut(Route::Staged, panels, tile)
             }
-            Crowded::Destination if k == 8 => {
+            Crowded::Destination if k == 8 || k == 16 && one_set => {
                 let tile = self.stage(crowded);
                 self.cut(Route::Staged, panels, tile)
             }
+            Crowded::Destination => self.in_tiles(target),
             // Few pages at a time.
             _ if k == 16 && squares => {
                 let tile = (
@@ -237,13 +283,16 @@ impl Plane {
                 );
                 self.cut(Route::Tiles, Parts::Squares, tile)
             }
-            _ => self.in_tiles(),
+            _ => self.in_tiles(target),
         }
     }
 
     /// Cut to a line of rows at a time.
-    fn in_tiles(self) -> Plane {
-        let (parts, tile) = (self.straight(), (LINE / self.cell, self.column.extent));
+    fn in_tiles(self, target: &Target) -> Plane {
+        let (parts, tile) = (
+            self.straight(target),
+            (LINE / self.cell, self.column.extent),
+        );
         self.cut(Route::Tiles, parts, tile)
     }
 
