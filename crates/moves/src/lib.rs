@@ -46,5 +46,5 @@ pub use squares::Squares;
 pub use target::Target;
 pub use through::Through;
 pub use tiles::{STAGE, Tiles};
-pub use tiling::{PACKED_ROW, Parts, Route, STAGED, WIDENED_ROW};
+pub use tiling::{PACKED_ROW, Route, STAGED, Tiling, WIDENED_ROW};
 pub use transpose::Plane;

@@ -9,7 +9,7 @@ use crate::lines::Program;
 use crate::ragged::RaggedCut;
 use crate::squares::Squares;
 use crate::through::Through;
-use crate::tiling::{Parts, Route};
+use crate::tiling::{Route, Tiling};
 use crate::transpose::Plane;
 
 /// How a box is moved by precompiled code. Only a [`Planner`](crate::Planner) makes one, so that box
@@ -103,13 +103,13 @@ impl Way {
         match self {
             Self::Rows(Stores::Cached) => "rows",
             Self::Rows(Stores::Past) => "rows past the caches",
-            Self::Transpose(plane) => match (plane.route, plane.parts) {
-                (Route::Straight, Parts::Runs) => "transpose in runs",
+            Self::Transpose(plane) => match (plane.route, plane.tiling) {
+                (Route::Straight, Tiling::Runs) => "transpose in runs",
                 (Route::Straight, _) => "transpose",
-                (Route::Tiles, Parts::Panels) => "transpose in panels",
+                (Route::Tiles, Tiling::Panels) => "transpose in panels",
                 (Route::Tiles, _) => "transpose in tiles",
                 (Route::Collected, _) if plane.together.extent > 1 => "collected, planes together",
-                (Route::Collected, Parts::Bands) => "collected, few rows at a time",
+                (Route::Collected, Tiling::Bands) => "collected, few rows at a time",
                 (Route::Collected, _) => "collected",
                 (Route::Staged, _) => "staged",
                 (Route::Past, _) => "transpose past the caches",

@@ -24,7 +24,7 @@ pub enum Route {
 
 /// What of a tile is moved at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parts {
+pub enum Tiling {
     /// As many rows as a lane of sixteen bytes has elements, of a vector's columns.
     Blocks,
     /// Blocks of a few rows, from one end of them to the other before the next.
@@ -77,18 +77,18 @@ impl Plane {
     }
 
     /// What goes straight to the destination.
-    fn straight(&self, target: &Target) -> Parts {
+    fn straight(&self, target: &Target) -> Tiling {
         let elements = self.row.extent * self.column.extent;
         let elements = elements.saturating_mul(extent(&self.outer));
         let near = elements.saturating_mul(2 * self.cell) <= target.l1 as usize;
         match self.squares() {
             // Whole lines of the destination are put together as they are loaded, a part of a line of each of eight rows, or
             // of sixteen whose lines do not fall into few sets; unless the nearest cache has both sides.
-            Parts::Squares if self.lanes == 4 && !near => {
+            Tiling::Squares if self.lanes == 4 && !near => {
                 let spread = !self.column.src.unsigned_abs().is_multiple_of(LINE);
                 match self.side() <= 8 || spread {
-                    true => Parts::Blocks,
-                    false => Parts::Squares,
+                    true => Tiling::Blocks,
+                    false => Tiling::Squares,
                 }
             }
             parts => parts,
@@ -96,24 +96,24 @@ impl Plane {
     }
 
     /// Squares where there is room for them, which of narrow elements cost two more operations per line of the source.
-    fn squares(&self) -> Parts {
+    fn squares(&self) -> Tiling {
         match self.per_lane {
-            1 => Parts::Fours,
-            2 | 4 if self.lanes > 1 && self.row.extent >= self.side() => Parts::Squares,
-            _ => Parts::Blocks,
+            1 => Tiling::Fours,
+            2 | 4 if self.lanes > 1 && self.row.extent >= self.side() => Tiling::Squares,
+            _ => Tiling::Blocks,
         }
     }
 
     /// Panels where there is room for them.
-    fn panels(&self) -> Parts {
+    fn panels(&self) -> Tiling {
         match self.row.extent >= self.side() && self.column.extent >= 2 * self.per_lane {
-            true => Parts::Panels,
-            false => Parts::Blocks,
+            true => Tiling::Panels,
+            false => Tiling::Blocks,
         }
     }
 
-    fn cut(mut self, route: Route, parts: Parts, tile: (usize, usize)) -> Plane {
-        (self.route, self.parts, self.tile) = (route, parts, tile);
+    fn cut(mut self, route: Route, parts: Tiling, tile: (usize, usize)) -> Plane {
+        (self.route, self.tiling, self.tile) = (route, parts, tile);
         self
     }
 
@@ -159,7 +159,7 @@ impl Plane {
                 is_line && !fit(target, ways / 2, dst, line)
             };
         let (parts, tile) = match runs {
-            true => (Parts::Runs, rows),
+            true => (Tiling::Runs, rows),
             false => (self.straight(target), tile),
         };
         let columns = self.column.extent;
@@ -211,11 +211,11 @@ impl Plane {
                     within(rows, most_rows, side),
                     within(columns, most_columns, side),
                 );
-                self.cut(Route::Collected, Parts::Bands, tile)
+                self.cut(Route::Collected, Tiling::Bands, tile)
             }
             Crowded::Source if narrow && is_tall => {
                 let tile = (within(rows, 4 * LINE, side), columns);
-                self.cut(Route::Collected, Parts::Blocks, tile)
+                self.cut(Route::Collected, Tiling::Blocks, tile)
             }
             // Rows of the destination share sets as well, though not too few of them.
             Crowded::Source
@@ -228,14 +228,14 @@ impl Plane {
                     within(rows, 4 * line, side),
                     within(columns, 2 * LINE, side),
                 );
-                self.cut(Route::Collected, Parts::Bands, tile)
+                self.cut(Route::Collected, Tiling::Bands, tile)
             }
             // Rows of whole lines are written a line at a time, others in longer pieces.
             Crowded::Source if k > 1 && squares && whole_lines && side >= line => {
                 let parts = self.straight(target);
                 self.cut(Route::Tiles, parts, (rows.min(4 * LINE), side))
             }
-            Crowded::Source if k > 1 && panels == Parts::Panels => {
+            Crowded::Source if k > 1 && panels == Tiling::Panels => {
                 let tile = (within(rows, 2 * LINE, side), columns);
                 self.cut(Route::Tiles, panels, tile)
             }
@@ -247,7 +247,7 @@ impl Plane {
                     within(rows, lines * line, side),
                     within(columns, 2 * LINE, side),
                 );
-                self.cut(Route::Collected, Parts::Bands, tile)
+                self.cut(Route::Collected, Tiling::Bands, tile)
             }
             // A line is written at once.
             Crowded::Destination if far && k < 8 && dst.is_multiple_of(LINE) => {
@@ -259,10 +259,10 @@ impl Plane {
                 // Few rows at a time, of a block of the source that stays in the nearest cache.
                 let block = BLOCK / apart.next_power_of_two();
                 let tile = (4, block.clamp(side, 2 * LINE));
-                self.cut(Route::Tiles, Parts::Blocks, tile)
+                self.cut(Route::Tiles, Tiling::Blocks, tile)
             }
             // A panel of bytes has no room in the registers.
-            _ if k < 16 && panels == Parts::Panels => {
+            _ if k < 16 && panels == Tiling::Panels => {
                 let (most_rows, most_columns) = self.stage(crowded);
                 let tile = (
                     evenly(rows, most_rows, side),
@@ -281,7 +281,7 @@ impl Plane {
                     evenly(rows, 8 * LINE, side),
                     evenly(columns, 4 * LINE, side),
                 );
-                self.cut(Route::Tiles, Parts::Squares, tile)
+                self.cut(Route::Tiles, Tiling::Squares, tile)
             }
             _ => self.in_tiles(target),
         }

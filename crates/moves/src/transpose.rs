@@ -3,7 +3,7 @@
 use crate::byte_box::{ByteBox, Step, Steps};
 use crate::cost::LINE;
 use crate::features::Features;
-use crate::tiling::{Parts, Route};
+use crate::tiling::{Route, Tiling};
 
 /// The two dimensions of a transposition in a box.
 pub(crate) struct Transposed {
@@ -92,7 +92,7 @@ pub struct Plane {
     /// on which way it goes,
     pub route: Route,
     /// and by what it is moved.
-    pub parts: Parts,
+    pub tiling: Tiling,
 }
 
 impl Plane {
@@ -214,7 +214,7 @@ impl Plane {
             packed,
             tile: (LINE / cell, column.extent),
             route: Route::Straight,
-            parts: Parts::Blocks,
+            tiling: Tiling::Blocks,
         })
     }
 }

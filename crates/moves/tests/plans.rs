@@ -52,7 +52,7 @@ fn answer(line: &str) -> String {
         let tile = match plan.way() {
             Way::Transpose(plane) => {
                 let (rows, columns) = plane.tile;
-                format!(", tiles of {rows} x {columns} by {:?}", plane.parts)
+                format!(", tiles of {rows} x {columns} by {:?}", plane.tiling)
             }
             _ => String::new(),
         };

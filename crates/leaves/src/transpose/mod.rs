@@ -22,7 +22,7 @@ mod staged;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod widened;
 
-use restride_moves::{ByteBox, Parts, Plane, Route};
+use restride_moves::{ByteBox, Plane, Route, Tiling};
 
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
@@ -99,27 +99,27 @@ fn of<L: Level, V: Lanes, const K: usize>(shape: &ByteBox, plane: &Plane) -> Lea
         Leaf::with_room::<L, B, Direct<V, K, InBlocks>, { staged::ROOM }>(name, params)
     }
     let params = TransposeParams::new(shape, plane);
-    match (plane.route, plane.parts) {
-        (Route::Collected, Parts::Bands) => {
+    match (plane.route, plane.tiling) {
+        (Route::Collected, Tiling::Bands) => {
             with_stage::<L, V, K, Collected<V, K, true>>("collected", params)
         }
         (Route::Collected, _) => with_stage::<L, V, K, Collected<V, K, false>>("collected", params),
-        (Route::Staged, Parts::Panels) => {
+        (Route::Staged, Tiling::Panels) => {
             with_stage::<L, V, K, Staged<V, K, true, false>>("staged", params)
         }
         (Route::Staged, _) => with_stage::<L, V, K, Staged<V, K, false, false>>("staged", params),
-        (Route::Past, Parts::Panels) => {
+        (Route::Past, Tiling::Panels) => {
             with_stage::<L, V, K, Staged<V, K, true, true>>("streamed", params)
         }
         (Route::Past, _) => with_stage::<L, V, K, Staged<V, K, false, true>>("streamed", params),
-        (_, Parts::Panels) => Leaf::new::<L, Paneled<V, K>>("panels", params),
-        (_, Parts::Runs) => Leaf::new::<L, Direct<V, K, InRuns>>("transpose in runs", params),
-        (_, Parts::Squares) => Leaf::new::<L, Direct<V, K, InSquares>>("transpose", params),
-        (_, Parts::Fours) if params.along == 16 => {
+        (_, Tiling::Panels) => Leaf::new::<L, Paneled<V, K>>("panels", params),
+        (_, Tiling::Runs) => Leaf::new::<L, Direct<V, K, InRuns>>("transpose in runs", params),
+        (_, Tiling::Squares) => Leaf::new::<L, Direct<V, K, InSquares>>("transpose", params),
+        (_, Tiling::Fours) if params.along == 16 => {
             Leaf::new::<L, ByFours<V, false>>("transpose", params)
         }
-        (_, Parts::Fours) => Leaf::new::<L, ByFours<V, true>>("transpose", params),
-        (_, Parts::Blocks | Parts::Bands) => {
+        (_, Tiling::Fours) => Leaf::new::<L, ByFours<V, true>>("transpose", params),
+        (_, Tiling::Blocks | Tiling::Bands) => {
             Leaf::new::<L, Direct<V, K, InBlocks>>("transpose", params)
         }
     }
