@@ -91,7 +91,7 @@ impl Plane {
                     false => Tiling::Squares,
                 }
             }
-            parts => parts,
+            tiling => tiling,
         }
     }
 
@@ -99,21 +99,21 @@ impl Plane {
     fn squares(&self) -> Tiling {
         match self.per_lane {
             1 => Tiling::Fours,
-            2 | 4 if self.lanes > 1 && self.row.extent >= self.side() => Tiling::Squares,
+            2 | 4 if self.lanes > 1 && self.is_tall() => Tiling::Squares,
             _ => Tiling::Blocks,
         }
     }
 
     /// Panels where there is room for them.
     fn panels(&self) -> Tiling {
-        match self.row.extent >= self.side() && self.column.extent >= 2 * self.per_lane {
+        match self.is_tall() && self.column.extent >= 2 * self.per_lane {
             true => Tiling::Panels,
             false => Tiling::Blocks,
         }
     }
 
-    fn cut(mut self, route: Route, parts: Tiling, tile: (usize, usize)) -> Plane {
-        (self.route, self.tiling, self.tile) = (route, parts, tile);
+    fn cut(mut self, route: Route, tiling: Tiling, tile: (usize, usize)) -> Plane {
+        (self.route, self.tiling, self.tile) = (route, tiling, tile);
         self
     }
 
@@ -158,12 +158,12 @@ impl Plane {
             } else {
                 is_line && !fit(target, ways / 2, dst, line)
             };
-        let (parts, tile) = match runs {
+        let (tiling, tile) = match runs {
             true => (Tiling::Runs, rows),
             false => (self.straight(target), tile),
         };
         let columns = self.column.extent;
-        self.cut(Route::Straight, parts, (tile, columns))
+        self.cut(Route::Straight, tiling, (tile, columns))
     }
 
     /// Cut for stores past the caches, if its rows are worth that.
@@ -172,150 +172,149 @@ impl Plane {
         if self.column.extent * self.cell < WORTH_PAST {
             return self.in_tiles(target);
         }
-        let (parts, columns) = (self.panels(), bytes / self.cell);
-        self.cut(Route::Past, parts, (rows, columns))
+        let (tiling, columns) = (self.panels(), bytes / self.cell);
+        self.cut(Route::Past, tiling, (rows, columns))
     }
 
     /// Cut such that rows that share too few sets of the nearest cache are turned to less often.
     pub(crate) fn staged(self, crowded: Crowded, target: &Target) -> Plane {
-        let (k, side, line) = (self.per_lane, self.side(), LINE / self.cell);
-        let way = target.l1_way.max(1) as usize;
-        let ways = target.l1 / target.l1_way.max(1);
-        let (rows, columns) = (self.row.extent, self.column.extent);
-        let (narrow, panels) = (k >= 8, self.panels());
-        let is_tall = rows >= side;
-        let squares = self.lanes > 1 && is_tall;
-        let row = columns * self.cell;
-        let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
-        let over = columns.next_multiple_of(side) - columns;
-        let apart = self.column.src.unsigned_abs();
-        let from_source = crowded != Crowded::Destination;
-        let far = apart > 4 * LINE;
-        let dst = self.row.dst.unsigned_abs();
-        // Whether rows of the destination begin in the same set, or next to that.
-        let one_set = (dst % way).min(way - dst % way) < LINE;
-        let may_collect = is_tall
-            && match k {
-                2 => side < line && (self.lanes == 1 || dst.is_multiple_of(LINE)),
-                4 => true,
-                _ => k >= 8 && !one_set,
-            };
         match crowded {
-            // So many columns that blocks of them overlap little, or whole planes together.
-            _ if narrow && from_source && is_tall && 3 * over < columns => {
-                let (most_rows, most_columns) = match self.together.extent {
-                    1 => self.bands(crowded),
-                    _ => (rows, columns),
-                };
-                let tile = (
-                    within(rows, most_rows, side),
-                    within(columns, most_columns, side),
-                );
-                self.cut(Route::Collected, Tiling::Bands, tile)
-            }
-            Crowded::Source if narrow && is_tall => {
-                let tile = (within(rows, 4 * LINE, side), columns);
-                self.cut(Route::Collected, Tiling::Blocks, tile)
-            }
-            // Rows of the destination share sets as well, though not too few of them.
-            Crowded::Source
-                if k == 4
-                    && squares
-                    && whole_lines
-                    && !fit(target, ways / 4, self.row.dst, line) =>
-            {
-                let tile = (
-                    within(rows, 4 * line, side),
-                    within(columns, 2 * LINE, side),
-                );
-                self.cut(Route::Collected, Tiling::Bands, tile)
-            }
-            // Rows of whole lines are written a line at a time, others in longer pieces.
-            Crowded::Source if k > 1 && squares && whole_lines && side >= line => {
-                let parts = self.straight(target);
-                self.cut(Route::Tiles, parts, (rows.min(4 * LINE), side))
-            }
-            Crowded::Source if k > 1 && panels == Tiling::Panels => {
-                let tile = (within(rows, 2 * LINE, side), columns);
-                self.cut(Route::Tiles, panels, tile)
-            }
-            // A few rows at a time are written in long runs, as long as these few do not share a set.
-            Crowded::Destination if (far || k == 16) && may_collect => {
-                let whole = apart.is_multiple_of(LINE) && rows.is_multiple_of(2 * line);
-                let lines = if k == 2 || whole && k == 4 { 2 } else { 1 };
-                let tile = (
-                    within(rows, lines * line, side),
-                    within(columns, 2 * LINE, side),
-                );
-                self.cut(Route::Collected, Tiling::Bands, tile)
-            }
-            // A line is written at once.
-            Crowded::Destination if far && k < 8 && dst.is_multiple_of(LINE) => {
-                let parts = self.squares();
-                self.cut(Route::Tiles, parts, (line, columns))
-            }
-            Crowded::Destination if far && k < 8 => self.in_tiles(target),
-            Crowded::Destination if k == 2 || k == 4 => {
-                // Few rows at a time, of a block of the source that stays in the nearest cache.
-                let block = BLOCK / apart.next_power_of_two();
-                let tile = (4, block.clamp(side, 2 * LINE));
-                self.cut(Route::Tiles, Tiling::Blocks, tile)
-            }
-            // A panel of bytes has no room in the registers.
-            _ if k < 16 && panels == Tiling::Panels => {
-                let (most_rows, most_columns) = self.stage(crowded);
-                let tile = (
-                    evenly(rows, most_rows, side),
-                    evenly(columns, most_columns, 2 * k),
-                );
-                self.cut(Route::Staged, panels, tile)
-            }
-            Crowded::Destination if k == 8 || k == 16 && one_set => {
-                let tile = self.stage(crowded);
-                self.cut(Route::Staged, panels, tile)
-            }
-            Crowded::Destination => self.in_tiles(target),
-            // Few pages at a time.
-            _ if k == 16 && squares => {
-                let tile = (
-                    evenly(rows, 8 * LINE, side),
-                    evenly(columns, 4 * LINE, side),
-                );
-                self.cut(Route::Tiles, Tiling::Squares, tile)
-            }
-            _ => self.in_tiles(target),
+            Crowded::Source => self.of_crowded_source(target),
+            Crowded::Destination => self.of_crowded_destination(target),
+            Crowded::Both => self.of_crowded_sides(target),
         }
+    }
+
+    fn of_crowded_source(self, target: &Target) -> Plane {
+        let (k, line, rows) = (self.per_lane, LINE / self.cell, self.row.extent);
+        let panels = self.panels();
+        let squares = self.lanes > 1 && self.is_tall();
+        let row = self.column.extent * self.cell;
+        let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
+        let ways = target.l1 / target.l1_way.max(1);
+        if k >= 8 && self.has_bands() {
+            self.in_bands((4 * line, LINE))
+        } else if k >= 8 && self.is_tall() {
+            let tile = (within(rows, 4 * LINE, self.side()), self.column.extent);
+            self.cut(Route::Collected, Tiling::Blocks, tile)
+        } else if k == 4 && squares && whole_lines && !fit(target, ways / 4, self.row.dst, line) {
+            // Rows of the destination share sets as well, though not too few of them.
+            self.in_bands((4 * line, 2 * LINE))
+        } else if k > 1 && squares && whole_lines && self.side() >= line {
+            // Rows of whole lines are written a line at a time, others in longer pieces.
+            let (tiling, tile) = (self.straight(target), (rows.min(4 * LINE), self.side()));
+            self.cut(Route::Tiles, tiling, tile)
+        } else if k > 1 && panels == Tiling::Panels {
+            let tile = (within(rows, 2 * LINE, self.side()), self.column.extent);
+            self.cut(Route::Tiles, panels, tile)
+        } else {
+            self.in_tiles(target)
+        }
+    }
+
+    fn of_crowded_destination(self, target: &Target) -> Plane {
+        let (k, side, line) = (self.per_lane, self.side(), LINE / self.cell);
+        let (apart, dst) = (self.column.src.unsigned_abs(), self.row.dst.unsigned_abs());
+        let (far, whole) = (apart > 4 * LINE, dst.is_multiple_of(LINE));
+        let way = target.l1_way.max(1) as usize;
+        // Whether rows begin in the same set, or next to that: then a few of them are too many already.
+        let one_set = (dst % way).min(way - dst % way) < LINE;
+        let collects = match k {
+            2 => far && side < line && (self.lanes == 1 || whole),
+            4 => far,
+            8 => far && !one_set,
+            _ => k == 16 && !one_set,
+        };
+        if collects && self.is_tall() {
+            let even = apart.is_multiple_of(LINE) && self.row.extent.is_multiple_of(2 * line);
+            let lines = if k == 2 || k == 4 && even { 2 } else { 1 };
+            self.in_bands((lines * line, 2 * LINE))
+        } else if k < 8 && far && whole {
+            // A line is written at once.
+            let (tiling, tile) = (self.squares(), (line, self.column.extent));
+            self.cut(Route::Tiles, tiling, tile)
+        } else if k < 8 && !far {
+            // Few rows at a time, of a block of the source that stays in the nearest cache.
+            let block = BLOCK / apart.next_power_of_two();
+            let tile = (4, block.clamp(side, 2 * LINE));
+            self.cut(Route::Tiles, Tiling::Blocks, tile)
+        } else if k == 8 || k == 16 && one_set {
+            self.on_stage((line, 8 * line))
+        } else {
+            self.in_tiles(target)
+        }
+    }
+
+    fn of_crowded_sides(self, target: &Target) -> Plane {
+        let (k, line) = (self.per_lane, LINE / self.cell);
+        let squares = self.lanes > 1 && self.is_tall();
+        if k >= 8 && self.has_bands() {
+            // The more lines of each, the fewer sets they share.
+            let tile = match self.together.extent {
+                1 if self.row.dst.unsigned_abs() < 16 * LINE => (2 * line, 2 * line),
+                1 => (2 * line, 2 * LINE),
+                _ => (self.row.extent, self.column.extent),
+            };
+            self.in_bands(tile)
+        } else if k < 16 && self.panels() == Tiling::Panels {
+            // A panel of bytes has no room in the registers.
+            let lines: usize = 1 << (STAGED / (4 * line) / LINE - 1).ilog2();
+            self.on_stage((4 * line, lines.min(8) * line))
+        } else if k == 16 && squares {
+            // Few pages at a time.
+            let side = self.side();
+            let tile = (
+                evenly(self.row.extent, 8 * LINE, side),
+                evenly(self.column.extent, 4 * LINE, side),
+            );
+            self.cut(Route::Tiles, Tiling::Squares, tile)
+        } else {
+            self.in_tiles(target)
+        }
+    }
+
+    /// Whether a vector's elements are no more than there are rows.
+    fn is_tall(&self) -> bool {
+        self.row.extent >= self.side()
+    }
+
+    /// Whether there are so many columns that blocks of them overlap little.
+    fn has_bands(&self) -> bool {
+        let over = self.column.extent.next_multiple_of(self.side()) - self.column.extent;
+        self.is_tall() && 3 * over < self.column.extent
+    }
+
+    /// Cut to tiles of so many rows and columns at most that are collected.
+    fn in_bands(self, (rows, columns): (usize, usize)) -> Plane {
+        let side = self.side();
+        let tile = (
+            within(self.row.extent, rows, side),
+            within(self.column.extent, columns, side),
+        );
+        self.cut(Route::Collected, Tiling::Bands, tile)
+    }
+
+    /// Cut to tiles of so many rows and columns at most that go by way of a stage: both sides touch several lines of a row
+    /// before they turn to another one, or those of the destination only.
+    fn on_stage(self, (rows, columns): (usize, usize)) -> Plane {
+        let (panels, side) = (self.panels(), self.side());
+        let tile = match panels {
+            Tiling::Panels => (
+                evenly(self.row.extent, rows, side),
+                evenly(self.column.extent, columns, 2 * self.per_lane),
+            ),
+            _ => (rows.min(self.row.extent), columns.min(self.column.extent)),
+        };
+        self.cut(Route::Staged, panels, tile)
     }
 
     /// Cut to a line of rows at a time.
     fn in_tiles(self, target: &Target) -> Plane {
-        let (parts, tile) = (
+        let (tiling, tile) = (
             self.straight(target),
             (LINE / self.cell, self.column.extent),
         );
-        self.cut(Route::Tiles, parts, tile)
-    }
-
-    /// Rows and columns of a tile on a stage: both sides touch several lines of a row before they turn to another one, or
-    /// those of the destination only.
-    fn stage(&self, crowded: Crowded) -> (usize, usize) {
-        if crowded == Crowded::Destination {
-            return (LINE / self.cell, 8 * LINE / self.cell);
-        }
-        let rows = 4 * LINE / self.cell;
-        let lines: usize = 1 << (STAGED / rows / LINE - 1).ilog2();
-        (rows, lines.min(8) * LINE / self.cell)
-    }
-
-    /// The same of a tile of the source that is collected. Where rows of the destination are crowded as well, a tile has more
-    /// lines of each, the fewer sets they share.
-    fn bands(&self, crowded: Crowded) -> (usize, usize) {
-        let lines = 2 * LINE / self.cell;
-        match crowded {
-            Crowded::Both if self.row.dst.unsigned_abs() < 16 * LINE => (lines, lines),
-            Crowded::Both => (lines, 2 * LINE),
-            _ => (2 * lines, LINE),
-        }
+        self.cut(Route::Tiles, tiling, tile)
     }
 
     /// Cut to tiles that are packed together.
