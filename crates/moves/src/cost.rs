@@ -117,7 +117,7 @@ const PACK: (usize, usize) = (2, 3);
 pub fn packed(plane: &Plane, bytes: usize) -> usize {
     // Wide vectors are shuffled in pairs.
     let shuffles = match plane.packed {
-        LINE => plane.windows().div_ceil(2),
+        LINE => plane.pairs(),
         _ => plane.windows(),
     };
     let pack = PACK.0 + PACK.1 * shuffles;

@@ -39,7 +39,7 @@ impl Crowded {
             // Narrow elements are read in parts in any case.
             let visits = if parts && !narrow { 2 } else { 1 };
             let rows = target.per_line(width).max(Self::UNDER_WAY).min(rows);
-            let most = target.l1 / target.l1_way / visits;
+            let most = target.ways() / visits;
             let crowded = may_crowd(target, apart, rows, most)
                 && rows_in_a_set(target, apart, rows, apart % target.line != 0) > most;
             (crowded, apart)
@@ -102,13 +102,13 @@ pub(crate) fn share_sets(
     let places = touched
         .iter()
         .map(|line| line.wrapping_mul(target.line).rem_euclid(target.l1_way));
-    lines_in_a_set(target, places, false) > target.l1 / target.l1_way
+    lines_in_a_set(target, places, false) > target.ways()
 }
 
 /// Whether lines of some rows of the source and of the destination can be under way together, each of so many rows so many
 /// bytes apart, which touch two lines each or one.
 pub(crate) fn fit_together(target: &Target, sides: [(isize, usize, bool); 2]) -> bool {
-    let ways = target.l1 / target.l1_way;
+    let ways = target.ways();
     let sides = sides.map(|(apart, rows, two)| ((apart as i64).saturating_abs(), rows as i64, two));
     let few = |&(apart, rows, _): &(i64, i64, bool)| !may_crowd(target, apart, rows, ways / 2);
     let in_a_set = |&(apart, rows, two): &(i64, i64, bool)| rows_in_a_set(target, apart, rows, two);

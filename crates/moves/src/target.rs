@@ -146,6 +146,11 @@ impl Target {
         }
     }
 
+    /// How many lines a set of the nearest cache holds.
+    pub(crate) fn ways(&self) -> i64 {
+        self.l1 / self.l1_way
+    }
+
     /// What one iteration of a parallel loop that moves `whole` bytes should move: every call of a
     /// leaf starts with an empty pipeline, so a few dozen iterations are enough to share out.
     #[must_use]

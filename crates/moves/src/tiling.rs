@@ -81,16 +81,12 @@ impl Plane {
         let elements = self.row.extent * self.column.extent;
         let elements = elements.saturating_mul(extent(&self.outer));
         let near = elements.saturating_mul(2 * self.cell) <= target.l1 as usize;
+        // Whole lines of the destination are put together as they are loaded, a part of a line of each of eight rows, or of
+        // sixteen whose lines do not fall into few sets; unless the nearest cache has both sides.
+        let spread = !self.column.src.unsigned_abs().is_multiple_of(LINE);
+        let in_loads = self.lanes == 4 && !near && (self.side() <= 8 || spread);
         match self.squares() {
-            // Whole lines of the destination are put together as they are loaded, a part of a line of each of eight rows, or
-            // of sixteen whose lines do not fall into few sets; unless the nearest cache has both sides.
-            Tiling::Squares if self.lanes == 4 && !near => {
-                let spread = !self.column.src.unsigned_abs().is_multiple_of(LINE);
-                match self.side() <= 8 || spread {
-                    true => Tiling::Blocks,
-                    false => Tiling::Squares,
-                }
-            }
+            Tiling::Squares if in_loads => Tiling::Blocks,
             tiling => tiling,
         }
     }
@@ -99,7 +95,7 @@ impl Plane {
     fn squares(&self) -> Tiling {
         match self.per_lane {
             1 => Tiling::Fours,
-            2 | 4 if self.lanes > 1 && self.is_tall() => Tiling::Squares,
+            2 | 4 if self.has_squares() => Tiling::Squares,
             _ => Tiling::Blocks,
         }
     }
@@ -146,7 +142,7 @@ impl Plane {
         let tile = tiles.into_iter().find(fits).unwrap_or(line);
         let run = Self::in_a_run(self.lanes, self.per_lane) * side;
         let possible = self.cell >= 4 && run > side && self.column.extent >= run;
-        let ways = target.l1 / target.l1_way;
+        let ways = target.ways();
         let runs = possible
             && fit(target, ways, src, run)
             && if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
@@ -188,19 +184,21 @@ impl Plane {
     fn of_crowded_source(self, target: &Target) -> Plane {
         let (k, line, rows) = (self.per_lane, LINE / self.cell, self.row.extent);
         let panels = self.panels();
-        let squares = self.lanes > 1 && self.is_tall();
         let row = self.column.extent * self.cell;
         let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
-        let ways = target.l1 / target.l1_way.max(1);
         if k >= 8 && self.has_bands() {
             self.in_bands((4 * line, LINE))
         } else if k >= 8 && self.is_tall() {
             let tile = (within(rows, 4 * LINE, self.side()), self.column.extent);
             self.cut(Route::Collected, Tiling::Blocks, tile)
-        } else if k == 4 && squares && whole_lines && !fit(target, ways / 4, self.row.dst, line) {
+        } else if k == 4
+            && self.has_squares()
+            && whole_lines
+            && !fit(target, target.ways() / 4, self.row.dst, line)
+        {
             // Rows of the destination share sets as well, though not too few of them.
             self.in_bands((4 * line, 2 * LINE))
-        } else if k > 1 && squares && whole_lines && self.side() >= line {
+        } else if k > 1 && self.has_squares() && whole_lines && self.side() >= line {
             // Rows of whole lines are written a line at a time, others in longer pieces.
             let (tiling, tile) = (self.straight(target), (rows.min(4 * LINE), self.side()));
             self.cut(Route::Tiles, tiling, tile)
@@ -216,7 +214,7 @@ impl Plane {
         let (k, side, line) = (self.per_lane, self.side(), LINE / self.cell);
         let (apart, dst) = (self.column.src.unsigned_abs(), self.row.dst.unsigned_abs());
         let (far, whole) = (apart > 4 * LINE, dst.is_multiple_of(LINE));
-        let way = target.l1_way.max(1) as usize;
+        let way = target.l1_way as usize;
         // Whether rows begin in the same set, or next to that: then a few of them are too many already.
         let one_set = (dst % way).min(way - dst % way) < LINE;
         let collects = match k {
@@ -247,7 +245,6 @@ impl Plane {
 
     fn of_crowded_sides(self, target: &Target) -> Plane {
         let (k, line) = (self.per_lane, LINE / self.cell);
-        let squares = self.lanes > 1 && self.is_tall();
         if k >= 8 && self.has_bands() {
             // The more lines of each, the fewer sets they share.
             let tile = match self.together.extent {
@@ -260,7 +257,7 @@ impl Plane {
             // A panel of bytes has no room in the registers.
             let lines: usize = 1 << (STAGED / (4 * line) / LINE - 1).ilog2();
             self.on_stage((4 * line, lines.min(8) * line))
-        } else if k == 16 && squares {
+        } else if k == 16 && self.has_squares() {
             // Few pages at a time.
             let side = self.side();
             let tile = (
@@ -276,6 +273,11 @@ impl Plane {
     /// Whether a vector's elements are no more than there are rows.
     fn is_tall(&self) -> bool {
         self.row.extent >= self.side()
+    }
+
+    /// Whether there is room for a square of whole vectors.
+    fn has_squares(&self) -> bool {
+        self.lanes > 1 && self.is_tall()
     }
 
     /// Whether there are so many columns that blocks of them overlap little.

@@ -127,13 +127,19 @@ impl Plane {
     /// elements, which need few.
     #[must_use]
     pub fn packed_squares(&self) -> Option<usize> {
-        let pairs = self.windows().div_ceil(2);
+        let pairs = self.pairs();
         let square = matches!(self.cell, 4 | 8) && self.packed == LINE && self.lanes == 4;
         (square && self.step > 1 && pairs <= Self::MOST_PAIRS).then_some(pairs)
     }
 
     /// Pairs of lines that are packed to one without going through memory.
     const MOST_PAIRS: usize = 3;
+
+    /// By how many permutations of two windows each a line is packed.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        self.windows().div_ceil(2)
+    }
 
     /// Of how many windows some packed bytes are.
     #[must_use]

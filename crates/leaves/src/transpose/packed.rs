@@ -317,7 +317,7 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
         (Some(1), _) => squares::<1>(shape, plane),
         (Some(2), _) => squares::<2>(shape, plane),
         (Some(_), _) => squares::<3>(shape, plane),
-        (None, LINE) => match plane.windows().div_ceil(2) {
+        (None, LINE) => match plane.pairs() {
             1 => of_lanes::<Avx512, _>(shape, plane, Pairs::<1>::new(width, step)),
             2 => of_lanes::<Avx512, _>(shape, plane, Pairs::<2>::new(width, step)),
             3 => of_lanes::<Avx512, _>(shape, plane, Pairs::<3>::new(width, step)),
