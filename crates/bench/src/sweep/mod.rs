@@ -67,7 +67,11 @@ pub fn sweep(
         writeln!(out, "\n{}", report::by_class(&all))?;
         write!(out, "{}{}", report::cliffs(&all), report::dips(&all))?;
     }
-    Ok(Swept { points, failed })
+    Ok(Swept {
+        points,
+        failed,
+        json: all.iter().flat_map(Series::to_json).collect(),
+    })
 }
 
 /// What came of a sweep.
@@ -76,6 +80,8 @@ pub struct Swept {
     pub points: usize,
     /// How many of them failed.
     pub failed: usize,
+    /// What was measured, an object a line.
+    pub json: String,
 }
 
 /// A case whose right result is known.
@@ -124,6 +130,7 @@ mod tests {
         let swept = sweep(&Reference, "axes of rank 2", &effort, &mut out).expect("no I/O fails");
         let text = String::from_utf8(out).expect("UTF-8");
         assert_eq!(swept.failed, 0, "{text}");
+        assert_eq!(swept.json.lines().count(), swept.points);
         assert!(swept.points > 0);
         assert!(text.contains("reverse"), "{text}");
     }

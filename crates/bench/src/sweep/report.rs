@@ -2,6 +2,7 @@
 
 use crate::clock::{geometric_mean, median};
 use crate::table;
+use serde_json::json;
 use std::fmt::Write;
 
 /// A dip is a point slower than this part of its neighbours.
@@ -49,6 +50,22 @@ pub(super) struct Series {
 }
 
 impl Series {
+    /// A line for each point.
+    pub(super) fn to_json(&self) -> impl Iterator<Item = String> {
+        self.points.iter().map(|point| {
+            let object = json!({
+                "class": self.class,
+                "series": self.name,
+                "at": point.at,
+                "ratio": point.ratio,
+                "of_limit": point.of_limit,
+                "ns": point.time,
+                "forms": point.forms,
+            });
+            format!("{object}\n")
+        })
+    }
+
     fn worst(&self) -> Option<&Measured> {
         self.points
             .iter()

@@ -71,7 +71,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["sweep", "versus", "save", "svg"])]
     peer: bool,
     /// Search for cliffs: many variations of sizes, widths, steps, permutations, alignments
-    #[arg(long, conflicts_with_all = ["file", "versus", "save", "svg"])]
+    #[arg(long, conflicts_with_all = ["file", "versus", "svg"])]
     sweep: bool,
     /// Specialise templates to shapes that never repeat: what the first call of a shape costs. FILE
     /// is a program of which --vary says what varies, or a file of templates [default: the built-in
@@ -97,6 +97,10 @@ pub(crate) struct Args {
     /// Plan for this machine as a tenth of a second of measuring finds it, and print that
     #[arg(long, conflicts_with_all = ["reference", "first"])]
     calibrate: bool,
+    /// Plan for a machine of which this says what differs from the default: `avx2 l2=524288`, or what
+    /// --calibrate prints
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["reference", "first", "calibrate"])]
+    target: Option<Target>,
     /// Run the generic executor in place of machine code
     #[arg(long, conflicts_with = "reference")]
     generic: bool,
@@ -174,9 +178,10 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
         };
         return first::run(input.as_ref(), &options, &mut io::stdout().lock());
     }
-    let target = match args.calibrate {
-        true => restride::calibrate(&Target::host()),
-        false => Target::default(),
+    let target = match (&args.target, args.calibrate) {
+        (Some(target), _) => target.clone(),
+        (None, true) => restride::calibrate(&Target::host()),
+        (None, false) => Target::default(),
     };
     if args.calibrate {
         notice(format_args!("{target}"));
@@ -191,15 +196,16 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
     };
     let effort = effort(args)?;
     let mut out = io::stdout().lock();
-    if args.sweep {
-        return found(
-            sweep::sweep(&*subject, &args.filter, &effort, &mut out)?,
-            args,
-        );
-    }
-    let given = given(args)?;
     // A file that cannot be written is better known before all is measured.
     let mut json = args.save.as_deref().map(Written::create).transpose()?;
+    if args.sweep {
+        let swept = sweep::sweep(&*subject, &args.filter, &effort, &mut out)?;
+        if let Some(file) = &mut json {
+            file.write(&swept.json)?;
+        }
+        return found(&swept, args);
+    }
+    let given = given(args)?;
     let mut svg = args.svg.as_deref().map(Written::create).transpose()?;
     let (workloads, refused) = match given {
         Given::Program(input) => {
@@ -212,6 +218,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
                 (args.reference, "--reference"),
                 (args.then_read, "--then-read"),
                 (args.calibrate, "--calibrate"),
+                (args.target.is_some(), "--target"),
             ] {
                 if used {
                     let message = format!("{option} is for workloads, and this is a program");
@@ -289,7 +296,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
 }
 
 /// How many points of a sweep failed; an error if there was none.
-fn found(swept: sweep::Swept, args: &Args) -> Result<usize, Failure> {
+fn found(swept: &sweep::Swept, args: &Args) -> Result<usize, Failure> {
     match swept.points {
         0 => Err(nothing(args)),
         _ => Ok(swept.failed),
