@@ -300,10 +300,11 @@ macro_rules! with_copier {
 }
 pub(crate) use with_copier;
 
-/// As `with_copier`, for runs of more than a vector `$vector` as several of these.
+/// As `with_copier`, for runs of a vector `$vector` and more as several of these.
 macro_rules! with_vectors {
     ($vector:ty, $n:expr, $level:ty, $function:ident ($($argument:expr),*)) => {{
         match $n.div_ceil(<$vector as $crate::vector::Vector>::BYTES) {
+            1 => $function::<$level, One<$vector>>($($argument),*),
             2 => $function::<$level, Straight<$vector, 2>>($($argument),*),
             3 => $function::<$level, Straight<$vector, 3>>($($argument),*),
             4 => $function::<$level, Straight<$vector, 4>>($($argument),*),

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use restride_loops::{Dim, Form, LEAST_BLOCK};
-use restride_moves::{ByteBox, MovePlan, Planner, Stores, Way};
+use restride_moves::{ByteBox, Core, MovePlan, Planner, Stores, Way};
 
 use crate::bodies::CpuLevel;
 use crate::error::PrepareError;
@@ -75,10 +75,10 @@ impl Leaf {
     /// Carries out a plan.
     #[must_use]
     pub fn of(plan: &MovePlan) -> Leaf {
-        fn at_level<L: Level>(shape: &ByteBox, way: &Way) -> Leaf {
+        fn at_level<L: Level>(shape: &ByteBox, way: &Way, core: Core) -> Leaf {
             let leaf = match way {
                 Way::Rows(Stores::Cached) => None,
-                Way::Rows(Stores::Past) => Some(stream::prepare::<L>(shape)),
+                Way::Rows(Stores::Past) => stream::prepare::<L>(shape),
                 Way::Transpose(plane) => Some(transpose::prepare::<L>(shape, plane)),
                 Way::Through(plan) => Some(crate::through::prepare(shape, plan)),
                 Way::Folded(folded) => Some(transpose::folded::prepare::<L>(shape, folded)),
@@ -102,10 +102,10 @@ impl Leaf {
                 | Way::Ragged(_)
                 | Way::Lines(..) => None,
             };
-            leaf.unwrap_or_else(|| rows::prepare::<L>(shape))
+            leaf.unwrap_or_else(|| rows::prepare::<L>(shape, core))
         }
         let cpu = CpuLevel::of(plan.features());
-        with_level!(cpu, at_level(plan.shape(), plan.way()))
+        with_level!(cpu, at_level(plan.shape(), plan.way(), plan.core()))
     }
 
     pub(crate) fn new<L: Level, B: Body>(name: &'static str, params: B::Params) -> Leaf {

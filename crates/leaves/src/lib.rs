@@ -48,5 +48,5 @@ pub use error::PrepareError;
 pub use gather::{GatherFn, GatherLeaf};
 pub use leaf::{Leaf, MoveFn};
 pub use once::read_index;
-pub use restride_moves::{BoxError, Features, MovePlan, Planner, Target};
+pub use restride_moves::{BoxError, Core, Features, MovePlan, Planner, Target};
 pub use stack::stack_left;

@@ -3,13 +3,14 @@
 use std::marker::PhantomData;
 
 use crate::copy::{
-    Aligned, Copier, LINE, LONG, Many, with_copier, with_following, with_short_copier, with_vectors,
+    Aligned, Copier, LINE, LONG, Many, One, Straight, with_copier, with_following,
+    with_short_copier, with_vectors,
 };
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::{Nest, walk, walk_rows};
 use crate::vector::{Vector, prefetch};
-use restride_moves::ByteBox;
+use restride_moves::{ByteBox, Core};
 
 /// What rows need to know.
 pub(crate) struct RowParams {
@@ -164,7 +165,7 @@ impl<L: Level> Body for Repeated<L> {
 const WIDE: usize = 8 * LINE;
 
 /// Copies the runs of any shape.
-pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
+pub(crate) fn prepare<L: Level>(shape: &ByteBox, core: Core) -> Leaf {
     fn of<L: Level, C: Copier>(params: RowParams) -> Leaf {
         Leaf::new::<L, Rows<L, C>>("rows", params)
     }
@@ -182,6 +183,13 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
         }
         _ if shape.following().is_some() => {
             with_following!(shape.run, L, following(params), of(params))
+        }
+        // What stores lines at once does not store halves of them.
+        _ if core == Core::Cove && (LINE..LONG).contains(&shape.run) => {
+            match shape.run.div_ceil(<L::Wide as Vector>::BYTES) {
+                ..=8 => with_vectors!(L::Wide, shape.run, L, of(params)),
+                _ => of::<L, Aligned<L::Wide>>(params),
+            }
         }
         _ if (WIDE..LONG).contains(&shape.run) && shape.run.is_multiple_of(LINE) => {
             of::<L, Aligned<L::Wide>>(params)

@@ -14,7 +14,6 @@ use crate::copy::{Copier, LINE, short};
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::{Nest, walk};
-use crate::rows;
 use crate::vector::{Vector, fence, prefetch};
 use restride_moves::ByteBox;
 
@@ -237,15 +236,15 @@ impl<V: Vector> Copier for Streamed<V> {
     }
 }
 
-/// Copies the runs of any shape past the caches if they are long enough for that.
-pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
+/// Copies the runs of any shape past the caches, unless they are too short for that.
+pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Option<Leaf> {
     if shape.run < STREAMED {
-        return rows::prepare::<L>(shape);
+        return None;
     }
     let params = StreamParams {
         nest: Nest::new(shape, (0, 0), &shape.steps),
         run: shape.run,
         ahead: Ahead::new(shape),
     };
-    Leaf::new::<L, StreamRows<L>>("stream", params)
+    Some(Leaf::new::<L, StreamRows<L>>("stream", params))
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::arena::{Arena, dim};
 use common::hull;
-use restride_leaves::{Features, Leaf, Planner, Target};
+use restride_leaves::{Core, Features, Leaf, Planner, Target};
 use restride_loops::{Form, Random};
 use restride_moves::ByteBox;
 
@@ -232,7 +232,10 @@ fn small_stacks() {
         let src: Vec<u8> = (0..2u32 << 20).map(|n| (n * 7 + n / 253) as u8).collect();
         let (mut large, mut small) = (vec![0; 8 << 20], vec![0; 8 << 20]);
         for features in Features::WIDTHS {
-            let planner = Planner::new(&Target::with(features));
+            let planner = Planner::new(&Target {
+                core: Core::Zen,
+                ..Target::with(features)
+            });
             let leaf = Leaf::prepare_move(&dims, width, Form::Staged, &planner).unwrap();
             staged += usize::from(leaf.name() != "transpose");
             large.fill(0);

@@ -4,10 +4,12 @@
 use smallvec::smallvec;
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
+use crate::cores::Core;
 use crate::cost;
 use crate::crowding::{Crowded, share_sets};
 use crate::features::Features;
 use crate::target::Target;
+use crate::tiling::Tiling;
 
 /// Several dimensions of a box, the finest first, that are contiguous in the source together, and
 /// others that are in the destination.
@@ -26,6 +28,8 @@ pub struct Folded {
     /// Which side shares too few sets of the nearest cache: columns are copied together first, rows written a few at a
     /// time.
     pub crowded: Option<Crowded>,
+    /// What of them is moved at a time.
+    pub tiling: Tiling,
 }
 
 /// No side has more elements; their places are listed.
@@ -89,6 +93,7 @@ impl Folded {
             per_lane,
             lanes,
             crowded: None,
+            tiling: Tiling::Blocks,
         })
     }
 
@@ -102,6 +107,15 @@ impl Folded {
     pub(crate) fn on(mut self, target: &Target) -> Folded {
         // A few rows are no crowd, and what is collected has whole ones.
         if self.has_short_rows() {
+            return self;
+        }
+        let wide = self.per_lane <= 4;
+        self.tiling = match target.core {
+            Core::Cove if wide => Tiling::Runs,
+            Core::Zen if wide => Tiling::Squares,
+            _ => Tiling::Blocks,
+        };
+        if target.core == Core::Cove {
             return self;
         }
         let columns = self.columns.iter().map(|step| (step.extent, step.src));

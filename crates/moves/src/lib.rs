@@ -10,6 +10,7 @@
 mod byte_box;
 pub mod cells;
 mod channels;
+mod cores;
 pub mod cost;
 mod crowding;
 mod error;
@@ -33,6 +34,7 @@ mod transpose;
 
 pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, extent, following, reach};
 pub use channels::Channels;
+pub use cores::Core;
 pub use crowding::Crowded;
 pub use error::{BoxError, TargetError};
 pub use features::Features;

@@ -2,6 +2,7 @@
 
 use crate::byte_box::ByteBox;
 use crate::channels::Channels;
+use crate::cores::Core;
 use crate::crowding::Crowded;
 use crate::features::Features;
 use crate::folded::Folded;
@@ -19,6 +20,7 @@ pub struct MovePlan {
     pub(crate) way: Way,
     pub(crate) cost: usize,
     pub(crate) features: Features,
+    pub(crate) core: Core,
 }
 
 impl MovePlan {
@@ -46,6 +48,12 @@ impl MovePlan {
         self.features
     }
 
+    /// Whose cores it is for.
+    #[must_use]
+    pub fn core(&self) -> Core {
+        self.core
+    }
+
     /// The same way for a box that differs in how far it goes in one dimension, where another search
     /// would hardly find anything else.
     pub(crate) fn stretched(&self, shape: &ByteBox, stores: Stores) -> Option<MovePlan> {
@@ -67,6 +75,7 @@ impl MovePlan {
             cost: self.cost.saturating_mul(step.extent) / known.extent,
             shape: shape.clone(),
             features: self.features,
+            core: self.core,
         })
     }
 }

@@ -5,6 +5,7 @@ use restride_loops::Form;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::channels::Channels;
+use crate::cores::Core;
 use crate::cost::{self, LINE};
 use crate::crowding::Crowded;
 use crate::estimate::ROOM;
@@ -83,6 +84,7 @@ impl Planner {
             },
             cost,
             features: self.features(),
+            core: self.target.core,
         }
     }
 
@@ -221,7 +223,7 @@ impl Planner {
                 }
                 // Channels use every line whole.
                 (Form::Staged, (cost, Way::Transpose(plane)))
-                    if channels.is_none() && plane.step == 1 =>
+                    if channels.is_none() && plane.step == 1 && self.target.core == Core::Zen =>
                 {
                     // What lies together on one side is continued by other dimensions.
                     let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Features, Processor, TargetError};
+use crate::{Core, Features, Processor, TargetError};
 
 /// What the cost model knows of a machine. Sizes are bytes.
 ///
@@ -19,6 +19,8 @@ pub struct Target {
     pub processor: Processor,
     /// What code may use of it, where it is an x86-64.
     pub features: Features,
+    /// Whose cores it has. Kernels do not depend on that, only how precompiled moves carry them out.
+    pub core: Core,
     /// A cache line.
     pub line: i64,
     /// The first-level data cache.
@@ -56,12 +58,13 @@ pub(crate) fn past_from(last: i64) -> i64 {
 
 impl Default for Target {
     /// The caches of a current x86-64 server core, so that the same graph gives the same loops
-    /// everywhere, and all features of this machine. Of the ways of the nearest cache there are as few as any such core
+    /// everywhere, and all features of this machine and its cores. Of the ways of the nearest cache there are as few as any such core
     /// has: rows that share a set where they need not take a quarter longer, and others twice as long.
     fn default() -> Self {
         Self {
             processor: Processor::host(),
             features: Features::detect(),
+            core: Core::detect(),
             line: 64,
             l1: 32 << 10,
             l1_way: 4 << 10,
@@ -97,6 +100,7 @@ impl Target {
         Self {
             processor,
             features,
+            core: Core::Zen,
             line: 64,
             l1,
             l1_way,
@@ -134,6 +138,7 @@ impl Target {
         Self {
             processor: self.processor,
             features: self.features,
+            core: self.core,
             line,
             l1: self.l1.clamp(l1_way, MOST),
             l1_way,
@@ -202,6 +207,8 @@ impl Target {
             *field = number.parse().ok()?;
         } else if let Some(level) = Features::ALL.into_iter().find(|it| it.name() == word) {
             self.features = level;
+        } else if let Some(core) = Core::ALL.into_iter().find(|it| it.name() == word) {
+            self.core = core;
         } else if let Some(kind) = Processor::ALL.into_iter().find(|it| it.name() == word) {
             self.processor = kind;
         } else if word == SELF_CONTAINED {
@@ -213,10 +220,11 @@ impl Target {
     }
 }
 
-/// One line, which is read back as the same target: `x86-64 avx2 line=64 l1=32768 ...`.
+/// One line, which is read back as the same target: `x86-64 avx2 zen line=64 l1=32768 ...`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.processor.name(), self.features.name())?;
+        let (processor, features) = (self.processor.name(), self.features.name());
+        write!(f, "{processor} {features} {}", self.core.name())?;
         if !self.precompiled {
             write!(f, " {SELF_CONTAINED}")?;
         }
@@ -249,6 +257,7 @@ mod tests {
     fn a_target_is_its_text() {
         let odd = Target {
             features: Features::Sse41,
+            core: Core::Cove,
             past_from: 7,
             grain: -1,
             ..Target::cramped()

@@ -1,6 +1,7 @@
 //! Into which tiles a transposition is cut, on which way they go, and by what they are moved.
 
 use crate::byte_box::extent;
+use crate::cores::Core;
 use crate::cost::LINE;
 use crate::crowding::{Crowded, fit, fit_together};
 use crate::target::Target;
@@ -76,13 +77,18 @@ impl Plane {
         self.lanes * self.per_lane
     }
 
-    /// What goes straight to the destination.
-    fn straight(&self, target: &Target) -> Tiling {
+    /// Whether the nearest cache has both sides.
+    fn is_near(&self, target: &Target) -> bool {
         let elements = self.row.extent * self.column.extent;
         let elements = elements.saturating_mul(extent(&self.outer));
-        let near = elements.saturating_mul(2 * self.cell) <= target.l1 as usize;
+        elements.saturating_mul(2 * self.cell) <= target.l1 as usize
+    }
+
+    /// What goes straight to the destination.
+    fn straight(&self, target: &Target) -> Tiling {
+        let near = self.is_near(target);
         // Whole lines of the destination are put together as they are loaded, a part of a line of each of eight rows, or of
-        // sixteen whose lines do not fall into few sets; unless the nearest cache has both sides.
+        // sixteen whose lines do not fall into few sets.
         let spread = !self.column.src.unsigned_abs().is_multiple_of(LINE);
         let in_loads = self.lanes == 4 && !near && (self.side() <= 8 || spread);
         match self.squares() {
@@ -113,15 +119,48 @@ impl Plane {
         self
     }
 
-    /// Cut for a machine whose caches hold its lines. A line of the source that does not begin where a tile does is fetched for
-    /// two of them, so a tile has as many rows as leave each other room in the nearest cache. Where those are few, each is
-    /// written in longer runs instead, and the source is read to its end: so are wide elements whose vectors straddle lines,
-    /// of which the second one is then turned to at once.
+    /// Cut for what goes straight to the destination.
     pub(crate) fn on(mut self, target: &Target) -> Plane {
         // Two lanes have the first and the last columns, which overlap.
         if self.lanes == 1 && self.column.extent > self.per_lane {
             self.lanes = target.features.lanes()[1];
         }
+        match target.core {
+            Core::Zen => self.on_zen(target),
+            Core::Cove if self.is_near(target) => self.on_zen(target),
+            Core::Cove => self.on_cove(),
+        }
+    }
+
+    /// Cut for a core on which rows of the destination are best written on and on, so few of them at a time: the fewer, the
+    /// more of their vectors straddle lines. Vectors of half a line straddle fewer of them.
+    fn on_cove(mut self) -> Plane {
+        let divides = |bytes: usize| self.row.dst.unsigned_abs().is_multiple_of(bytes);
+        let whole = divides(LINE) || self.cell >= 4 && divides(LINE / 2);
+        let short = self.column.extent * self.cell <= 4 * LINE;
+        let (lanes, tiling, halves) = match (self.cell, whole) {
+            (2, false) if short => (2, Tiling::Blocks, 2),
+            (4 | 8, false) if short => (2, Tiling::Squares, 2),
+            (1, true) => (4, Tiling::Blocks, 2),
+            (1, false) => (2, Tiling::Blocks, 1),
+            (2, true) => (4, Tiling::Runs, 4),
+            (2, false) => (2, Tiling::Squares, 1),
+            (4, false) => (4, Tiling::Runs, 2),
+            (8, false) => (2, Tiling::Runs, 1),
+            (16, _) => (if divides(LINE) { 4 } else { 2 }, Tiling::Fours, 1),
+            _ => (2, Tiling::Runs, 4),
+        };
+        self.lanes = self.lanes.min(lanes);
+        let rows = halves * LINE / 2 / self.cell;
+        let tile = (self.row.extent.min(rows), self.column.extent);
+        self.cut(Route::Straight, tiling, tile)
+    }
+
+    /// Cut for a core whose nearest cache holds the lines of a tile. A line of the source that does not begin where a tile does is fetched for
+    /// two of them, so a tile has as many rows as leave each other room in the nearest cache. Where those are few, each is
+    /// written in longer runs instead, and the source is read to its end: so are wide elements whose vectors straddle lines,
+    /// of which the second one is then turned to at once.
+    fn on_zen(self, target: &Target) -> Plane {
         let straddles = |apart: isize| !apart.unsigned_abs().is_multiple_of(LINE);
         let (dst, src) = (self.row.dst, self.column.src);
         let (side, line) = (self.side(), LINE / self.cell);

@@ -1,8 +1,8 @@
 //! The planner's choices as a table to argue with: `plans.txt`.
 //!
 //! A line of it is a box: its width in bytes, its dimensions `extent:destination:source` in elements,
-//! outermost first, and a form. Below it stands, for each width of vectors, the way that is chosen and
-//! what the ways cost that there are; then the code that a kernel has in place of a call, if any; then,
+//! outermost first, and a form. Below it stands, for each width of vectors, the way that is chosen on a Zen and
+//! what the ways cost that there are, and the way that is chosen on another core; then the code that a kernel has in place of a call, if any; then,
 //! for each kind of processor, the code that calls nothing, and about how many instructions it executes.
 //! `BLESS=1` writes that anew.
 
@@ -12,7 +12,7 @@ use std::path::Path;
 
 use restride_loops::{Dim, Form};
 use restride_moves::cells::Shuffles;
-use restride_moves::{ByteBox, Features, Inline, Planner, Processor, Target, Way};
+use restride_moves::{ByteBox, Core, Features, Inline, Planner, Processor, Target, Way};
 
 /// A line of the table, read.
 fn read(line: &str) -> (ByteBox, Form) {
@@ -41,11 +41,13 @@ fn read(line: &str) -> (ByteBox, Form) {
 fn answer(line: &str) -> String {
     let (shape, form) = read(line);
     let mut text = String::new();
-    for features in Features::WIDTHS {
-        if !features.is_available() {
-            continue;
-        }
-        let planner = Planner::new(&Target::with(features));
+    let zen = Features::WIDTHS.map(|features| (features, Core::Zen));
+    let all = zen.into_iter().chain([(Features::Avx512, Core::Cove)]);
+    for (features, core) in all.filter(|(features, _)| features.is_available()) {
+        let planner = Planner::new(&Target {
+            core,
+            ..Target::with(features)
+        });
         let plan = planner.plan(shape.clone(), form);
         let costs = planner.candidates(&shape).into_iter();
         let costs: Vec<_> = costs.map(|(name, cost)| format!("{name} {cost}")).collect();
@@ -56,12 +58,12 @@ fn answer(line: &str) -> String {
             }
             _ => String::new(),
         };
-        let _ = writeln!(
-            text,
-            "  {features:?}: {}{tile}, of {}",
-            plan.way().name(),
-            costs.join(", ")
-        );
+        let way = plan.way().name();
+        // Ways cost the same on all cores.
+        let _ = match core {
+            Core::Zen => writeln!(text, "  {features:?}: {way}{tile}, of {}", costs.join(", ")),
+            core => writeln!(text, "  {features:?} of a {}: {way}{tile}", core.name()),
+        };
     }
     let planner = Planner::new(&Target::default());
     let _ = match planner.inline(&shape, form, Shuffles::Bytes) {
@@ -100,7 +102,8 @@ fn the_table() {
         // What this machine cannot plan for is not looked at.
         let here = |line: &&str| {
             let mut widths = Features::WIDTHS.iter();
-            !widths.any(|it| !it.is_available() && line.starts_with(&format!("  {it:?}:")))
+            let of = |it: &Features| line.starts_with(&format!("  {it:?}"));
+            !widths.any(|it| !it.is_available() && of(it))
         };
         let kept: Vec<&str> = text.lines().filter(here).collect();
         assert_eq!(kept.join("\n"), made.trim_end());

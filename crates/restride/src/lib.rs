@@ -213,7 +213,7 @@ pub use restride_leaves::read_all;
 pub use restride_loops::{Form, Kernel, Role, Verified};
 pub use restride_lower::plan::PlanError;
 pub use restride_lower::{LowerError, Traffic};
-pub use restride_moves::{Features, Processor, Target, TargetError};
+pub use restride_moves::{Core, Features, Processor, Target, TargetError};
 #[cfg(feature = "jit")]
 pub use stack::CODE_STACK;
 pub use stack::{COMPILE_STACK, RUN_STACK};

@@ -3,10 +3,11 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use restride_moves::{ByteBox, Crowded, Folded, STAGED, Step, extent};
+use restride_moves::{ByteBox, Crowded, Folded, STAGED, Step, Tiling, extent};
 
 use super::block::{
-    Apart, Blocks, Bounded, InBlocks, InFewRows, InSquares, Listed, Parts, Rect, bands, rectangle,
+    Apart, Blocks, Bounded, InBlocks, InFewRows, InRuns, InSquares, Listed, Parts, Rect, bands,
+    rectangle,
 };
 use super::staged::{ROOM, Stage, leave, pitch};
 use crate::copy::LINE;
@@ -200,42 +201,41 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
         end: shape.hull().end,
         columns,
     };
-    let way = match (few_rows, folded.crowded) {
-        (true, _) => FoldedWay::FewRows,
-        (_, Some(Crowded::Source | Crowded::Both)) => FoldedWay::Collected,
-        _ => FoldedWay::Lists,
-    };
     if folded.lanes == L::Wide::LANES {
-        of_width::<L, L::Wide>(params, width, way)
+        of_width::<L, L::Wide>(params, width, folded)
     } else if folded.lanes == L::Half::LANES {
-        of_width::<L, L::Half>(params, width, way)
+        of_width::<L, L::Half>(params, width, folded)
     } else {
-        of_width::<L, Sixteen>(params, width, way)
+        of_width::<L, Sixteen>(params, width, folded)
     }
 }
 
-#[derive(Clone, Copy)]
-enum FoldedWay {
-    Lists,
-    FewRows,
-    Collected,
-}
-
-fn of_width<L: Level, V: Lanes>(params: FoldedParams, width: usize, kind: FoldedWay) -> Leaf {
+fn of_width<L: Level, V: Lanes>(params: FoldedParams, width: usize, folded: &Folded) -> Leaf {
     match width {
-        1 => of::<L, V, 16, InBlocks>(params, kind),
-        2 => of::<L, V, 8, InBlocks>(params, kind),
-        4 => of::<L, V, 4, InSquares>(params, kind),
-        _ => of::<L, V, 2, InSquares>(params, kind),
+        1 => of::<L, V, 16>(params, folded),
+        2 => of::<L, V, 8>(params, folded),
+        4 => of::<L, V, 4>(params, folded),
+        _ => of::<L, V, 2>(params, folded),
     }
 }
 
-fn of<L: Level, V: Lanes, const K: usize, P: Parts>(params: FoldedParams, kind: FoldedWay) -> Leaf {
-    match kind {
-        FoldedWay::Collected => {
-            Leaf::with_room::<L, Collected<V, K>, Lists<V, K, P>, ROOM>("folded, collected", params)
+fn of<L: Level, V: Lanes, const K: usize>(params: FoldedParams, folded: &Folded) -> Leaf {
+    fn cut<L: Level, V: Lanes, const K: usize, P: Parts>(
+        params: FoldedParams,
+        folded: &Folded,
+    ) -> Leaf {
+        match folded.crowded {
+            Some(Crowded::Source | Crowded::Both) => {
+                let name = "folded, collected";
+                Leaf::with_room::<L, Collected<V, K>, Lists<V, K, P>, ROOM>(name, params)
+            }
+            _ => Leaf::new::<L, Lists<V, K, P>>("folded", params),
         }
-        FoldedWay::FewRows => Leaf::new::<L, FewRows<V, K>>("few rows", params),
-        FoldedWay::Lists => Leaf::new::<L, Lists<V, K, P>>("folded", params),
+    }
+    match folded.tiling {
+        _ if folded.has_short_rows() => Leaf::new::<L, FewRows<V, K>>("few rows", params),
+        Tiling::Squares => cut::<L, V, K, InSquares>(params, folded),
+        Tiling::Runs => cut::<L, V, K, InRuns>(params, folded),
+        _ => cut::<L, V, K, InBlocks>(params, folded),
     }
 }

@@ -1,14 +1,14 @@
-//! A move between guard pages, at every width of vectors.
+//! A move between guard pages, at every width of vectors of all cores.
 
 use super::{Guarded, hull, points};
-use restride_leaves::{Features, Leaf, Planner, Target};
+use restride_leaves::{Core, Features, Leaf, Planner, Target};
 use restride_loops::{Dim, Form, Random};
 
 pub struct Arena {
     dst: Guarded,
     src: Guarded,
     want: Vec<u8>,
-    /// One for every width of vectors that there is.
+    /// One for every width of vectors that there is, on every core.
     pub planners: Vec<Planner>,
 }
 
@@ -23,7 +23,11 @@ impl Arena {
         let want = vec![0; dst.len()];
         let widths = Features::WIDTHS.into_iter();
         let widths = widths.filter(|&cpu| cpu <= Features::detect());
-        let planners = widths.map(|cpu| Planner::new(&Target::with(cpu)));
+        let planner = |features, core| {
+            let target = Target::with(features);
+            Planner::new(&Target { core, ..target })
+        };
+        let planners = widths.flat_map(|cpu| Core::ALL.map(|core| planner(cpu, core)));
         Arena {
             dst,
             src,
