@@ -2,8 +2,9 @@
 
 mod common;
 
+use common::arena::planners;
 use common::{Guarded, hull, points};
-use restride_leaves::{Features, GatherLeaf, Planner, Target};
+use restride_leaves::GatherLeaf;
 use restride_loops::{BufferId, Dim, Gather, IndexType, Norm, Place, Random};
 use smallvec::SmallVec;
 
@@ -188,9 +189,8 @@ fn rows_by_index() {
         );
         let mut want = vec![0x5a; dst.len()];
         naive(&gather, &indices, width, src.bytes(), &mut want, at);
-        for cpu in Features::WIDTHS {
-            let leaf =
-                GatherLeaf::prepare(&gather, width, &Planner::new(&Target::with(cpu))).unwrap();
+        for planner in &planners() {
+            let leaf = GatherLeaf::prepare(&gather, width, planner).unwrap();
             dst.bytes().fill(0x5a);
             // SAFETY: every row and index was placed inside its arena.
             unsafe {
@@ -202,7 +202,7 @@ fn rows_by_index() {
             }
             assert!(
                 want == dst.bytes(),
-                "{cpu:?} width {width} wild {wild} {gather:?}"
+                "{planner:?} width {width} wild {wild} {gather:?}"
             );
         }
     }
@@ -263,9 +263,8 @@ fn palettes() {
         );
         let mut want = vec![0x5a; dst.len()];
         naive(&gather, &indices, width, src.bytes(), &mut want, at);
-        for cpu in Features::WIDTHS {
-            let planner = Planner::new(&Target::with(cpu));
-            let leaf = GatherLeaf::prepare(&gather, width, &planner).unwrap();
+        for planner in &planners() {
+            let leaf = GatherLeaf::prepare(&gather, width, planner).unwrap();
             dst.bytes().fill(0x5a);
             // SAFETY: every row and index was placed inside its arena.
             unsafe {
@@ -275,7 +274,7 @@ fn palettes() {
                     stored.start().wrapping_add(end),
                 );
             }
-            assert!(want == dst.bytes(), "{cpu:?} width {width} {gather:?}");
+            assert!(want == dst.bytes(), "{planner:?} width {width} {gather:?}");
         }
     }
 }
@@ -323,9 +322,8 @@ fn many_rows_of_a_large_table() {
             let mut want = vec![0x5a; dst.len()];
             let src_bytes = src.bytes();
             naive(&gather, &indices, 1, src_bytes, &mut want, (at, 0));
-            for cpu in Features::WIDTHS {
-                let leaf =
-                    GatherLeaf::prepare(&gather, 1, &Planner::new(&Target::with(cpu))).unwrap();
+            for planner in &planners() {
+                let leaf = GatherLeaf::prepare(&gather, 1, planner).unwrap();
                 dst.bytes().fill(0x5a);
                 // SAFETY: every row and index is inside its arena.
                 unsafe {
@@ -335,7 +333,7 @@ fn many_rows_of_a_large_table() {
                         stored.as_ptr(),
                     );
                 }
-                assert!(want == dst.bytes(), "{cpu:?} at {at} wild {wild}");
+                assert!(want == dst.bytes(), "{planner:?} at {at} wild {wild}");
             }
         }
     }

@@ -128,13 +128,13 @@ impl Plane {
         match target.core {
             Core::Zen => self.on_zen(target),
             Core::Cove if self.is_near(target) => self.on_zen(target),
-            Core::Cove => self.on_cove(),
+            Core::Cove => self.on_cove(target),
         }
     }
 
     /// Cut for a core on which rows of the destination are best written on and on, so few of them at a time: the fewer, the
     /// more of their vectors straddle lines. Vectors of half a line straddle fewer of them.
-    fn on_cove(mut self) -> Plane {
+    fn on_cove(mut self, target: &Target) -> Plane {
         let divides = |bytes: usize| self.row.dst.unsigned_abs().is_multiple_of(bytes);
         let whole = divides(LINE) || self.cell >= 4 && divides(LINE / 2);
         let short = self.column.extent * self.cell <= 4 * LINE;
@@ -151,8 +151,18 @@ impl Plane {
             _ => (2, Tiling::Runs, 4),
         };
         self.lanes = self.lanes.min(lanes);
-        let rows = halves * LINE / 2 / self.cell;
-        let tile = (self.row.extent.min(rows), self.column.extent);
+        let (line, ways) = (LINE / self.cell, target.ways());
+        // Narrow elements of rows that share sets are read from a few rows until a line of each is used up.
+        let crowded = self.cell == 2 && whole && !fit(target, ways, self.column.src, 2 * line);
+        let columns = if crowded {
+            8 * line
+        } else {
+            self.column.extent
+        };
+        let tile = (
+            self.row.extent.min(halves * line / 2),
+            self.column.extent.min(columns),
+        );
         self.cut(Route::Straight, tiling, tile)
     }
 

@@ -6,7 +6,11 @@
 
 mod movers;
 #[cfg(target_arch = "x86_64")]
+mod names;
+#[cfg(target_arch = "x86_64")]
 mod palette;
+#[cfg(target_arch = "x86_64")]
+mod together;
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -82,6 +86,13 @@ impl GatherLeaf {
             _ => None,
         };
         let table = coeff.unsigned_abs().saturating_mul(norm.limit as usize);
+        #[cfg(target_arch = "x86_64")]
+        let together = match row {
+            Row::Run(run @ (4 | 8)) if dst_stride == run as isize => {
+                together::Together::of(gather, (table, coeff), cpu, planner.target().core)
+            }
+            _ => None,
+        };
         // A run that is reversed on both sides does not begin where its row does.
         let start = match row {
             Row::Run(_) => (shape.dst, shape.src),
@@ -113,6 +124,8 @@ impl GatherLeaf {
             picks,
             #[cfg(target_arch = "x86_64")]
             palette,
+            #[cfg(target_arch = "x86_64")]
+            together,
         };
         let elsewhere = match &params.row {
             Row::Box { copy, zero } => copy.bytes() + zero.bytes(),
@@ -183,6 +196,9 @@ struct GatherParams {
     /// Set where rows are looked up in registers.
     #[cfg(target_arch = "x86_64")]
     palette: Option<Box<palette::Palette>>,
+    /// Set where elements are loaded several at a time.
+    #[cfg(target_arch = "x86_64")]
+    together: Option<together::Together>,
     /// How many rows are moved once their offsets are known.
     chunk: usize,
 }
@@ -255,6 +271,8 @@ fn entry_of<L: Level>(params: &GatherParams) -> GatherFn {
     match &params.row {
         #[cfg(target_arch = "x86_64")]
         Row::Run(run) if params.palette.is_some() => palette::entry(*run),
+        #[cfg(target_arch = "x86_64")]
+        Row::Run(run) if params.together.is_some() => together::entry(*run),
         Row::Run(run) if is_element(*run, params.dst_stride) => match run {
             1 => gather_entry::<L, Elements<u8>>(),
             2 => gather_entry::<L, Elements<u16>>(),

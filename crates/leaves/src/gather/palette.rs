@@ -5,12 +5,12 @@
 
 use std::arch::x86_64::*;
 
-use restride_loops::{Gather, IndexType, Norm};
+use restride_loops::{Gather, Norm};
 
+use super::names::{both, named, store, whole};
 use super::{GatherFn, GatherParams};
 use crate::bodies::CpuLevel;
 use crate::copy::LINE;
-use crate::once::read_once;
 
 /// The most rows of a table, and bytes of a row.
 const ROWS: usize = 256;
@@ -72,67 +72,18 @@ impl Palette {
     /// They are readable; it runs where the gather does.
     #[inline(always)]
     unsafe fn named(&self, index: *const u8) -> (__m512i, u64) {
-        let Norm {
-            ty, wrap, clamp, ..
-        } = self.norm;
-        let wraps = if wrap && ty.is_signed() { u16::MAX } else { 0 };
-        let least = if ty.is_signed() { 0 } else { i32::MIN };
         // SAFETY: the caller's.
         unsafe {
-            let limit = _mm512_set1_epi32(self.rows as i32);
-            let last = _mm512_set1_epi32(self.rows as i32 - 1);
             let (mut names, mut exist) = ([_mm_setzero_si128(); 4], 0);
             for (part, names) in names.iter_mut().enumerate() {
-                let values = sixteen(index.wrapping_add(part * 16 * ty.width().bytes()), ty);
-                let negative = _mm512_movepi32_mask(values) & wraps;
-                let mut values = _mm512_mask_add_epi32(values, negative, values, limit);
-                if clamp {
-                    values = _mm512_max_epi32(values, _mm512_set1_epi32(least));
-                    values = _mm512_min_epu32(values, last);
-                }
-                let there = _mm512_cmplt_epu32_mask(values, limit);
+                let at = index.wrapping_add(part * 16 * self.norm.ty.width().bytes());
+                let (rows, there) = named(at, &self.norm);
                 exist |= u64::from(there) << (part * 16);
-                *names = _mm512_cvtepi32_epi8(values);
+                *names = _mm512_cvtepi32_epi8(rows);
             }
             let [a, b, c, d] = names;
             let names = both(_mm256_set_m128i(b, a), _mm256_set_m128i(d, c));
             (names, exist)
-        }
-    }
-}
-
-/// Two halves of a register.
-///
-/// # Safety
-/// It runs where the gather does.
-#[inline(always)]
-unsafe fn both(low: __m256i, high: __m256i) -> __m512i {
-    // SAFETY: the caller's.
-    unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
-}
-
-/// Sixteen indices in as many bits as tell whether there is a row of such a number: the nearest value that they hold.
-///
-/// # Safety
-/// They are readable; it runs where the gather does.
-#[inline(always)]
-unsafe fn sixteen(at: *const u8, ty: IndexType) -> __m512i {
-    // SAFETY: the caller's.
-    unsafe {
-        match ty {
-            IndexType::I8 => _mm512_cvtepi8_epi32(read_once(at)),
-            IndexType::U8 => _mm512_cvtepu8_epi32(read_once(at)),
-            IndexType::I16 => _mm512_cvtepi16_epi32(read_once(at)),
-            IndexType::U16 => _mm512_cvtepu16_epi32(read_once(at)),
-            IndexType::I32 | IndexType::U32 => read_once(at),
-            IndexType::I64 => both(
-                _mm512_cvtsepi64_epi32(read_once(at)),
-                _mm512_cvtsepi64_epi32(read_once(at.wrapping_add(LINE))),
-            ),
-            IndexType::U64 => both(
-                _mm512_cvtusepi64_epi32(read_once(at)),
-                _mm512_cvtusepi64_epi32(read_once(at.wrapping_add(LINE))),
-            ),
         }
     }
 }
@@ -177,19 +128,13 @@ unsafe extern "C" fn rows<const RUN: usize>(
         }
     }
     let width = palette.norm.ty.width().bytes();
-    let mut last = [0u8; LINE * 8];
+    let mut last = [0; LINE * 8];
     let mut index = index;
     let mut left = params.extent;
     while left > 0 {
         let count = left.min(LINE);
-        let mut from = index;
-        if count < LINE {
-            for (at, to) in last.iter_mut().enumerate().take(count * width) {
-                // SAFETY: a byte of an index that is left.
-                *to = unsafe { read_once(index.wrapping_add(at)) };
-            }
-            from = last.as_ptr();
-        }
+        // SAFETY: so many indices are left.
+        let from = unsafe { whole(index, count * width, LINE * width, &mut last) };
         // SAFETY: a line of indices is readable, and the rows of as many as are left writable.
         unsafe {
             let (names, exist) = palette.named(from);
@@ -250,12 +195,8 @@ unsafe fn weave<const RUN: usize>(
                 let rest = _mm512_maskz_permutex2var_epi8(high.bytes, c, from(high), d);
                 line = _mm512_or_si512(line, rest);
             }
-            let to = dst.wrapping_add(number * LINE);
             let left = bytes.saturating_sub(number * LINE);
-            match left >= LINE {
-                true => _mm512_storeu_si512(to.cast(), line),
-                false => _mm512_mask_storeu_epi8(to.cast(), (1 << left) - 1, line),
-            }
+            store(dst.wrapping_add(number * LINE), line, left);
         }
     }
 }

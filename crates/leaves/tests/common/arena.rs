@@ -8,8 +8,20 @@ pub struct Arena {
     dst: Guarded,
     src: Guarded,
     want: Vec<u8>,
-    /// One for every width of vectors that there is, on every core.
+    /// One for every machine.
     pub planners: Vec<Planner>,
+}
+
+/// For every width of vectors that there is, on every core.
+pub fn planners() -> Vec<Planner> {
+    let planner = |features, core| {
+        let target = Target::with(features);
+        Planner::new(&Target { core, ..target })
+    };
+    let widths = Features::WIDTHS.into_iter();
+    let widths = widths.filter(|&cpu| cpu <= Features::detect());
+    let all = widths.flat_map(|cpu| Core::ALL.map(|core| planner(cpu, core)));
+    all.collect()
 }
 
 impl Arena {
@@ -21,18 +33,11 @@ impl Arena {
         }
         let dst = Guarded::new(bytes);
         let want = vec![0; dst.len()];
-        let widths = Features::WIDTHS.into_iter();
-        let widths = widths.filter(|&cpu| cpu <= Features::detect());
-        let planner = |features, core| {
-            let target = Target::with(features);
-            Planner::new(&Target { core, ..target })
-        };
-        let planners = widths.flat_map(|cpu| Core::ALL.map(|core| planner(cpu, core)));
         Arena {
             dst,
             src,
             want,
-            planners: planners.collect(),
+            planners: planners(),
         }
     }
 
