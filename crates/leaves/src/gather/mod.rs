@@ -29,7 +29,7 @@ use crate::nest::Nest;
 use crate::picks::Picks;
 use crate::vector::Vector;
 use movers::{Boxes, Elements, Following, Lanes, Mover, Runs};
-use restride_moves::{BoxError, ByteBox, Planner, Step, following, reach};
+use restride_moves::{BoxError, ByteBox, Core, Planner, Step, following, reach};
 
 /// The function of a gather: destination of row 0, source of row 0, first index, parameter block.
 pub type GatherFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8, *const u8);
@@ -100,6 +100,8 @@ impl GatherLeaf {
         };
         let (ahead, far) = match row {
             Row::Run(run) if is_element(run, dst_stride) => (0, false),
+            // What asks for them takes the places where what is read is waited for.
+            _ if planner.target().core == Core::Cove => (0, false),
             _ => rows_ahead(shape.bytes(), table),
         };
         let follows = match row {
