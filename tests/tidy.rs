@@ -81,7 +81,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("layout", 2800),
     ("leaves", 5970),
     ("loops", 4400),
-    ("lower", 4345),
+    ("lower", 4510),
     ("moves", 3940),
     ("partition", 225),
     ("process", 200),

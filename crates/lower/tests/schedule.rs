@@ -157,6 +157,72 @@ fn pieces_that_read_the_same_lines_share_a_loop() {
 }
 
 #[test]
+fn pieces_side_by_side_in_short_rows_share_a_loop() {
+    // Two parts of `narrow` and 16 bytes in each row, with a column of zeros between them.
+    let joined = |rows: i64, narrow: i64| {
+        let row = narrow + 17;
+        let part = |dst: i64, n: i64| copy(dst, 0, &[digit(rows, row, n), digit(n, 1, 1)]);
+        let zeros = Piece {
+            body: Body::Fill(0),
+            ..copy(narrow, 0, &[digit(rows, row, 0)])
+        };
+        let pieces = vec![part(0, narrow), zeros, part(narrow + 1, 16)];
+        let input = rows * narrow.max(16);
+        scheduled(&plan(ElementType::U8, input, rows * row, pieces))
+    };
+    let of_loop = |kernel: &Kernel| match &kernel.phases[0][0] {
+        Stmt::For { body, .. } => body.len(),
+        _ => 0,
+    };
+    let short = joined(10_000, 15);
+    let lines = short.to_string();
+    let body: Vec<&str> = lines.lines().map(str::trim).skip(4).take(7).collect();
+    assert_eq!(
+        body,
+        [
+            "for v0 in 0..19 parallel {",
+            "fill b0[15 + 16384*v0] <- 0x0 box [(512, 32)]",
+            "move b0[16384*v0] <- b1[7680*v0] box [(512, 32, 15), (15, 1, 1)] as rows",
+            "move b0[16 + 16384*v0] <- b1[8192*v0] box [(512, 32, 16), (16, 1, 1)] as rows",
+            "}",
+            "fill b0[311311] <- 0x0 box [(272, 32)]",
+            "move b0[311296] <- b1[145920] box [(272, 32, 15), (15, 1, 1)] as rows",
+        ],
+        "{short}"
+    );
+    // What stays near anyway is moved one after the other, and long rows for themselves.
+    assert_eq!(of_loop(&joined(500, 15)), 0);
+    assert_eq!(of_loop(&joined(10_000, 5000)), 2);
+}
+
+#[test]
+fn pieces_side_by_side_far_inside_are_moved_in_nested_loops() {
+    // A part that is repeated for each of 64 images beside one that is not: its rows are two digits.
+    let (images, rows) = (64, 1024);
+    let own = copy(0, 0, &[digit(images * rows, 32, 16), digit(16, 1, 1)]);
+    let steps = [
+        digit(images, 32 * rows, 0),
+        digit(rows, 32, 16),
+        digit(16, 1, 1),
+    ];
+    let total = images * rows * 32;
+    let pieces = vec![own, copy(16, 0, &steps)];
+    let kernel = scheduled(&plan(ElementType::U8, total, total, pieces));
+    let lines = kernel.to_string();
+    let body: Vec<&str> = lines.lines().map(str::trim).skip(4).take(4).collect();
+    assert_eq!(
+        body,
+        [
+            "for v0 in 0..64 parallel {",
+            "for v1 in 0..2 {",
+            "move b0[32768*v0 + 16384*v1] <- b1[16384*v0 + 8192*v1] box [(512, 32, 16), (16, 1, 1)] as rows",
+            "move b0[16 + 32768*v0 + 16384*v1] <- b1[8192*v1] box [(512, 32, 16), (16, 1, 1)] as rows",
+        ],
+        "{kernel}"
+    );
+}
+
+#[test]
 fn rows_by_index_become_one_gather_with_indices_inside() {
     let mut rows = copy(0, 0, &[digit(64, 16, 0), digit(16, 1, 1)]);
     rows.digits[0].indices = smallvec![1];

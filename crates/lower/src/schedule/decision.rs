@@ -86,7 +86,7 @@ pub struct Decision {
     pub lines_read: i64,
     /// Destination lines it writes.
     pub lines_written: i64,
-    /// How many other pieces move in the same loop because they read the same lines.
+    /// How many other pieces move in the same loop because they read or write the same lines.
     pub shared_with: usize,
     /// Iterations of the parallel loop, if the work is worth sharing out.
     pub parallel: Option<i64>,
@@ -129,11 +129,7 @@ impl fmt::Display for Decision {
             self.why, self.lines_read, self.lines_written
         )?;
         if self.shared_with > 0 {
-            write!(
-                f,
-                "; shares its source lines with {} more",
-                self.shared_with
-            )?;
+            write!(f, "; shares lines with {} more", self.shared_with)?;
         }
         if let Some(n) = self.parallel {
             write!(f, "; {n} parallel iterations")?;

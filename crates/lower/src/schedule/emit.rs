@@ -2,18 +2,32 @@
 
 use super::buffers::{Buffers, width};
 use super::order::{self, BoxDims, Ordered};
-use super::{Decision, LowerError, StagePiece, Target, Why, shared_reads};
+use super::shared_lines::{self, Common, UnitGroup};
+use super::{Decision, LowerError, StagePiece, Target};
 use crate::plan::Body;
 use restride_budget::Meter;
 use restride_loops::ir::{Addr, Buffer, BufferId, Dim, Form, Move, Place, Stmt, Var};
 use smallvec::SmallVec;
 
-/// A copy without indices, ordered, with its buffers.
+/// What a unit writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// Elements of a buffer.
+    Copy(BufferId),
+    /// The same bits everywhere.
+    Fill(u128),
+}
+
+/// A fill or a copy without indices, ordered, with its buffers.
 pub(super) struct Unit {
     pub(super) ordered: Ordered,
-    pub(super) source: BufferId,
+    pub(super) what: What,
     pub(super) destination: BufferId,
     pub(super) width: i64,
+    /// Loops around it that walk a digit from end to end.
+    around: SmallVec<[(Var, Dim); 1]>,
+    /// Iterations of the outermost of these, if they are shared out.
+    parallel: Option<i64>,
     stage: usize,
     piece: usize,
 }
@@ -67,135 +81,168 @@ impl<'p> Emitter<'p> {
             pass = pass.saturating_add(bytes(part)?.saturating_mul(2));
         }
         let mut groups = SmallVec::new();
-        for part in parts {
+        let fills = |part: &&StagePiece<'_>| matches!(part.piece.body, Body::Fill(_));
+        let copies = parts.iter().filter(|part| !fills(part));
+        for part in parts.iter().filter(fills).chain(copies) {
             let destination = self.buffers.destination(part.stage)?;
-            match &part.piece.body {
-                Body::Fill(bits) => self.fill(part, destination, *bits, out, decisions)?,
+            let element = width(part.element)?;
+            let width = element.bytes() as i64;
+            let digits = order::copied(&part.piece.digits);
+            let (ordered, what) = match &part.piece.body {
+                Body::Fill(bits) => {
+                    let ordered = order::filled(self.target, digits, part.piece.dst, width);
+                    (ordered, What::Fill(bits & element.mask()))
+                }
                 Body::Copy {
                     source,
                     offset,
                     indices,
                 } => {
                     let source = self.buffers.source(*source)?;
-                    if indices.is_empty() {
-                        let width = width(part.element)?.bytes() as i64;
-                        let places = (part.piece.dst, *offset);
-                        let digits = order::copied(&part.piece.digits);
-                        let ordered = order::order(self.target, digits, places, width, pass);
-                        let (stage, piece) = (part.stage, part.index);
-                        let unit = Unit {
-                            ordered,
-                            source,
-                            destination,
-                            width,
-                            stage,
-                            piece,
-                        };
-                        shared_reads::add(self.target, &mut groups, unit);
-                    } else {
+                    if !indices.is_empty() {
                         self.gather(part, destination, out, decisions)?;
+                        continue;
                     }
+                    let places = (part.piece.dst, *offset);
+                    let ordered = order::order(self.target, digits, places, width, pass);
+                    (ordered, What::Copy(source))
                 }
-            }
+            };
+            let unit = Unit {
+                ordered,
+                what,
+                destination,
+                width,
+                around: SmallVec::new(),
+                parallel: None,
+                stage: part.stage,
+                piece: part.index,
+            };
+            shared_lines::add(self.target, &mut groups, unit);
         }
         for group in groups {
-            self.group(&group, out, decisions)?;
+            self.group(group, out, decisions)?;
         }
-        Ok(())
-    }
-
-    fn fill(
-        &mut self,
-        part: &StagePiece<'_>,
-        destination: BufferId,
-        bits: u128,
-        out: &mut Vec<Stmt>,
-        decisions: &mut Vec<Decision>,
-    ) -> Result<(), LowerError> {
-        let digits = &part.piece.digits;
-        let dims: SmallVec<[(i64, i64); 6]> = digits.iter().map(|d| (d.extent, d.dst)).collect();
-        let width = width(part.element)?;
-        self.spend(1, outside::<(i64, i64), 6>(dims.len()))?;
-        decisions.push(Decision {
-            stage: part.stage,
-            piece: part.index,
-            form: None,
-            why: Why::Constant,
-            lines_read: 0,
-            lines_written: order::lines(self.target, dims.iter().copied(), width.bytes() as i64),
-            shared_with: 0,
-            parallel: None,
-        });
-        let dst = Place {
-            buffer: destination,
-            addr: constant(part.piece.dst),
-        };
-        out.push(Stmt::Fill {
-            dst,
-            dims,
-            bits: bits & width.mask(),
-        });
         Ok(())
     }
 
     /// One group.
     fn group(
         &mut self,
-        group: &[Unit],
+        group: UnitGroup,
         out: &mut Vec<Stmt>,
         decisions: &mut Vec<Decision>,
     ) -> Result<(), LowerError> {
-        let first = &group[0];
-        let box_bytes = box_bytes(&first.ordered.dims, first.width);
-        let whole = box_bytes.saturating_mul(group.len() as i64);
-        let block = if group.len() > 1 {
-            Some(self.target.l1 / 4)
-        } else if whole >= self.target.parallel_from {
-            Some(self.target.block(whole))
-        } else {
-            None
+        let UnitGroup {
+            units,
+            common,
+            bytes: whole,
+            ..
+        } = group;
+        let first = &units[0];
+        let worth_sharing = whole >= self.target.parallel_from && first.around.is_empty();
+        let split = match common {
+            Common::Nothing if !worth_sharing || first.what.is_fill() => None,
+            Common::Nothing => {
+                let long_runs = first.ordered.form == Form::Rows;
+                let block = self.target.block(whole);
+                split(self.target, &first.ordered, first.width, block, long_runs)
+            }
+            Common::Read => {
+                let block = self.target.l1 / 4;
+                split(self.target, &first.ordered, first.width, block, false)
+            }
+            Common::Written => {
+                let steps = first.outermost().map_or(1, |dim| dim.extent);
+                if whole / steps > shared_lines::near(self.target) {
+                    return self.step_by_step(units, worth_sharing, out, decisions);
+                }
+                split_outermost(self.target, &units, whole / steps)
+            }
         };
-        let split = block.and_then(|bytes| {
-            let long_runs = group.len() == 1 && first.ordered.form == Form::Rows;
-            split(self.target, &first.ordered, first.width, bytes, long_runs)
-        });
-        let parallel = split.as_ref().map(|s| s.iterations);
-        for unit in group {
+        let own = split.as_ref().map(|s| s.iterations);
+        for unit in &units {
             decisions.push(Decision {
                 stage: unit.stage,
                 piece: unit.piece,
-                form: Some(unit.ordered.form),
+                form: (!unit.what.is_fill()).then_some(unit.ordered.form),
                 why: unit.ordered.why.clone(),
                 lines_read: unit.ordered.lines_read,
                 lines_written: unit.ordered.lines_written,
-                shared_with: group.len() - 1,
-                parallel,
+                shared_with: units.len() - 1,
+                parallel: unit.parallel.or(own),
             });
         }
         let parts = match &split {
-            Some(split) => 1 + group.len() * (1 + usize::from(split.rest > 0)),
-            None => group.len(),
+            Some(split) => 1 + units.len() * (1 + usize::from(split.rest > 0)),
+            None => units.len(),
         };
-        self.spend(parts, parts * outside::<Dim, 4>(first.ordered.dims.len()))?;
+        let dims = units.iter().map(|unit| unit.ordered.dims.len());
+        let words = outside::<Dim, 4>(dims.max().unwrap_or(0))
+            + 2 * outside::<(Var, i64), 3>(first.around.len() + 1);
+        self.spend(parts, parts * words)?;
         // Most phases have one group, and what is here is kept.
         if out.is_empty() {
-            let rests = |split: &Split| 1 + if split.rest > 0 { group.len() } else { 0 };
-            out.reserve_exact(split.as_ref().map_or(group.len(), rests));
+            let rests = |split: &Split| 1 + if split.rest > 0 { units.len() } else { 0 };
+            out.reserve_exact(split.as_ref().map_or(units.len(), rests));
         }
         let Some(split) = split else {
-            out.extend(group.iter().map(|unit| unit.whole()));
+            out.extend(units.iter().map(Unit::whole));
             return Ok(());
         };
+        // What is written side by side has the digit in common, not its place among the others.
+        let of = |unit: &Unit| match common {
+            Common::Written => Split {
+                at: order::outermost(&unit.ordered.dims).unwrap_or(0),
+                ..split
+            },
+            Common::Nothing | Common::Read => split,
+        };
         let var = self.fresh();
-        let body = group.iter().map(|unit| unit.block(&split, var)).collect();
-        let worth_sharing = whole >= self.target.parallel_from;
+        let body = units
+            .iter()
+            .map(|unit| unit.block(&of(unit), var))
+            .collect();
         out.push(Stmt::For {
             var,
             extent: split.iterations,
             parallel: worth_sharing,
             body,
         });
-        out.extend(group.iter().filter_map(|unit| unit.rest(&split)));
+        out.extend(units.iter().filter_map(|unit| unit.rest(&of(unit))));
+        Ok(())
+    }
+
+    /// Units side by side, in a loop over their outermost digit: one step of it is more than the
+    /// first cache holds, so what lies in it is grouped anew.
+    fn step_by_step(
+        &mut self,
+        units: SmallVec<[Unit; 1]>,
+        parallel: bool,
+        out: &mut Vec<Stmt>,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<(), LowerError> {
+        let var = self.fresh();
+        let (mut groups, mut extent, mut body) = (SmallVec::new(), 1, Vec::new());
+        self.spend(1, 0)?;
+        for mut unit in units {
+            let at = order::outermost(&unit.ordered.dims).unwrap_or(0);
+            let dim = unit.ordered.dims.remove(at);
+            unit.around.push((var, dim));
+            extent = dim.extent;
+            unit.parallel = unit.parallel.or(parallel.then_some(extent));
+            shared_lines::add(self.target, &mut groups, unit);
+        }
+        for group in groups {
+            self.group(group, &mut body, decisions)?;
+        }
+        body.shrink_to_fit();
+        out.push(Stmt::For {
+            var,
+            extent,
+            parallel,
+            body,
+        });
         Ok(())
     }
 }
@@ -228,16 +275,32 @@ pub(super) fn constant(base: i64) -> Addr {
     }
 }
 
-/// `base + coeff * var`.
-fn linear(base: i64, var: Var, coeff: i64) -> Addr {
-    let mut addr = constant(base);
-    if coeff != 0 {
-        addr.terms.push((var, coeff));
-    }
-    addr
+/// Cuts the outermost digit that units side by side have in common, of which a step is so many
+/// bytes, into blocks that stay in the first cache: of whole lines, where steps are short.
+fn split_outermost(target: &Target, units: &[Unit], step: i64) -> Option<Split> {
+    let first = &units[0];
+    let at = order::outermost(&first.ordered.dims)?;
+    let extent = first.ordered.dims[at].extent;
+    let to_a_line = units.iter().filter_map(|unit| {
+        let dim = unit.outermost()?;
+        let step = |stride: i64| stride.saturating_mul(unit.width).saturating_abs();
+        Some(steps_to_a_line(target, step(dim.dst)).max(steps_to_a_line(target, step(dim.src))))
+    });
+    let most = (shared_lines::near(target) / step.max(1)).max(1);
+    let block = match most % to_a_line.max().unwrap_or(1) {
+        rest if rest < most => most - rest,
+        _ => most,
+    };
+    (extent / block >= 2).then_some(Split {
+        at,
+        iterations: extent / block,
+        block,
+        rest: extent % block,
+    })
 }
 
 /// One dimension cut into blocks: a loop over `iterations` blocks of `block`, and `rest` more.
+#[derive(Clone, Copy)]
 struct Split {
     at: usize,
     iterations: i64,
@@ -318,30 +381,73 @@ fn round_up(n: i64, unit: i64) -> i64 {
     (n - 1) / unit * unit + unit
 }
 
+impl What {
+    fn is_fill(self) -> bool {
+        matches!(self, Self::Fill(_))
+    }
+}
+
 impl Unit {
-    fn statement(&self, dst: Addr, src: Addr, dims: BoxDims) -> Stmt {
-        let form = if self.ordered.form.fits(&dims) {
-            self.ordered.form
-        } else {
-            Form::Elements
+    pub(super) fn bytes(&self) -> i64 {
+        box_bytes(&self.ordered.dims, self.width)
+    }
+
+    /// The digit with the longest steps in the destination.
+    pub(super) fn outermost(&self) -> Option<Dim> {
+        order::outermost(&self.ordered.dims).map(|at| self.ordered.dims[at])
+    }
+
+    /// Makes two digits of the outermost one, if it is finer than this.
+    pub(super) fn split_outermost(&mut self, outer: Dim) {
+        let dims = &mut self.ordered.dims;
+        if let Some(at) = order::outermost(dims)
+            && dims[at].dst < outer.dst
+        {
+            let times = outer.dst / dims[at].dst;
+            let src = dims[at].src * times;
+            dims[at].extent = times;
+            dims.insert(at, Dim { src, ..outer });
+        }
+    }
+
+    /// A statement for a box of it, at such places, or for one of many in a loop.
+    fn statement(&self, dst: i64, src: i64, dims: BoxDims, block: Option<(Var, Dim)>) -> Stmt {
+        let (mut dst, mut src) = (constant(dst), constant(src));
+        for (var, dim) in self.around.iter().copied().chain(block) {
+            for (addr, stride) in [(&mut dst, dim.dst), (&mut src, dim.src)] {
+                if stride != 0 {
+                    addr.terms.push((var, stride));
+                }
+            }
+        }
+        let dst = Place {
+            buffer: self.destination,
+            addr: dst,
         };
-        Stmt::Move(Move {
-            dst: Place {
-                buffer: self.destination,
-                addr: dst,
+        match self.what {
+            What::Copy(source) => Stmt::Move(Move {
+                dst,
+                src: Place {
+                    buffer: source,
+                    addr: src,
+                },
+                form: match self.ordered.form.fits(&dims) {
+                    true => self.ordered.form,
+                    false => Form::Elements,
+                },
+                dims,
+            }),
+            What::Fill(bits) => Stmt::Fill {
+                dst,
+                dims: dims.iter().map(|dim| (dim.extent, dim.dst)).collect(),
+                bits,
             },
-            src: Place {
-                buffer: self.source,
-                addr: src,
-            },
-            dims,
-            form,
-        })
+        }
     }
 
     fn whole(&self) -> Stmt {
         let it = &self.ordered;
-        self.statement(constant(it.dst), constant(it.src), it.dims.clone())
+        self.statement(it.dst, it.src, it.dims.clone(), None)
     }
 
     fn cut(&self, split: &Split, extent: i64) -> (BoxDims, Dim) {
@@ -357,9 +463,13 @@ impl Unit {
 
     fn block(&self, split: &Split, var: Var) -> Stmt {
         let (dims, whole) = self.cut(split, split.block);
-        let dst = linear(self.ordered.dst, var, whole.dst * split.block);
-        let src = linear(self.ordered.src, var, whole.src * split.block);
-        self.statement(dst, src, dims)
+        let step = Dim {
+            extent: split.iterations,
+            dst: whole.dst * split.block,
+            src: whole.src * split.block,
+        };
+        let it = &self.ordered;
+        self.statement(it.dst, it.src, dims, Some((var, step)))
     }
 
     fn rest(&self, split: &Split) -> Option<Stmt> {
@@ -368,8 +478,8 @@ impl Unit {
         }
         let (dims, whole) = self.cut(split, split.rest);
         let done = split.iterations * split.block;
-        let dst = constant(self.ordered.dst + whole.dst * done);
-        let src = constant(self.ordered.src + whole.src * done);
-        Some(self.statement(dst, src, dims))
+        let dst = self.ordered.dst + whole.dst * done;
+        let src = self.ordered.src + whole.src * done;
+        Some(self.statement(dst, src, dims, None))
     }
 }

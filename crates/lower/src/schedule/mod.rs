@@ -9,14 +9,14 @@
 //! - `order` sorts the digits of a piece and picks its form,
 //! - `emit` turns ordered digits into statements, splitting off the parallel loop,
 //! - `gather` does the same for pieces that read through indices,
-//! - `share` finds pieces that read the same source lines, to move them in one loop.
+//! - `shared_lines` finds pieces that read or write the same lines, to move them in one loop.
 
 pub(crate) mod buffers;
 mod decision;
 mod emit;
 mod gather;
 mod order;
-mod shared_reads;
+mod shared_lines;
 
 pub use decision::{Decision, Lines, Why};
 use restride_moves::Target;

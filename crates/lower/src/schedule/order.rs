@@ -72,6 +72,30 @@ pub(super) fn order(
     ordered
 }
 
+/// A piece that is filled at `dst`, in the order that it has.
+pub(super) fn filled(
+    target: &Target,
+    digits: impl Iterator<Item = Dim>,
+    dst: i64,
+    width: i64,
+) -> Ordered {
+    let dims: BoxDims = digits.collect();
+    Ordered {
+        lines_written: lines(target, dims.iter().map(|d| (d.extent, d.dst)), width),
+        lines_read: 0,
+        dst,
+        src: 0,
+        dims,
+        form: Form::Elements,
+        why: Why::Constant,
+    }
+}
+
+/// The place of the digit with the longest steps in the destination.
+pub(super) fn outermost(dims: &[Dim]) -> Option<usize> {
+    (0..dims.len()).max_by_key(|&at| dims[at].dst)
+}
+
 /// Elements of so many bytes are worth it wherever rows begin.
 const WIDE: i64 = 8;
 
@@ -128,7 +152,7 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
 }
 
 /// How many bytes are written without a gap.
-fn written_run(dims: &BoxDims, width: i64) -> i64 {
+pub(super) fn written_run(dims: &BoxDims, width: i64) -> i64 {
     dims.iter().rev().fold(width, |run, dim| {
         match dim.dst.checked_mul(width) == Some(run) {
             true => run.saturating_mul(dim.extent),
