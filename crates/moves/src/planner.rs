@@ -5,7 +5,6 @@ use restride_loops::Form;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::channels::Channels;
-use crate::cores::Core;
 use crate::cost::{self, LINE};
 use crate::crowding::Crowded;
 use crate::estimate::ROOM;
@@ -223,7 +222,9 @@ impl Planner {
                 }
                 // Channels use every line whole.
                 (Form::Staged, (cost, Way::Transpose(plane)))
-                    if channels.is_none() && plane.step == 1 && self.target.core == Core::Zen =>
+                    if channels.is_none()
+                        && plane.step == 1
+                        && plane.is_worth_a_stage(&self.target) =>
                 {
                     // What lies together on one side is continued by other dimensions.
                     let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;

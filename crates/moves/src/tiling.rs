@@ -77,6 +77,11 @@ impl Plane {
         self.lanes * self.per_lane
     }
 
+    /// Whether crowded rows go by way of a stage: what is small is, which may be a part of something that comes from afar.
+    pub(crate) fn is_worth_a_stage(&self, target: &Target) -> bool {
+        target.core == Core::Zen || self.is_near(target)
+    }
+
     /// Whether the nearest cache has both sides.
     fn is_near(&self, target: &Target) -> bool {
         let elements = self.row.extent * self.column.extent;
