@@ -338,3 +338,40 @@ fn many_rows_of_a_large_table() {
         }
     }
 }
+
+/// An axis along which nothing moves may be longer than 32 bits count.
+#[test]
+fn an_element_that_is_repeated_without_end() {
+    let limit = (1 << 33) + 3;
+    let indices: Vec<i64> = (0..100).map(|n| limit - 1 - (n << 26)).collect();
+    let source = 0x0123_4567_u32;
+    let dims = SmallVec::from_slice(&[Dim {
+        extent: 1,
+        dst: 1,
+        src: 1,
+    }]);
+    let gather = Gather {
+        extent: indices.len() as i64,
+        index: Place::at(BufferId(0), 0),
+        index_stride: 1,
+        norm: Norm {
+            ty: IndexType::I64,
+            limit,
+            wrap: false,
+            clamp: false,
+        },
+        dst: Place::at(BufferId(0), 0),
+        dst_stride: 1,
+        src: Place::at(BufferId(0), 0),
+        coeff: 0,
+        dims,
+    };
+    for planner in &planners() {
+        let leaf = GatherLeaf::prepare(&gather, 4, planner).unwrap();
+        let mut found = vec![0u32; indices.len()];
+        let src = (&raw const source).cast();
+        // SAFETY: every index is below the limit, and all of them name the one element.
+        unsafe { leaf.call(found.as_mut_ptr().cast(), src, indices.as_ptr().cast()) };
+        assert!(found.iter().all(|it| *it == source), "{planner:?}");
+    }
+}

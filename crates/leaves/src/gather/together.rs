@@ -23,7 +23,8 @@ pub(super) struct Together {
 }
 
 impl Together {
-    /// Nothing where single loads are as fast, or indices do not follow each other.
+    /// Nothing where single loads are as fast, indices do not follow each other, or 32 bits do not count the elements, which may
+    /// all be the same one.
     pub(super) fn of(
         gather: &Gather,
         (table, coeff): (usize, isize),
@@ -31,7 +32,8 @@ impl Together {
         core: Core,
     ) -> Option<Together> {
         let fast = cpu == CpuLevel::Avx512 && core == Core::Cove && table <= TABLE;
-        (fast && gather.index_stride == 1).then_some(Together {
+        let counted = i32::try_from(gather.norm.limit).is_ok();
+        (fast && counted && gather.index_stride == 1).then_some(Together {
             norm: gather.norm,
             coeff: i32::try_from(coeff).ok()?,
         })
