@@ -4,6 +4,7 @@ use crate::byte_box::extent;
 use crate::cores::Core;
 use crate::cost::LINE;
 use crate::crowding::{Crowded, fit, fit_together};
+use crate::features::Features;
 use crate::target::Target;
 use crate::transpose::Plane;
 
@@ -150,7 +151,8 @@ impl Plane {
             (1, false) => (2, Tiling::Blocks, 1),
             (2, true) => (4, Tiling::Runs, 4),
             (2, false) => (2, Tiling::Squares, 1),
-            (4, false) => (4, Tiling::Runs, 2),
+            (4, false) if target.features >= Features::Avx512 => (4, Tiling::Runs, 2),
+            (4, false) => (2, Tiling::Squares, 2),
             (8, false) => (2, Tiling::Runs, 1),
             (16, _) => (if divides(LINE) { 4 } else { 2 }, Tiling::Fours, 1),
             _ => (2, Tiling::Runs, 4),
