@@ -94,7 +94,7 @@ impl Plane {
     fn straight(&self, target: &Target) -> Tiling {
         let near = self.is_near(target);
         // Whole lines of the destination are put together as they are loaded, a part of a line of each of eight rows, or of
-        // sixteen whose lines do not fall into few sets.
+        // sixteen whose lines do not fall into few sets; unless the nearest cache has both sides.
         let spread = !self.column.src.unsigned_abs().is_multiple_of(LINE);
         let in_loads = self.lanes == 4 && !near && (self.side() <= 8 || spread);
         match self.squares() {
@@ -173,10 +173,10 @@ impl Plane {
         self.cut(Route::Straight, tiling, tile)
     }
 
-    /// Cut for a core whose nearest cache holds the lines of a tile. A line of the source that does not begin where a tile does is fetched for
-    /// two of them, so a tile has as many rows as leave each other room in the nearest cache. Where those are few, each is
-    /// written in longer runs instead, and the source is read to its end: so are wide elements whose vectors straddle lines,
-    /// of which the second one is then turned to at once.
+    /// Cut for a core whose nearest cache holds the lines of a tile. A line of the source that does not begin where a tile
+    /// does is fetched for two of them, so a tile has as many rows as leave each other room in the nearest cache. Where
+    /// those are few, each is written in longer runs instead, and the source is read to its end: so are wide elements whose
+    /// vectors straddle lines, of which the second one is then turned to at once.
     fn on_zen(self, target: &Target) -> Plane {
         let straddles = |apart: isize| !apart.unsigned_abs().is_multiple_of(LINE);
         let (dst, src) = (self.row.dst, self.column.src);

@@ -88,7 +88,7 @@ impl GatherLeaf {
         let table = coeff.unsigned_abs().saturating_mul(norm.limit as usize);
         #[cfg(target_arch = "x86_64")]
         let together = match row {
-            Row::Run(run @ (4 | 8)) if dst_stride == run as isize => {
+            Row::Run(run) if run >= 4 && is_element(run, dst_stride) => {
                 together::Together::of(gather, (table, coeff), cpu, planner.target().core)
             }
             _ => None,

@@ -137,7 +137,6 @@ impl<'p> Emitter<'p> {
             units,
             common,
             bytes: whole,
-            ..
         } = group;
         let first = &units[0];
         let worth_sharing = whole >= self.target.parallel_from && first.around.is_empty();
