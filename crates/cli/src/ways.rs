@@ -1,14 +1,22 @@
 //! How the moves of a kernel are made, and what each would cost in the other ways there are for it.
 
-use restride_loops::{Buffer, Dim, Form, Kernel, Stmt};
+use restride_loops::{Buffer, Dim, Form, Gather, IndexType, Kernel, Move, Place, Stmt};
 use restride_moves::{ByteBox, Planner, Target, cost};
 use serde_json::{Value, json};
 
-/// Moves of one box in one form.
-struct BoxGroup {
+/// What statements that are alike move.
+#[derive(PartialEq)]
+enum Moved {
+    /// A box in a form.
+    Box(Vec<Dim>, Form),
+    /// Rows that so many indices of a type name, of so many.
+    Rows(i64, IndexType, i64, Vec<Dim>),
+}
+
+/// Moves that are alike.
+struct Group {
     width: usize,
-    dims: Vec<Dim>,
-    form: Form,
+    moved: Moved,
     /// How often a run makes them.
     times: u128,
     bytes: usize,
@@ -20,7 +28,7 @@ struct BoxGroup {
 
 /// The ways of all moves of a kernel.
 pub(crate) struct Ways {
-    groups: Vec<BoxGroup>,
+    groups: Vec<Group>,
     /// About how many instructions the kernel executes and how many bytes it writes, where its code is not
     /// precompiled; what that costs is said in micro-operations.
     instructions: Option<(usize, usize)>,
@@ -37,8 +45,12 @@ impl Ways {
     /// Those that precompiled code takes on the machine that this runs on, or those that code of its own
     /// takes on another.
     pub(crate) fn of(kernel: &Kernel, target: &Target) -> Self {
-        let mut groups: Vec<BoxGroup> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
         let planner = Planner::new(target);
+        let width = |place: &Place| {
+            let buffer = kernel.buffer(place.buffer);
+            buffer.map_or(1, |buffer| buffer.width.bytes())
+        };
         let mut left: Vec<(&Stmt, u128)> = Vec::new();
         left.extend(kernel.phases.iter().flatten().map(|stmt| (stmt, 1)));
         left.reverse();
@@ -49,17 +61,18 @@ impl Ways {
                     left.extend(body.iter().rev().map(|stmt| (stmt, times)));
                 }
                 Stmt::Move(it) => {
-                    let width = kernel.buffer(it.dst.buffer);
-                    let width = width.map_or(1, |buffer| buffer.width.bytes());
-                    let same = |group: &&mut BoxGroup| {
-                        (group.width, &group.dims[..], group.form) == (width, &it.dims[..], it.form)
-                    };
-                    match groups.iter_mut().find(same) {
-                        Some(group) => group.times = group.times.saturating_add(times),
-                        None => {
-                            groups.extend(BoxGroup::of(&planner, width, &it.dims, it.form, times))
-                        }
-                    }
+                    add(
+                        &mut groups,
+                        Group::of_move(&planner, width(&it.dst), it),
+                        times,
+                    );
+                }
+                Stmt::Gather(it) if target.precompiled => {
+                    add(
+                        &mut groups,
+                        Group::of_gather(&planner, width(&it.dst), it),
+                        times,
+                    );
                 }
                 Stmt::Check { .. } | Stmt::Index { .. } | Stmt::Gather(_) | Stmt::Fill { .. } => {}
             }
@@ -73,18 +86,19 @@ impl Ways {
         }
     }
 
-    /// How many times as many operations they take as a copy of as many bytes.
+    /// How many times as many operations the moves of boxes take as a copy of as many bytes. Indices are read as well, so
+    /// that rows that they name are nothing to hold a copy against.
     fn ratio(&self) -> Option<f64> {
         let copied = self.sum(|group| cost::copy(group.bytes));
         (copied > 0.0).then(|| self.sum(|group| group.chosen.1) / copied)
     }
 
-    fn sum(&self, of: fn(&BoxGroup) -> usize) -> f64 {
-        let all = self
-            .groups
-            .iter()
-            .map(|group| group.times as f64 * of(group) as f64);
-        all.sum()
+    fn sum(&self, of: fn(&Group) -> usize) -> f64 {
+        let boxes = self.groups.iter();
+        let boxes = boxes.filter(|group| matches!(group.moved, Moved::Box(..)));
+        boxes
+            .map(|group| group.times as f64 * of(group) as f64)
+            .sum()
     }
 
     /// A remark on what is slow.
@@ -117,7 +131,7 @@ impl Ways {
                 ))
             }
         };
-        self.groups.iter().map(BoxGroup::line).chain(all).collect()
+        self.groups.iter().map(Group::line).chain(all).collect()
     }
 
     /// For programs.
@@ -141,41 +155,76 @@ impl Ways {
     }
 }
 
-impl BoxGroup {
-    fn of(planner: &Planner, width: usize, dims: &[Dim], form: Form, times: u128) -> Option<Self> {
-        let shape = ByteBox::of_move(dims, width).ok()?;
+/// Adds a group, or counts it to those that are alike.
+fn add(groups: &mut Vec<Group>, group: Option<Group>, times: u128) {
+    let Some(mut group) = group else { return };
+    let same = |known: &&mut Group| (known.width, &known.moved) == (group.width, &group.moved);
+    match groups.iter_mut().find(same) {
+        Some(known) => known.times = known.times.saturating_add(times),
+        None => {
+            group.times = times;
+            groups.push(group);
+        }
+    }
+}
+
+impl Group {
+    fn of_move(planner: &Planner, width: usize, it: &Move) -> Option<Self> {
+        let shape = ByteBox::of_move(&it.dims, width).ok()?;
         let bytes = shape.bytes();
-        let (chosen, mut others) = match planner.target().precompiled {
+        let (chosen, others) = match planner.target().precompiled {
             true => {
-                let mut others = planner.candidates(&shape);
-                let plan = planner.plan(shape, form);
-                let chosen = (plan.way().name(), plan.cost());
-                others.retain(|(way, _)| *way != chosen.0);
-                (chosen, others)
+                let others = planner.candidates(&shape);
+                let plan = planner.plan(shape, it.form);
+                ((plan.way().name(), plan.cost()), others)
             }
             false => {
-                let mut ways = planner.own(&shape, form);
+                let mut ways = planner.own(&shape, it.form);
                 (ways.remove(0), ways)
             }
         };
+        let moved = Moved::Box(it.dims.to_vec(), it.form);
+        Some(Self::new((width, moved, bytes), chosen, others))
+    }
+
+    fn of_gather(planner: &Planner, width: usize, it: &Gather) -> Option<Self> {
+        let plan = planner.gather(it, width).ok()?;
+        let others = planner.gather_candidates(it, width).ok()?;
+        let bytes = plan.row().bytes().saturating_mul(plan.indices().extent);
+        let moved = Moved::Rows(it.extent, it.norm.ty, it.norm.limit, it.dims.to_vec());
+        let chosen = (plan.way().name(), plan.cost());
+        Some(Self::new((width, moved, bytes), chosen, others))
+    }
+
+    fn new(
+        (width, moved, bytes): (usize, Moved, usize),
+        chosen: (&'static str, usize),
+        mut others: Vec<(&'static str, usize)>,
+    ) -> Self {
+        others.retain(|(way, _)| *way != chosen.0);
         others.sort_by_key(|(_, cost)| *cost);
-        Some(Self {
+        Self {
             width,
-            dims: dims.to_vec(),
-            form,
-            times,
+            moved,
+            times: 1,
             bytes,
             chosen,
             others,
-        })
+        }
     }
 
     fn shape(&self) -> String {
-        let dims = self.dims.iter();
+        let (rows, dims) = match &self.moved {
+            Moved::Box(dims, _) => (String::new(), dims),
+            Moved::Rows(extent, ty, limit, dims) => {
+                (format!("gather {extent} {} of {limit} ", ty.name()), dims)
+            }
+        };
+        let dims = dims.iter();
         let dims: Vec<String> = dims
             .map(|dim| format!("({}, {}, {})", dim.extent, dim.dst, dim.src))
             .collect();
-        format!("w{} [{}]", self.width, dims.join(", "))
+        format!("{rows}w{} [{}]", self.width, dims.join(", "))
     }
 
     fn line(&self) -> String {

@@ -285,7 +285,7 @@ macro_rules! with_copier {
         let n: usize = $n;
         // Vectors that divide the run, if possible: misaligned ones all cross lines when they are
         // as wide as one.
-        if n >= LONG {
+        if n >= restride_moves::PLATFORM {
             $function::<$level, Libc>($($argument),*)
         } else if n < LINE {
             with_short_copier!(n, $level, $function($($argument),*))
@@ -320,6 +320,3 @@ pub(crate) use with_vectors;
 
 /// From so many bytes on it is worth a vector more to align the others.
 pub(crate) const ALIGNED: usize = 256;
-
-/// From how many bytes on a run is the platform's business.
-pub(crate) const LONG: usize = 16 << 10;

@@ -55,13 +55,13 @@ fn of<L: Level>(shape: &ByteBox, width: usize, bits: u128) -> Leaf {
     // Shifting a vector back by part of itself keeps the pattern's phase, since a run is a multiple
     // of the width.
     match run {
-        1 => Leaf::new::<L, Fill<u8>>("fill", params),
-        2..4 => Leaf::new::<L, Fill<u16>>("fill", params),
-        4..8 => Leaf::new::<L, Fill<u32>>("fill", params),
-        8..16 => Leaf::new::<L, Fill<u64>>("fill", params),
-        _ if run >= L::Wide::BYTES => Leaf::new::<L, Fill<L::Wide>>("fill", params),
-        _ if run >= L::Half::BYTES => Leaf::new::<L, Fill<L::Half>>("fill", params),
-        _ => Leaf::new::<L, Fill<Sixteen>>("fill", params),
+        1 => Leaf::new::<L, Fill<u8>>(params),
+        2..4 => Leaf::new::<L, Fill<u16>>(params),
+        4..8 => Leaf::new::<L, Fill<u32>>(params),
+        8..16 => Leaf::new::<L, Fill<u64>>(params),
+        _ if run >= L::Wide::BYTES => Leaf::new::<L, Fill<L::Wide>>(params),
+        _ if run >= L::Half::BYTES => Leaf::new::<L, Fill<L::Half>>(params),
+        _ => Leaf::new::<L, Fill<Sixteen>>(params),
     }
 }
 

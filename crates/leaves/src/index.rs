@@ -9,6 +9,7 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 use restride_loops::{IndexType, Norm};
+use restride_moves::Indices;
 
 use crate::bodies::CpuLevel;
 use crate::once::read_once;
@@ -26,23 +27,23 @@ pub(crate) const CHUNK: usize = 512;
 /// rows of these.
 pub(crate) const OVERLAPPED: usize = 64;
 
-/// What becomes of indices.
+/// How indices become offsets.
 #[derive(Clone, Debug)]
-pub(crate) struct Indices {
+pub(crate) struct Offsets {
     /// Bytes between two indices.
     stride: isize,
     limit: u64,
     coeff: isize,
-    offsets: Offsets,
+    compute: Compute,
 }
 
-type Offsets = unsafe fn(*const u8, &Indices, &mut [MaybeUninit<isize>]) -> bool;
+type Compute = unsafe fn(*const u8, &Offsets, &mut [MaybeUninit<isize>]) -> bool;
 
-impl Indices {
-    /// Indices at every `stride` bytes; each stands for `coeff` bytes. `norm.limit` is positive and
-    /// every product is within `isize`.
-    pub(crate) fn new(norm: &Norm, stride: isize, coeff: isize, cpu: CpuLevel) -> Indices {
-        let offsets = match norm.ty {
+impl Offsets {
+    /// `norm.limit` is positive and every product is within `isize`.
+    pub(crate) fn new(indices: &Indices, cpu: CpuLevel) -> Offsets {
+        let norm = &indices.norm;
+        let compute = match norm.ty {
             IndexType::I8 => policies::<i8>(norm, cpu),
             IndexType::U8 => policies::<u8>(norm, cpu),
             IndexType::I16 => policies::<i16>(norm, cpu),
@@ -52,11 +53,11 @@ impl Indices {
             IndexType::I64 => policies::<i64>(norm, cpu),
             IndexType::U64 => policies::<u64>(norm, cpu),
         };
-        Indices {
-            stride,
+        Offsets {
+            stride: indices.stride,
             limit: norm.limit.unsigned_abs(),
-            coeff,
-            offsets,
+            coeff: indices.coeff,
+            compute,
         }
     }
 
@@ -66,7 +67,7 @@ impl Indices {
     /// # Safety
     /// So many indices are readable.
     #[inline(always)]
-    pub(crate) unsafe fn offsets<'a>(
+    pub(crate) unsafe fn of<'a>(
         &self,
         index: *const u8,
         first: usize,
@@ -75,7 +76,7 @@ impl Indices {
         let from = index.wrapping_offset(self.stride.wrapping_mul(first as isize));
         // SAFETY: the caller's; every element of `to` is written.
         unsafe {
-            let any_outside = (self.offsets)(from, self, to);
+            let any_outside = (self.compute)(from, self, to);
             (to.assume_init_ref(), any_outside)
         }
     }
@@ -129,7 +130,7 @@ stored! {
     u64 as u64, |each| each;
 }
 
-fn policies<T: Stored>(norm: &Norm, cpu: CpuLevel) -> Offsets {
+fn policies<T: Stored>(norm: &Norm, cpu: CpuLevel) -> Compute {
     match (norm.wrap, norm.clamp) {
         (false, false) => at_level::<T, false, false>(cpu),
         (false, true) => at_level::<T, false, true>(cpu),
@@ -138,7 +139,7 @@ fn policies<T: Stored>(norm: &Norm, cpu: CpuLevel) -> Offsets {
     }
 }
 
-fn at_level<T: Stored, const WRAP: bool, const CLAMP: bool>(cpu: CpuLevel) -> Offsets {
+fn at_level<T: Stored, const WRAP: bool, const CLAMP: bool>(cpu: CpuLevel) -> Compute {
     match cpu {
         #[cfg(target_arch = "x86_64")]
         CpuLevel::Avx512 => of_avx512::<T, WRAP, CLAMP>,
@@ -156,16 +157,16 @@ fn at_level<T: Stored, const WRAP: bool, const CLAMP: bool>(cpu: CpuLevel) -> Of
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 unsafe fn of_avx512<T: Stored, const WRAP: bool, const CLAMP: bool>(
     from: *const u8,
-    indices: &Indices,
+    by: &Offsets,
     to: &mut [MaybeUninit<isize>],
 ) -> bool {
-    if indices.stride != T::BYTES {
+    if by.stride != T::BYTES {
         // SAFETY: the caller's.
-        return unsafe { of::<T, WRAP, CLAMP>(from, indices, to) };
+        return unsafe { of::<T, WRAP, CLAMP>(from, by, to) };
     }
-    let limit = _mm512_set1_epi64(indices.limit.cast_signed());
+    let limit = _mm512_set1_epi64(by.limit.cast_signed());
     let last = _mm512_sub_epi64(limit, _mm512_set1_epi64(1));
-    let coeff = _mm512_set1_epi64(indices.coeff as i64);
+    let coeff = _mm512_set1_epi64(by.coeff as i64);
     let none = _mm512_set1_epi64(OUTSIDE as i64);
     let (mut from, mut largest) = (from, _mm512_setzero_si512());
     let (eights, rest) = to.as_chunks_mut::<EACH>();
@@ -195,7 +196,7 @@ unsafe fn of_avx512<T: Stored, const WRAP: bool, const CLAMP: bool>(
         from = from.wrapping_offset(T::BYTES.wrapping_mul(EACH as isize));
     }
     // SAFETY: the caller's.
-    let any_outside = unsafe { of::<T, WRAP, CLAMP>(from, indices, rest) };
+    let any_outside = unsafe { of::<T, WRAP, CLAMP>(from, by, rest) };
     any_outside | (_mm512_cmpge_epu64_mask(largest, limit) != 0)
 }
 
@@ -204,14 +205,14 @@ unsafe fn of_avx512<T: Stored, const WRAP: bool, const CLAMP: bool>(
 #[inline(always)]
 unsafe fn of<T: Stored, const WRAP: bool, const CLAMP: bool>(
     from: *const u8,
-    indices: &Indices,
+    by: &Offsets,
     to: &mut [MaybeUninit<isize>],
 ) -> bool {
     // SAFETY: the caller's.
     unsafe {
-        match indices.stride == T::BYTES {
-            true => each::<T, WRAP, CLAMP>(from, T::BYTES, indices, to),
-            false => each::<T, WRAP, CLAMP>(from, indices.stride, indices, to),
+        match by.stride == T::BYTES {
+            true => each::<T, WRAP, CLAMP>(from, T::BYTES, by, to),
+            false => each::<T, WRAP, CLAMP>(from, by.stride, by, to),
         }
     }
 }
@@ -222,7 +223,7 @@ unsafe fn of<T: Stored, const WRAP: bool, const CLAMP: bool>(
 unsafe fn each<T: Stored, const WRAP: bool, const CLAMP: bool>(
     from: *const u8,
     stride: isize,
-    indices: &Indices,
+    by: &Offsets,
     to: &mut [MaybeUninit<isize>],
 ) -> bool {
     let (mut from, mut any_outside) = (from, false);
@@ -233,14 +234,14 @@ unsafe fn each<T: Stored, const WRAP: bool, const CLAMP: bool>(
             let at = from.wrapping_offset((k as isize).wrapping_mul(stride));
             // SAFETY: the caller's.
             let value = unsafe { read_once(at) };
-            any_outside |= offset::<T, WRAP, CLAMP>(value, indices, to);
+            any_outside |= offset::<T, WRAP, CLAMP>(value, by, to);
         }
         from = from.wrapping_offset((EACH as isize).wrapping_mul(stride));
     }
     for to in rest {
         // SAFETY: the caller's.
         let value = unsafe { read_once(from) };
-        any_outside |= offset::<T, WRAP, CLAMP>(value, indices, to);
+        any_outside |= offset::<T, WRAP, CLAMP>(value, by, to);
         from = from.wrapping_offset(stride);
     }
     any_outside
@@ -250,10 +251,10 @@ unsafe fn each<T: Stored, const WRAP: bool, const CLAMP: bool>(
 #[inline(always)]
 fn offset<T: Stored, const WRAP: bool, const CLAMP: bool>(
     index: T,
-    indices: &Indices,
+    by: &Offsets,
     to: &mut MaybeUninit<isize>,
 ) -> bool {
-    let limit = indices.limit;
+    let limit = by.limit;
     let (value, negative) = index.widen();
     let wrapped = if WRAP && negative {
         value.wrapping_add(limit)
@@ -267,7 +268,7 @@ fn offset<T: Stored, const WRAP: bool, const CLAMP: bool>(
     } else {
         wrapped
     };
-    let offset = (chosen as isize).wrapping_mul(indices.coeff);
+    let offset = (chosen as isize).wrapping_mul(by.coeff);
     to.write(if CLAMP || inside { offset } else { OUTSIDE });
     !CLAMP && !inside
 }

@@ -3,12 +3,12 @@
 use std::any::Any;
 
 use restride_loops::{Dim, Form, LEAST_BLOCK};
-use restride_moves::{ByteBox, Core, MovePlan, Planner, Stores, Way};
+use restride_moves::{ByteBox, MovePlan, Planner, Rows, Way};
 
 use crate::bodies::CpuLevel;
 use crate::error::PrepareError;
 use crate::level::{Body, Level, entry, entry_with_room, with_level};
-use crate::{fill, rows, stream, transpose};
+use crate::{fill, rows, transpose};
 
 /// The function of a leaf: destination, source, parameter block.
 pub type MoveFn = unsafe extern "C" fn(*mut u8, *const u8, *const u8);
@@ -28,7 +28,6 @@ fn kept<P: Send + Sync + 'static>(params: P) -> Box<dyn Any + Send + Sync> {
 pub struct Leaf {
     entry: MoveFn,
     params: Box<dyn Any + Send + Sync>,
-    name: &'static str,
     bytes: usize,
 }
 
@@ -75,10 +74,9 @@ impl Leaf {
     /// Carries out a plan.
     #[must_use]
     pub fn of(plan: &MovePlan) -> Leaf {
-        fn at_level<L: Level>(shape: &ByteBox, way: &Way, core: Core) -> Leaf {
+        fn at_level<L: Level>(shape: &ByteBox, way: &Way) -> Leaf {
             let leaf = match way {
-                Way::Rows(Stores::Cached) => None,
-                Way::Rows(Stores::Past) => stream::prepare::<L>(shape),
+                Way::Rows(rows) => Some(rows::prepare::<L>(shape, *rows)),
                 Way::Transpose(plane) => Some(transpose::prepare::<L>(shape, plane)),
                 Way::Through(plan) => Some(crate::through::prepare(shape, plan)),
                 Way::Folded(folded) => Some(transpose::folded::prepare::<L>(shape, folded)),
@@ -102,33 +100,29 @@ impl Leaf {
                 | Way::Ragged(_)
                 | Way::Lines(..) => None,
             };
-            leaf.unwrap_or_else(|| rows::prepare::<L>(shape, core))
+            leaf.unwrap_or_else(|| rows::prepare::<L>(shape, Rows::PLAIN))
         }
         let cpu = CpuLevel::of(plan.features());
-        with_level!(cpu, at_level(plan.shape(), plan.way(), plan.core()))
+        with_level!(cpu, at_level(plan.shape(), plan.way()))
     }
 
-    pub(crate) fn new<L: Level, B: Body>(name: &'static str, params: B::Params) -> Leaf {
+    pub(crate) fn new<L: Level, B: Body>(params: B::Params) -> Leaf {
         Leaf {
             entry: entry::<L, B>(),
             bytes: size_of::<B::Params>() + B::elsewhere(&params) + LEAST_BLOCK,
             params: kept(params),
-            name,
         }
     }
 
     /// One that needs `ROOM` bytes of stack, and is `N` where fewer are left.
-    pub(crate) fn with_room<L: Level, B, N, const ROOM: usize>(
-        name: &'static str,
-        params: B::Params,
-    ) -> Leaf
+    pub(crate) fn with_room<L: Level, B, N, const ROOM: usize>(params: B::Params) -> Leaf
     where
         B: Body,
         N: Body<Params = B::Params>,
     {
         Leaf {
             entry: entry_with_room::<L, B, N, ROOM>(),
-            ..Leaf::new::<L, B>(name, params)
+            ..Leaf::new::<L, B>(params)
         }
     }
 
@@ -147,11 +141,6 @@ impl Leaf {
         self.bytes
     }
 
-    /// What kind of kernel was chosen, for listings.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
     /// Runs it.
     ///
     /// # Safety
@@ -167,8 +156,6 @@ impl Leaf {
 
 impl std::fmt::Debug for Leaf {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Leaf")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Leaf").finish_non_exhaustive()
     }
 }

@@ -31,6 +31,7 @@ mod nest;
 mod once;
 #[cfg(target_arch = "x86_64")]
 mod park;
+#[cfg(target_arch = "x86_64")]
 mod picks;
 #[cfg(target_arch = "x86_64")]
 mod ragged;

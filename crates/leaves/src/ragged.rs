@@ -193,7 +193,7 @@ pub(crate) fn prepare(shape: &ByteBox, cut: &RaggedCut) -> Leaf {
 
 fn of<const K: usize>(params: RaggedParams, cut: &RaggedCut) -> Leaf {
     fn leaf<V: MaskedLanes, const K: usize, const WHOLE: u8>(params: RaggedParams) -> Leaf {
-        Leaf::new::<Avx512, Ragged<V, K, WHOLE>>("ragged", params)
+        Leaf::new::<Avx512, Ragged<V, K, WHOLE>>(params)
     }
     match (cut.lanes, cut.masked) {
         (4, Masked::Destination) => leaf::<__m512i, K, SOURCE>(params),

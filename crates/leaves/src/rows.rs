@@ -3,14 +3,15 @@
 use std::marker::PhantomData;
 
 use crate::copy::{
-    Aligned, Copier, LINE, LONG, Many, One, Straight, with_copier, with_following,
-    with_short_copier, with_vectors,
+    Aligned, Copier, LINE, Many, One, Straight, with_copier, with_following, with_short_copier,
+    with_vectors,
 };
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::{Nest, walk, walk_rows};
+use crate::stream;
 use crate::vector::{Vector, prefetch};
-use restride_moves::{ByteBox, Core};
+use restride_moves::{ByteBox, Rows as Way};
 
 /// What rows need to know.
 pub(crate) struct RowParams {
@@ -18,28 +19,6 @@ pub(crate) struct RowParams {
     run: usize,
     /// How many bytes of the next row are asked for while one is copied.
     early: usize,
-}
-
-/// What fits the smallest cache with room to spare is not asked for.
-const CACHED: usize = 24 << 10;
-
-/// The hardware finds the beginning of a short row, or of one that follows closely, by itself.
-const LONG_ROW: usize = 384;
-const GAP: usize = 256;
-
-/// The beginning of a row, until the hardware has noticed that it goes on.
-const EARLY: usize = 256;
-
-/// How much of the next row is worth asking for.
-fn early(shape: &ByteBox) -> usize {
-    let Some(inner) = shape.steps.last() else {
-        return 0;
-    };
-    let gap = inner.src.unsigned_abs().saturating_sub(shape.run);
-    match shape.run >= LONG_ROW && gap >= GAP && shape.bytes() >= CACHED {
-        true => EARLY,
-        false => 0,
-    }
 }
 
 struct Rows<L, C>(PhantomData<(L, C)>);
@@ -93,9 +72,6 @@ impl<L: Level, C: Copier, V: Vector> Body for Following<L, C, V> {
 /// So much of a run is written to all of its places before more of it is read, since it stays in the
 /// smallest cache meanwhile.
 const PIECE: usize = 8 << 10;
-
-/// A run that stays in the second cache is read again for less than writing to several places costs.
-const READ_ONCE: usize = 256 << 10;
 
 /// Copies a run to four places, one after the other, and returns where a fifth would be.
 ///
@@ -160,40 +136,36 @@ impl<L: Level> Body for Repeated<L> {
     }
 }
 
-/// Runs of whole lines from so many bytes on are copied four widest vectors at a time. Where more is written than read from
-/// afar, lines that are complete at once take a tenth less than halves of them in between.
-const WIDE: usize = 8 * LINE;
+/// Vectors of a run that need no loop.
+const FEW: usize = 8;
 
 /// Copies the runs of any shape.
-pub(crate) fn prepare<L: Level>(shape: &ByteBox, core: Core) -> Leaf {
+pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
     fn of<L: Level, C: Copier>(params: RowParams) -> Leaf {
-        Leaf::new::<L, Rows<L, C>>("rows", params)
+        Leaf::new::<L, Rows<L, C>>(params)
     }
     fn following<L: Level, C: Copier, V: Vector>(params: RowParams) -> Leaf {
-        Leaf::new::<L, Following<L, C, V>>("following rows", params)
+        Leaf::new::<L, Following<L, C, V>>(params)
     }
-    let params = RowParams {
+    let params = |early| RowParams {
         nest: Nest::new(shape, (0, 0), &shape.steps),
         run: shape.run,
-        early: early(shape),
+        early,
     };
-    match shape.steps.last() {
-        Some(inner) if inner.src == 0 && inner.extent > 1 && shape.run >= READ_ONCE => {
-            Leaf::new::<L, Repeated<L>>("repeated rows", params)
-        }
-        _ if shape.following().is_some() => {
-            with_following!(shape.run, L, following(params), of(params))
-        }
-        // What stores lines at once does not store halves of them.
-        _ if core == Core::Cove && (LINE..LONG).contains(&shape.run) => {
-            match shape.run.div_ceil(<L::Wide as Vector>::BYTES) {
-                ..=8 => with_vectors!(L::Wide, shape.run, L, of(params)),
-                _ => of::<L, Aligned<L::Wide>>(params),
-            }
-        }
-        _ if (WIDE..LONG).contains(&shape.run) && shape.run.is_multiple_of(LINE) => {
-            of::<L, Aligned<L::Wide>>(params)
-        }
-        _ => with_copier!(shape.run, L, of(params)),
+    match way {
+        Way::Past => stream::prepare::<L>(shape),
+        Way::Repeated => Leaf::new::<L, Repeated<L>>(params(0)),
+        Way::Following => with_following!(shape.run, L, following(params(0)), of(params(0))),
+        Way::Each {
+            whole_lines: false,
+            early,
+        } => with_copier!(shape.run, L, of(params(early))),
+        Way::Each {
+            whole_lines: true,
+            early,
+        } => match shape.run.div_ceil(<L::Wide as Vector>::BYTES) {
+            ..=FEW => with_vectors!(L::Wide, shape.run, L, of(params(early))),
+            _ => of::<L, Aligned<L::Wide>>(params(early)),
+        },
     }
 }

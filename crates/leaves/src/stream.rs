@@ -17,9 +17,6 @@ use crate::nest::{Nest, walk};
 use crate::vector::{Vector, fence, prefetch};
 use restride_moves::ByteBox;
 
-/// The shortest run that is streamed.
-const STREAMED: usize = 4 * LINE;
-
 /// How many bytes ahead of the copy the source is asked for.
 const LEAD: usize = 4096;
 
@@ -236,15 +233,11 @@ impl<V: Vector> Copier for Streamed<V> {
     }
 }
 
-/// Copies the runs of any shape past the caches, unless they are too short for that.
-pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Option<Leaf> {
-    if shape.run < STREAMED {
-        return None;
-    }
-    let params = StreamParams {
+/// Copies the runs of any shape past the caches; they have a whole line at least.
+pub(crate) fn prepare<L: Level>(shape: &ByteBox) -> Leaf {
+    Leaf::new::<L, StreamRows<L>>(StreamParams {
         nest: Nest::new(shape, (0, 0), &shape.steps),
         run: shape.run,
         ahead: Ahead::new(shape),
-    };
-    Some(Leaf::new::<L, StreamRows<L>>("stream", params))
+    })
 }

@@ -49,5 +49,5 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Through) -> Leaf {
         first: Leaf::of(&plan.first),
         second: Leaf::of(&plan.second),
     };
-    Leaf::new::<Baseline, InTwo>("through", params)
+    Leaf::new::<Baseline, InTwo>(params)
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::arena::planners;
 use common::{Guarded, hull, points};
-use restride_leaves::GatherLeaf;
+use restride_leaves::{Features, GatherLeaf, Planner, Target};
 use restride_loops::{BufferId, Dim, Gather, IndexType, Norm, Place, Random};
 use smallvec::SmallVec;
 
@@ -212,6 +212,7 @@ fn rows_by_index() {
 #[test]
 fn palettes() {
     let mut random = Random::new(12);
+    let mut taken_apart = 0;
     for round in 0..1500 {
         let (width, row) = random.pick(&[
             (1usize, 1i64),
@@ -224,7 +225,7 @@ fn palettes() {
         ]);
         let ty = random.pick(&IndexType::ALL);
         let limit = random.pick(&[1, 2, 16, 100, 127, 128, 129, 200, 255, 256]);
-        let n = 512 + random.below(1800);
+        let n = 256 + random.below(3000);
         let gather = Gather {
             extent: n as i64,
             index: Place::at(BufferId(0), 0),
@@ -264,7 +265,9 @@ fn palettes() {
         let mut want = vec![0x5a; dst.len()];
         naive(&gather, &indices, width, src.bytes(), &mut want, at);
         for planner in &planners() {
-            let leaf = GatherLeaf::prepare(&gather, width, planner).unwrap();
+            let plan = planner.gather(&gather, width).unwrap();
+            taken_apart += usize::from(plan.way().name() == "table in registers");
+            let leaf = GatherLeaf::of(&plan);
             dst.bytes().fill(0x5a);
             // SAFETY: every row and index was placed inside its arena.
             unsafe {
@@ -277,14 +280,24 @@ fn palettes() {
             assert!(want == dst.bytes(), "{planner:?} width {width} {gather:?}");
         }
     }
+    let wide = Features::Avx512.is_available();
+    assert!(taken_apart > 1000 || !wide, "{taken_apart}");
 }
 
-/// Large enough for stores past the caches; at the alignment of a line and off it.
+/// Stored past the caches, at the alignment of a line and off it, on machines whose caches hold little.
 #[test]
 fn many_rows_of_a_large_table() {
     const ROW: usize = 192;
-    const LIMIT: usize = (33 << 20) / ROW;
+    const LIMIT: usize = (4 << 20) / ROW;
     const ROWS: usize = 8000;
+    let small = |planner: Planner| {
+        let target = planner.target().clone();
+        Planner::new(&Target {
+            past_from: 2 << 20,
+            ..target
+        })
+    };
+    let planners: Vec<Planner> = planners().into_iter().map(small).collect();
     let (mut src, mut dst) = (Guarded::new(ROW * LIMIT), Guarded::new(ROW * ROWS + 64));
     for (at, byte) in src.bytes().iter_mut().enumerate() {
         *byte = (at ^ (at >> 8) ^ (at >> 16)) as u8;
@@ -322,8 +335,10 @@ fn many_rows_of_a_large_table() {
             let mut want = vec![0x5a; dst.len()];
             let src_bytes = src.bytes();
             naive(&gather, &indices, 1, src_bytes, &mut want, (at, 0));
-            for planner in &planners() {
-                let leaf = GatherLeaf::prepare(&gather, 1, planner).unwrap();
+            for planner in &planners {
+                let plan = planner.gather(&gather, 1).unwrap();
+                assert_eq!(plan.way().name(), "rows past the caches");
+                let leaf = GatherLeaf::of(&plan);
                 dst.bytes().fill(0x5a);
                 // SAFETY: every row and index is inside its arena.
                 unsafe {

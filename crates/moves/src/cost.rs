@@ -172,6 +172,63 @@ pub fn ragged(cut: &RaggedCut, width: usize) -> usize {
     (tile * groups).saturating_mul(extent(&cut.outer))
 }
 
+/// Gathers: what their indices take, and what is moved for each.
+pub(crate) mod gather {
+    use super::{CALL, FOLLOWING, LINE, rows};
+    use crate::byte_box::ByteBox;
+    use crate::gather::Indices;
+
+    /// An index is loaded, looked at and becomes an offset.
+    const INDEX: usize = 2;
+    /// An element is loaded and put into a word.
+    const ELEMENT: usize = 2;
+    /// The same of sixteen that one instruction loads, which is counted as waiting less.
+    const TOGETHER: usize = 3;
+    /// What a table takes that is taken apart into registers: a start, each byte of it, and each index of so many eighths.
+    const TABLE: (usize, usize, usize) = (500, 6, 8);
+    /// An element at one point of a row, and what it takes to find its part of a permutation, which serves all points.
+    const POINT: usize = 4;
+    const PERMUTED: usize = 44;
+
+    pub(crate) fn elements(indices: &Indices) -> usize {
+        indices.extent.saturating_mul(INDEX + ELEMENT)
+    }
+
+    pub(crate) fn together(indices: &Indices) -> usize {
+        indices.extent.saturating_mul(TOGETHER)
+    }
+
+    pub(crate) fn registers(indices: &Indices, run: usize) -> usize {
+        let (start, byte, eighths) = TABLE;
+        let table = start + byte * run * indices.norm.limit as usize;
+        table.saturating_add(indices.extent.saturating_mul(eighths + run) / eighths)
+    }
+
+    pub(crate) fn following(indices: &Indices) -> usize {
+        indices.extent.saturating_mul(INDEX + FOLLOWING)
+    }
+
+    pub(crate) fn runs(indices: &Indices, row: &ByteBox) -> usize {
+        indices.extent.saturating_mul(INDEX + rows(row))
+    }
+
+    pub(crate) fn points(indices: &Indices, row: &ByteBox, permuted: bool) -> usize {
+        let (points, all) = (row.runs(), indices.extent);
+        let each = POINT.saturating_mul(all);
+        let (index, moved) = match permuted {
+            false => (INDEX, each),
+            true => (INDEX + PERMUTED, each.div_ceil(LINE / row.run)),
+        };
+        index
+            .saturating_mul(all)
+            .saturating_add(points.saturating_mul(moved))
+    }
+
+    pub(crate) fn boxes(indices: &Indices, row: usize) -> usize {
+        indices.extent.saturating_mul(INDEX + CALL + row)
+    }
+}
+
 /// A line of sixteen bytes that is shuffled together from so many windows.
 pub(crate) const fn narrow_line(windows: usize) -> usize {
     4 + 5 * windows

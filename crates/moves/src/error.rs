@@ -15,6 +15,12 @@ pub enum BoxError {
     /// The bytes between the first and the last one of the box do not fit the address space.
     #[error("the box spans more than {} bytes", isize::MAX)]
     Span,
+    /// An index selects from an axis of no size.
+    #[error("an index must select from an axis of at least 1, this one has {limit}")]
+    Limit {
+        /// The size of the axis.
+        limit: i64,
+    },
 }
 
 /// A text that is no [`Target`](crate::Target).

@@ -2,12 +2,12 @@
 
 use crate::byte_box::ByteBox;
 use crate::channels::Channels;
-use crate::cores::Core;
 use crate::crowding::Crowded;
 use crate::features::Features;
 use crate::folded::Folded;
 use crate::lines::Program;
 use crate::ragged::RaggedCut;
+use crate::rows::Rows;
 use crate::squares::Squares;
 use crate::through::Through;
 use crate::tiling::{Route, Tiling};
@@ -20,7 +20,6 @@ pub struct MovePlan {
     pub(crate) way: Way,
     pub(crate) cost: usize,
     pub(crate) features: Features,
-    pub(crate) core: Core,
 }
 
 impl MovePlan {
@@ -48,12 +47,6 @@ impl MovePlan {
         self.features
     }
 
-    /// Whose cores it is for.
-    #[must_use]
-    pub fn core(&self) -> Core {
-        self.core
-    }
-
     /// The same way for a box that differs in how far it goes in one dimension, where another search
     /// would hardly find anything else.
     pub(crate) fn stretched(&self, shape: &ByteBox, stores: Stores) -> Option<MovePlan> {
@@ -75,7 +68,6 @@ impl MovePlan {
             cost: self.cost.saturating_mul(step.extent) / known.extent,
             shape: shape.clone(),
             features: self.features,
-            core: self.core,
         })
     }
 }
@@ -83,7 +75,7 @@ impl MovePlan {
 /// Ways to move a box.
 pub enum Way {
     /// Run by run.
-    Rows(Stores),
+    Rows(Rows),
     /// In register tiles.
     Transpose(Plane),
     /// As `Transpose`, of rows that step through the source: their elements are packed together first, to squares or tiles.
@@ -110,8 +102,7 @@ impl Way {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Rows(Stores::Cached) => "rows",
-            Self::Rows(Stores::Past) => "rows past the caches",
+            Self::Rows(rows) => rows.name(),
             Self::Transpose(plane) => match (plane.route, plane.tiling) {
                 (Route::Straight, Tiling::Runs) => "transpose in runs",
                 (Route::Straight, _) => "transpose",

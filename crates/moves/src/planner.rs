@@ -14,6 +14,7 @@ use crate::inline::Inline;
 use crate::lines::{Known, Program};
 use crate::plan::{MovePlan, Stores, Way};
 use crate::ragged::RaggedCut;
+use crate::rows::Rows;
 use crate::self_contained::{best, self_contained, ways};
 use crate::squares::Squares;
 use crate::target::Target;
@@ -83,7 +84,6 @@ impl Planner {
             },
             cost,
             features: self.features(),
-            core: self.target.core,
         }
     }
 
@@ -139,7 +139,8 @@ impl Planner {
     /// What each way to move a box costs that there is for it, in about micro-operations.
     #[must_use]
     pub fn candidates(&self, shape: &ByteBox) -> Vec<(&'static str, usize)> {
-        let mut all = vec![("rows", cost::rows(shape))];
+        let rows = self.rows(shape, Stores::Cached);
+        let mut all = vec![(rows.name(), cost::rows(shape))];
         let features = self.features();
         let plane = Plane::of(shape, features);
         all.extend(plane.map(|plane| {
@@ -166,7 +167,7 @@ impl Planner {
     fn way(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
         let rows = cost::rows(shape);
         if form == Form::Elements && shape.bytes() < cost::WORTH_A_SEARCH {
-            return (rows, Way::Rows(Stores::Cached));
+            return (rows, Way::Rows(self.rows(shape, Stores::Cached)));
         }
         let best = self.without_search(shape, form);
         match (form, &best.1) {
@@ -190,6 +191,13 @@ impl Planner {
         through.map_or(best, |(cost, through)| (cost, Way::Through(through)))
     }
 
+    fn rows(&self, shape: &ByteBox, stores: Stores) -> Rows {
+        match stores {
+            Stores::Cached => Rows::of(shape, &self.target),
+            Stores::Past => Rows::past(shape, &self.target),
+        }
+    }
+
     /// As [`Planner::plan`], by the ways that are found without a search, if that costs less than `limit`.
     pub(crate) fn simply(&self, shape: ByteBox, limit: usize) -> Option<MovePlan> {
         let found = self.without_search(&shape, Form::Elements);
@@ -205,7 +213,7 @@ impl Planner {
         };
         let (stores, width) = (stores_of(form), shape.run as i64);
         let plane = Plane::of(shape, features);
-        let mut best = (rows, Way::Rows(stores));
+        let mut best = (rows, Way::Rows(self.rows(shape, stores)));
         // Masks and permutations of bytes are what AVX-512 has.
         let masks = !past && features >= Features::Avx512;
         let channels = masks.then(|| Channels::of(shape)).flatten();

@@ -156,6 +156,16 @@ impl Target {
         self.l1 / self.l1_way
     }
 
+    /// What the nearest cache holds with room to spare.
+    pub(crate) fn near(&self) -> usize {
+        (self.l1 / 4 * 3) as usize
+    }
+
+    /// Whether a table of so many bytes comes from memory: of a last cache that many cores share, each has a part only.
+    pub(crate) fn is_far(&self, table: usize) -> bool {
+        i64::try_from(table).is_ok_and(|table| table >= self.past_from / 2 * 3)
+    }
+
     /// What one iteration of a parallel loop that moves `whole` bytes should move: every call of a
     /// leaf starts with an empty pipeline, so a few dozen iterations are enough to share out.
     #[must_use]

@@ -212,6 +212,7 @@ impl Plane {
             };
         let (tiling, tile) = match runs {
             true => (Tiling::Runs, rows),
+            false if self.is_near(target) && self.has_even_bands() => (Tiling::Bands, rows),
             false => (self.straight(target), tile),
         };
         let columns = self.column.extent;
@@ -340,6 +341,15 @@ impl Plane {
     fn has_bands(&self) -> bool {
         let over = self.column.extent.next_multiple_of(self.side()) - self.column.extent;
         self.is_tall() && 3 * over < self.column.extent
+    }
+
+    /// Whether bands of narrow elements overlap no more than strips do, which take narrower vectors for what is left.
+    fn has_even_bands(&self) -> bool {
+        let (k, side, columns) = (self.per_lane, self.side(), self.column.extent);
+        let even = columns.is_multiple_of(side) || columns % side > side / 2;
+        let whole = |extent: usize| extent >= k && Self::in_blocks(k, extent) == extent;
+        let narrow = k >= 8 || k == 4 && self.lanes == 4;
+        narrow && columns >= side && even && whole(self.row.extent) && whole(columns)
     }
 
     /// Cut to tiles of so many rows and columns at most that are collected.

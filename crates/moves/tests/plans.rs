@@ -4,13 +4,15 @@
 //! outermost first, and a form. Below it stands, for each width of vectors, the way that is chosen on a Zen and
 //! what the ways cost that there are, and the way that is chosen on another core; then the code that a kernel has in place of a call, if any; then,
 //! for each kind of processor, the code that calls nothing, and about how many instructions it executes.
+//! A line that begins with `gather` is one: the width, how many indices of which type select from how many rows, how far rows
+//! are apart in destination and source, and the box of a row. Below it stands how each machine carries it out.
 //! `BLESS=1` writes that anew.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use restride_loops::{Dim, Form};
+use restride_loops::{BufferId, Dim, Form, Gather, IndexType, Norm, Place};
 use restride_moves::cells::Shuffles;
 use restride_moves::{ByteBox, Core, Features, Inline, Planner, Processor, Target, Way};
 
@@ -38,16 +40,81 @@ fn read(line: &str) -> (ByteBox, Form) {
     (ByteBox::of_move(&dims, width).expect(line), form)
 }
 
-fn answer(line: &str) -> String {
-    let (shape, form) = read(line);
-    let mut text = String::new();
+/// All machines of the table that this one can plan for.
+fn machines() -> impl Iterator<Item = (Features, Core, Planner)> {
     let zen = Features::WIDTHS.map(|features| (features, Core::Zen));
     let all = zen.into_iter().chain([(Features::Avx512, Core::Cove)]);
-    for (features, core) in all.filter(|(features, _)| features.is_available()) {
-        let planner = Planner::new(&Target {
-            core,
-            ..Target::with(features)
-        });
+    let all = all.filter(|(features, _)| features.is_available());
+    all.map(|(features, core)| {
+        let target = Target::with(features);
+        (features, core, Planner::new(&Target { core, ..target }))
+    })
+}
+
+/// `gather 4B 64 i32 of 1000 by 16:16 16:1:1`.
+fn read_gather(line: &str) -> (Gather, usize) {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [_, width, extent, ty, _, limit, _, apart, dims @ ..] = &words[..] else {
+        panic!("{line}");
+    };
+    let numbers = |word: &str| -> Vec<i64> {
+        let all = word.split(':').map(|n| n.parse().expect(line));
+        all.collect()
+    };
+    let width = width.trim_end_matches('B').parse().expect(line);
+    let ty = IndexType::ALL.into_iter().find(|it| it.name() == *ty);
+    let apart = numbers(apart);
+    let dims = dims.iter().map(|word| match numbers(word)[..] {
+        [extent, dst, src] => Dim { extent, dst, src },
+        _ => panic!("{line}"),
+    });
+    let place = Place::at(BufferId(0), 0);
+    let gather = Gather {
+        extent: extent.parse().expect(line),
+        index: place.clone(),
+        index_stride: 1,
+        norm: Norm {
+            ty: ty.expect(line),
+            limit: limit.parse().expect(line),
+            wrap: false,
+            clamp: false,
+        },
+        dst: place.clone(),
+        dst_stride: apart[0],
+        src: place,
+        coeff: apart[1],
+        dims: dims.collect(),
+    };
+    (gather, width)
+}
+
+fn answer_gather(line: &str) -> String {
+    let (gather, width) = read_gather(line);
+    let mut text = String::new();
+    for (features, core, planner) in machines() {
+        let plan = planner.gather(&gather, width).expect(line);
+        let costs = planner.gather_candidates(&gather, width).expect(line);
+        let costs: Vec<_> = costs
+            .iter()
+            .map(|(way, cost)| format!("{way} {cost}"))
+            .collect();
+        let of = match core {
+            Core::Zen => String::new(),
+            core => format!(" of a {}", core.name()),
+        };
+        let (way, costs) = (plan.way().name(), costs.join(", "));
+        let _ = writeln!(text, "  {features:?}{of}: {way}, of {costs}");
+    }
+    text
+}
+
+fn answer(line: &str) -> String {
+    if line.starts_with("gather ") {
+        return answer_gather(line);
+    }
+    let (shape, form) = read(line);
+    let mut text = String::new();
+    for (features, core, planner) in machines() {
         let plan = planner.plan(shape.clone(), form);
         let costs = planner.candidates(&shape).into_iter();
         let costs: Vec<_> = costs.map(|(name, cost)| format!("{name} {cost}")).collect();

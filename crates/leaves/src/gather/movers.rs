@@ -6,6 +6,8 @@ use super::{GatherParams, Row};
 use crate::copy::{Copier, ask_lines};
 use crate::index::OUTSIDE;
 use crate::nest::walk;
+#[cfg(target_arch = "x86_64")]
+use crate::picks::pick;
 use crate::vector::{Vector, fence};
 
 /// How the rows of a chunk of offsets are moved.
@@ -70,7 +72,7 @@ impl<C: Copier> Mover for Runs<C> {
             unsafe { one::<C, CHECK>(dst, src, offset, run) };
             dst = dst.wrapping_offset(params.dst_stride);
         }
-        if params.stream {
+        if params.past {
             fence();
         }
     }
@@ -204,9 +206,9 @@ impl<T: Element> Mover for Elements<T> {
     }
 }
 
-pub(super) struct Lanes<C>(PhantomData<C>);
+pub(super) struct Points<C>(PhantomData<C>);
 
-impl<C: Copier> Mover for Lanes<C> {
+impl<C: Copier> Mover for Points<C> {
     #[inline(always)]
     unsafe fn rows<const CHECK: bool>(
         dst: *mut u8,
@@ -214,13 +216,20 @@ impl<C: Copier> Mover for Lanes<C> {
         offsets: &[isize],
         params: &GatherParams,
     ) {
-        let Row::Lanes(nest, run) = &params.row else {
+        let Row::Points {
+            nest,
+            run,
+            permuted,
+        } = &params.row
+        else {
             return;
         };
-        // SAFETY: the caller's.
-        let done = params
-            .picks
-            .map_or(0, |picks| unsafe { picks.pick(dst, src, offsets, nest) });
+        let done = match permuted {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the caller's; permutations are planned only for a machine that has AVX-512.
+            true => unsafe { pick(dst, src, offsets, *run, nest) },
+            _ => 0,
+        };
         let dst = dst.wrapping_offset(params.dst_stride.wrapping_mul(done as isize));
         let Some(offsets) = offsets.get(done..).filter(|rest| !rest.is_empty()) else {
             return;

@@ -5,29 +5,19 @@
 
 use std::arch::x86_64::*;
 
-use restride_loops::{Gather, Norm};
+use restride_loops::Norm;
+use restride_moves::REGISTERS;
 
 use super::names::{both, named, store, whole};
 use super::{GatherFn, GatherParams};
-use crate::bodies::CpuLevel;
 use crate::copy::LINE;
 
 /// The most rows of a table, and bytes of a row.
-const ROWS: usize = 256;
-const BYTES: usize = 4;
+const ROWS: usize = REGISTERS.0;
+const BYTES: usize = REGISTERS.1;
 
-/// Of fewer indices the table is not taken apart.
-const FEWEST: usize = 512;
-
-/// A table, how it is named, and how its planes are woven.
-pub(super) struct Palette {
-    rows: usize,
-    /// Bytes from a row to the next.
-    coeff: isize,
-    norm: Norm,
-    /// Of each line of as many rows as a line has bytes, and each pair of planes.
-    woven: [[Woven; BYTES / 2]; BYTES],
-}
+/// How the planes of rows are woven, of each line of as many rows as a line has bytes, and each pair of planes.
+pub(super) struct Palette([[Woven; BYTES / 2]; BYTES]);
 
 /// What a line has of a pair of planes.
 #[derive(Clone, Copy)]
@@ -38,15 +28,8 @@ struct Woven {
 }
 
 impl Palette {
-    /// Nothing if it has too many rows, indices do not follow each other, or there are so few of them that taking the
-    /// table apart costs more.
-    pub(super) fn of(gather: &Gather, run: usize, coeff: isize, cpu: CpuLevel) -> Option<Palette> {
-        let rows = usize::try_from(gather.norm.limit).ok()?;
-        let often = usize::try_from(gather.extent).ok()? >= (2 * rows * run).max(FEWEST);
-        let fits = rows <= ROWS && (1..=BYTES).contains(&run) && gather.index_stride == 1;
-        if !(often && fits && cpu == CpuLevel::Avx512) {
-            return None;
-        }
+    /// Of rows of so many bytes.
+    pub(super) fn new(run: usize) -> Palette {
         let none = Woven {
             from: [0; LINE],
             bytes: 0,
@@ -58,33 +41,28 @@ impl Palette {
             pair.from[byte % LINE] = (row + plane % 2 * LINE) as u8;
             pair.bytes |= 1 << (byte % LINE);
         }
-        Some(Palette {
-            rows,
-            coeff,
-            norm: gather.norm,
-            woven,
-        })
+        Palette(woven)
     }
+}
 
-    /// Which rows sixty-four indices name, and which of these there are.
-    ///
-    /// # Safety
-    /// They are readable; it runs where the gather does.
-    #[inline(always)]
-    unsafe fn named(&self, index: *const u8) -> (__m512i, u64) {
-        // SAFETY: the caller's.
-        unsafe {
-            let (mut names, mut exist) = ([_mm_setzero_si128(); 4], 0);
-            for (part, names) in names.iter_mut().enumerate() {
-                let at = index.wrapping_add(part * 16 * self.norm.ty.width().bytes());
-                let (rows, there) = named(at, &self.norm);
-                exist |= u64::from(there) << (part * 16);
-                *names = _mm512_cvtepi32_epi8(rows);
-            }
-            let [a, b, c, d] = names;
-            let names = both(_mm256_set_m128i(b, a), _mm256_set_m128i(d, c));
-            (names, exist)
+/// Which rows sixty-four indices name, and which of these there are.
+///
+/// # Safety
+/// They are readable; it runs where the gather does.
+#[inline(always)]
+unsafe fn all_named(index: *const u8, norm: &Norm) -> (__m512i, u64) {
+    // SAFETY: the caller's.
+    unsafe {
+        let (mut names, mut exist) = ([_mm_setzero_si128(); 4], 0);
+        for (part, names) in names.iter_mut().enumerate() {
+            let at = index.wrapping_add(part * 16 * norm.ty.width().bytes());
+            let (rows, there) = named(at, norm);
+            exist |= u64::from(there) << (part * 16);
+            *names = _mm512_cvtepi32_epi8(rows);
         }
+        let [a, b, c, d] = names;
+        let names = both(_mm256_set_m128i(b, a), _mm256_set_m128i(d, c));
+        (names, exist)
     }
 }
 
@@ -119,15 +97,17 @@ unsafe extern "C" fn rows<const RUN: usize>(
     };
     let src = src.wrapping_offset(params.start.1);
     let mut dst = dst.wrapping_offset(params.start.0);
+    let norm = &params.norm;
+    let all = (norm.limit as usize).min(ROWS);
     let mut planes = [Plane([0; ROWS]); RUN];
-    for row in 0..palette.rows.min(ROWS) {
-        let from = src.wrapping_offset(palette.coeff.wrapping_mul(row as isize));
+    for row in 0..all {
+        let from = src.wrapping_offset(params.coeff.wrapping_mul(row as isize));
         for (byte, plane) in planes.iter_mut().enumerate() {
             // SAFETY: every row of the table is readable.
             plane.0[row] = unsafe { *from.wrapping_add(byte) };
         }
     }
-    let width = palette.norm.ty.width().bytes();
+    let width = norm.ty.width().bytes();
     let mut last = [0; LINE * 8];
     let mut index = index;
     let mut left = params.extent;
@@ -137,8 +117,8 @@ unsafe extern "C" fn rows<const RUN: usize>(
         let from = unsafe { whole(index, count * width, LINE * width, &mut last) };
         // SAFETY: a line of indices is readable, and the rows of as many as are left writable.
         unsafe {
-            let (names, exist) = palette.named(from);
-            let found = found::<RUN>(&planes, names, palette.rows, exist);
+            let (names, exist) = all_named(from, norm);
+            let found = found::<RUN>(&planes, names, all, exist);
             weave::<RUN>(dst, found, palette, count * RUN);
         }
         dst = dst.wrapping_add(LINE * RUN);
@@ -186,7 +166,7 @@ unsafe fn weave<const RUN: usize>(
     bytes: usize,
 ) {
     let [a, b, c, d] = found;
-    for (number, [low, high]) in palette.woven.iter().enumerate().take(RUN) {
+    for (number, [low, high]) in palette.0.iter().enumerate().take(RUN) {
         // SAFETY: the caller's.
         unsafe {
             let from = |woven: &Woven| _mm512_load_si512(woven.from.as_ptr().cast());

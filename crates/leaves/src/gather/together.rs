@@ -2,43 +2,12 @@
 
 use std::arch::x86_64::*;
 
-use restride_loops::{Gather, Norm};
-use restride_moves::Core;
-
 use super::names::{named, store, whole};
 use super::{GatherFn, GatherParams};
-use crate::bodies::CpuLevel;
 use crate::copy::LINE;
-
-/// Elements of larger tables are loaded one by one: of what is farther away, the processor then has more under way.
-const TABLE: usize = 1 << 20;
 
 /// How many are loaded at a time.
 const EACH: usize = 16;
-
-/// How elements are named, and how far they are apart.
-pub(super) struct Together {
-    norm: Norm,
-    coeff: i32,
-}
-
-impl Together {
-    /// Nothing where single loads are as fast, indices do not follow each other, or 32 bits do not count the elements, which may
-    /// all be the same one.
-    pub(super) fn of(
-        gather: &Gather,
-        (table, coeff): (usize, isize),
-        cpu: CpuLevel,
-        core: Core,
-    ) -> Option<Together> {
-        let fast = cpu == CpuLevel::Avx512 && core == Core::Cove && table <= TABLE;
-        let counted = i32::try_from(gather.norm.limit).is_ok();
-        (fast && counted && gather.index_stride == 1).then_some(Together {
-            norm: gather.norm,
-            coeff: i32::try_from(coeff).ok()?,
-        })
-    }
-}
 
 /// The gather of elements of so many bytes.
 pub(super) fn entry(width: usize) -> GatherFn {
@@ -59,12 +28,10 @@ unsafe extern "C" fn elements<const WIDTH: usize>(
 ) {
     // SAFETY: it is a gather's block.
     let params = unsafe { &*params.cast::<GatherParams>() };
-    let Some(together) = &params.together else {
-        return;
-    };
+    let norm = &params.norm;
     let src = src.wrapping_offset(params.start.1);
     let mut dst = dst.wrapping_offset(params.start.0);
-    let width = together.norm.ty.width().bytes();
+    let width = norm.ty.width().bytes();
     let mut last = [0; LINE * 8];
     let (mut index, mut left) = (index, params.extent);
     while left > 0 {
@@ -73,8 +40,8 @@ unsafe extern "C" fn elements<const WIDTH: usize>(
         // of elements of the table.
         unsafe {
             let from = whole(index, count * width, EACH * width, &mut last);
-            let (names, there) = named(from, &together.norm);
-            let offsets = _mm512_mullo_epi32(names, _mm512_set1_epi32(together.coeff));
+            let (names, there) = named(from, norm);
+            let offsets = _mm512_mullo_epi32(names, _mm512_set1_epi32(params.coeff as i32));
             let zero = _mm512_setzero_si512();
             if WIDTH == 4 {
                 let line = _mm512_mask_i32gather_epi32::<1>(zero, there, offsets, src.cast());

@@ -43,10 +43,10 @@ pub(crate) fn prepare(shape: &ByteBox, found: &Units<NarrowLines, usize>) -> Lea
         unit: lines.ops.iter().zip(places).map(line).collect(),
     };
     match found.windows {
-        1 => Leaf::new::<Avx2, Narrow<1>>("lines", params),
-        2 => Leaf::new::<Avx2, Narrow<2>>("lines", params),
-        3 => Leaf::new::<Avx2, Narrow<3>>("lines", params),
-        _ => Leaf::new::<Avx2, Narrow<4>>("lines", params),
+        1 => Leaf::new::<Avx2, Narrow<1>>(params),
+        2 => Leaf::new::<Avx2, Narrow<2>>(params),
+        3 => Leaf::new::<Avx2, Narrow<3>>(params),
+        _ => Leaf::new::<Avx2, Narrow<4>>(params),
     }
 }
 

@@ -238,7 +238,7 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Channels) -> Leaf {
 
 fn of<const K: usize, const SPLITS: bool>(params: ChannelsParams, crowded: bool) -> Leaf {
     match crowded {
-        true => Leaf::new::<Avx512, Together<K, SPLITS>>("channels, together", params),
-        false => Leaf::new::<Avx512, Square<K, SPLITS>>("channels", params),
+        true => Leaf::new::<Avx512, Together<K, SPLITS>>(params),
+        false => Leaf::new::<Avx512, Square<K, SPLITS>>(params),
     }
 }

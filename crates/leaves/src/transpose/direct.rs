@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use restride_moves::Plane;
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, Parts, Quarter, Rect, at, panels, rectangle};
+use super::block::{Apart, Blocks, Parts, Quarter, Rect, at, bands, panels, rectangle};
 use crate::copy::{Copier, One};
 use crate::lanes::Lanes;
 use crate::level::Body;
@@ -64,6 +64,33 @@ impl<V: Lanes, const K: usize, P: Parts> Body for Direct<V, K, P> {
                 // SAFETY: its last column.
                 unsafe { elements::<K>(to, from, all_rows, (params.dst, width as isize)) }
             }
+        });
+    }
+}
+
+/// A few rows of the destination at a time, each written to its end.
+pub(super) struct Banded<V, const K: usize>(PhantomData<V>);
+
+impl<V: Lanes, const K: usize> Body for Banded<V, K> {
+    type Params = TransposeParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
+        walk!(&params.nest, dst, src, |dst, src| {
+            let rect = Rect {
+                dst: Apart {
+                    first: dst,
+                    stride: params.dst,
+                },
+                src: Apart {
+                    first: src.cast_mut(),
+                    stride: params.src,
+                },
+                rows: params.rows,
+                columns: params.columns,
+            };
+            // SAFETY: the plane lies in the box, and has `K` rows and a vector's columns.
+            unsafe { bands::<V, K>(rect, 1) }
         });
     }
 }

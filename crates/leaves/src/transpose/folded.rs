@@ -226,14 +226,13 @@ fn of<L: Level, V: Lanes, const K: usize>(params: FoldedParams, folded: &Folded)
     ) -> Leaf {
         match folded.crowded {
             Some(Crowded::Source | Crowded::Both) => {
-                let name = "folded, collected";
-                Leaf::with_room::<L, Collected<V, K>, Lists<V, K, P>, ROOM>(name, params)
+                Leaf::with_room::<L, Collected<V, K>, Lists<V, K, P>, ROOM>(params)
             }
-            _ => Leaf::new::<L, Lists<V, K, P>>("folded", params),
+            _ => Leaf::new::<L, Lists<V, K, P>>(params),
         }
     }
     match folded.tiling {
-        _ if folded.has_short_rows() => Leaf::new::<L, FewRows<V, K>>("few rows", params),
+        _ if folded.has_short_rows() => Leaf::new::<L, FewRows<V, K>>(params),
         Tiling::Squares => cut::<L, V, K, InSquares>(params, folded),
         Tiling::Runs => cut::<L, V, K, InRuns>(params, folded),
         _ => cut::<L, V, K, InBlocks>(params, folded),

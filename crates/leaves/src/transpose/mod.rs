@@ -29,7 +29,7 @@ use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::Nest;
 use block::{InBlocks, InRuns, InSquares};
-use direct::{ByFours, Direct, Paneled};
+use direct::{Banded, ByFours, Direct, Paneled};
 use staged::{Collected, Staged};
 
 /// What a transposition needs to know. `columns` run along the destination's rows.
@@ -92,35 +92,27 @@ fn of_width<L: Level, V: Lanes>(shape: &ByteBox, plane: &Plane) -> Leaf {
 }
 
 fn of<L: Level, V: Lanes, const K: usize>(shape: &ByteBox, plane: &Plane) -> Leaf {
-    fn with_stage<L: Level, V: Lanes, const K: usize, B: Body<Params = TransposeParams>>(
-        name: &'static str,
-        params: TransposeParams,
-    ) -> Leaf {
-        Leaf::with_room::<L, B, Direct<V, K, InBlocks>, { staged::ROOM }>(name, params)
+    /// One that goes by way of a stage on the stack, where there is room.
+    fn staged<L: Level, V: Lanes, const K: usize, B>(params: TransposeParams) -> Leaf
+    where
+        B: Body<Params = TransposeParams>,
+    {
+        Leaf::with_room::<L, B, Direct<V, K, InBlocks>, { staged::ROOM }>(params)
     }
     let params = TransposeParams::new(shape, plane);
     match (plane.route, plane.tiling) {
-        (Route::Collected, Tiling::Bands) => {
-            with_stage::<L, V, K, Collected<V, K, true>>("collected", params)
-        }
-        (Route::Collected, _) => with_stage::<L, V, K, Collected<V, K, false>>("collected", params),
-        (Route::Staged, Tiling::Panels) => {
-            with_stage::<L, V, K, Staged<V, K, true, false>>("staged", params)
-        }
-        (Route::Staged, _) => with_stage::<L, V, K, Staged<V, K, false, false>>("staged", params),
-        (Route::Past, Tiling::Panels) => {
-            with_stage::<L, V, K, Staged<V, K, true, true>>("streamed", params)
-        }
-        (Route::Past, _) => with_stage::<L, V, K, Staged<V, K, false, true>>("streamed", params),
-        (_, Tiling::Panels) => Leaf::new::<L, Paneled<V, K>>("panels", params),
-        (_, Tiling::Runs) => Leaf::new::<L, Direct<V, K, InRuns>>("transpose in runs", params),
-        (_, Tiling::Squares) => Leaf::new::<L, Direct<V, K, InSquares>>("transpose", params),
-        (_, Tiling::Fours) if params.along == 16 => {
-            Leaf::new::<L, ByFours<V, false>>("transpose", params)
-        }
-        (_, Tiling::Fours) => Leaf::new::<L, ByFours<V, true>>("transpose", params),
-        (_, Tiling::Blocks | Tiling::Bands) => {
-            Leaf::new::<L, Direct<V, K, InBlocks>>("transpose", params)
-        }
+        (Route::Collected, Tiling::Bands) => staged::<L, V, K, Collected<V, K, true>>(params),
+        (Route::Collected, _) => staged::<L, V, K, Collected<V, K, false>>(params),
+        (Route::Staged, Tiling::Panels) => staged::<L, V, K, Staged<V, K, true, false>>(params),
+        (Route::Staged, _) => staged::<L, V, K, Staged<V, K, false, false>>(params),
+        (Route::Past, Tiling::Panels) => staged::<L, V, K, Staged<V, K, true, true>>(params),
+        (Route::Past, _) => staged::<L, V, K, Staged<V, K, false, true>>(params),
+        (_, Tiling::Panels) => Leaf::new::<L, Paneled<V, K>>(params),
+        (_, Tiling::Runs) => Leaf::new::<L, Direct<V, K, InRuns>>(params),
+        (_, Tiling::Squares) => Leaf::new::<L, Direct<V, K, InSquares>>(params),
+        (_, Tiling::Fours) if params.along == 16 => Leaf::new::<L, ByFours<V, false>>(params),
+        (_, Tiling::Fours) => Leaf::new::<L, ByFours<V, true>>(params),
+        (_, Tiling::Bands) => Leaf::new::<L, Banded<V, K>>(params),
+        (_, Tiling::Blocks) => Leaf::new::<L, Direct<V, K, InBlocks>>(params),
     }
 }

@@ -334,8 +334,8 @@ fn squares<const PAIRS: usize>(shape: &ByteBox, plane: &Plane) -> Leaf {
         windows: Pairs::new(width, plane.step),
     };
     match width {
-        4 => Leaf::new::<Avx512, PackedSquares<4, PAIRS>>("packed squares", params),
-        _ => Leaf::new::<Avx512, PackedSquares<2, PAIRS>>("packed squares", params),
+        4 => Leaf::new::<Avx512, PackedSquares<4, PAIRS>>(params),
+        _ => Leaf::new::<Avx512, PackedSquares<2, PAIRS>>(params),
     }
 }
 
@@ -354,9 +354,9 @@ fn of_lanes<L: Level, W: Packer>(shape: &ByteBox, plane: &Plane, windows: W) -> 
 
 fn of_width<L: Level, V: Lanes, W: Packer>(params: PackedParams<W>, width: usize) -> Leaf {
     match width {
-        1 => Leaf::new::<L, Packed<V, W, 16>>("packed", params),
-        2 => Leaf::new::<L, Packed<V, W, 8>>("packed", params),
-        4 => Leaf::new::<L, Packed<V, W, 4>>("packed", params),
-        _ => Leaf::new::<L, Packed<V, W, 2>>("packed", params),
+        1 => Leaf::new::<L, Packed<V, W, 16>>(params),
+        2 => Leaf::new::<L, Packed<V, W, 8>>(params),
+        4 => Leaf::new::<L, Packed<V, W, 4>>(params),
+        _ => Leaf::new::<L, Packed<V, W, 2>>(params),
     }
 }

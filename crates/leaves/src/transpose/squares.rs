@@ -141,7 +141,7 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Squares) -> Leaf {
                 tile,
             },
         };
-        Leaf::new::<Avx512, OddSquares<SIDE, STEPS>>("squares", params)
+        Leaf::new::<Avx512, OddSquares<SIDE, STEPS>>(params)
     }
     match plan.side {
         16 => of::<16, 4>(shape, plan),

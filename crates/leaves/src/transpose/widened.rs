@@ -203,8 +203,8 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
     };
     fn of<L: Level, V: Lanes>(params: WidenedParams, cell: usize) -> Leaf {
         match cell {
-            4 => Leaf::new::<L, Widened<V, 4>>("widened", params),
-            _ => Leaf::new::<L, Widened<V, 2>>("widened", params),
+            4 => Leaf::new::<L, Widened<V, 4>>(params),
+            _ => Leaf::new::<L, Widened<V, 2>>(params),
         }
     }
     match plane.lanes {

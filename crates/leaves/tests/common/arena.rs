@@ -3,6 +3,7 @@
 use super::{Guarded, hull, points};
 use restride_leaves::{Core, Features, Leaf, Planner, Target};
 use restride_loops::{Dim, Form, Random};
+use restride_moves::ByteBox;
 
 pub struct Arena {
     dst: Guarded,
@@ -41,8 +42,15 @@ impl Arena {
         }
     }
 
-    /// Moves one box at every level, against the upper or the lower guard pages.
-    pub fn check(&mut self, dims: &[Dim], width: usize, form: Form, low: bool, shift: usize) {
+    /// Moves one box at every level, against the upper or the lower guard pages, and says in which ways.
+    pub fn check(
+        &mut self,
+        dims: &[Dim],
+        width: usize,
+        form: Form,
+        low: bool,
+        shift: usize,
+    ) -> Vec<&'static str> {
         let of = |f: fn(&Dim) -> i64| dims.iter().map(|d| (d.extent, f(d))).collect::<Vec<_>>();
         let (dst_low, dst_len) = hull(&of(|d| d.dst), width);
         let (src_low, src_len) = hull(&of(|d| d.src), width);
@@ -52,9 +60,12 @@ impl Arena {
         let dst_at = at(dst_len, self.dst.len()) as i64 - dst_low;
         let src_at = if low { 0 } else { self.src.len() - src_len } as i64 - src_low;
         let box_: Vec<_> = dims.iter().map(|d| (d.extent, d.dst, d.src)).collect();
+        let mut ways = Vec::new();
         for planner in &self.planners {
-            let alone = Leaf::prepare_move(dims, width, form, planner).unwrap();
-            let after = match alone.name() {
+            let plan = planner.plan(ByteBox::of_move(dims, width).unwrap(), form);
+            let (alone, way) = (Leaf::of(&plan), plan.way().name());
+            ways.push(way);
+            let after = match way {
                 "lines" => after(dims, width, form, planner),
                 _ => None,
             };
@@ -77,13 +88,13 @@ impl Arena {
                 let differs = |at: &usize| self.want[*at] != self.dst.bytes()[*at];
                 if let Some(at) = (0..self.want.len()).find(differs) {
                     panic!(
-                        "{:?} {form:?} as {} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
+                        "{:?} {form:?} as {way} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
                         planner.features(),
-                        leaf.name()
                     );
                 }
             }
         }
+        ways
     }
 }
 

@@ -156,5 +156,5 @@ fn listed<const J: usize>(params: WideParams) -> Leaf {
 }
 
 fn of<K: Kernel>(params: WideParams) -> Leaf {
-    Leaf::new::<Avx512, Wide<K>>("lines", params)
+    Leaf::new::<Avx512, Wide<K>>(params)
 }

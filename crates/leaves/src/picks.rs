@@ -1,4 +1,12 @@
-//! Permutation tables for lines of 64 bytes.
+//! One row of indices for many rows of data, as permutations.
+//!
+//! Where the indices run along the innermost dimension of the destination and serve one row after
+//! the other, every line of a row of the destination takes the same bytes of the same few lines of
+//! the source. So the offsets of a chunk are turned into permutation tables once, during the call,
+//! and the rows then cost a few loads and shuffles per line instead of a load and a store per
+//! element.
+//!
+//! Only bytes of rows that are named are read: every load is masked to the hull of the offsets.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -176,7 +184,7 @@ enum Added {
 /// As for a gather's rows: offsets are of elements of the source or OUTSIDE. The machine has
 /// AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) unsafe fn pick(
+pub(crate) unsafe fn pick(
     dst: *mut u8,
     src: *const u8,
     offsets: &[isize],

@@ -1,0 +1,104 @@
+//! How the runs of a box are copied.
+
+use crate::byte_box::ByteBox;
+use crate::cores::Core;
+use crate::cost::LINE;
+use crate::target::Target;
+
+/// Ways to copy the runs of a box, from the first to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// One after the other.
+    Each {
+        /// Whether by vectors of whole lines, where runs are so long.
+        whole_lines: bool,
+        /// How many bytes of the next run are asked for while one is copied.
+        early: usize,
+    },
+    /// As one vector each: what that has too much, the next run is written over.
+    Following,
+    /// A piece of a run to all of its places before the next piece.
+    Repeated,
+    /// One after the other, past the caches.
+    Past,
+}
+
+/// Runs of so many bytes are the platform's business.
+pub const PLATFORM: usize = 16 << 10;
+
+/// Runs of whole lines from so many bytes on are copied four widest vectors at a time. Where more is written than read from
+/// afar, lines that are complete at once take a tenth less than halves of them in between.
+const WIDE: usize = 8 * LINE;
+
+/// The shortest run that is stored past the caches.
+const PAST: usize = 4 * LINE;
+
+/// The hardware finds the beginning of a short run, or of one that follows closely, by itself.
+const LONG: usize = 6 * LINE;
+const GAP: usize = 4 * LINE;
+
+/// The beginning of a run, until the hardware has noticed that it goes on.
+const EARLY: usize = 4 * LINE;
+
+impl Rows {
+    /// What fits any box.
+    pub const PLAIN: Rows = Rows::Each {
+        whole_lines: false,
+        early: 0,
+    };
+
+    /// Those of a box that stay in the caches.
+    pub(crate) fn of(shape: &ByteBox, target: &Target) -> Rows {
+        // A run that stays in the second cache is read again for less than writing to several places costs.
+        let long = shape.run >= target.l2 as usize / 4;
+        let repeats = shape.steps.last().is_some_and(|inner| inner.src == 0);
+        if long && repeats {
+            return Rows::Repeated;
+        }
+        let widest = 16 * target.features.lanes()[1];
+        if shape.following().is_some_and(|vector| vector <= widest) {
+            return Rows::Following;
+        }
+        let least = match target.core {
+            // What stores lines at once does not store halves of them.
+            Core::Cove => LINE,
+            Core::Zen if shape.run.is_multiple_of(LINE) => WIDE,
+            Core::Zen => PLATFORM,
+        };
+        Rows::Each {
+            whole_lines: (least..PLATFORM).contains(&shape.run),
+            early: early(shape, target),
+        }
+    }
+
+    /// Those of a box that is stored past the caches, if its runs are long enough.
+    pub(crate) fn past(shape: &ByteBox, target: &Target) -> Rows {
+        match shape.run < PAST {
+            true => Self::of(shape, target),
+            false => Rows::Past,
+        }
+    }
+
+    /// What they are called in listings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Each { .. } => "rows",
+            Self::Following => "overlapping rows",
+            Self::Repeated => "repeated rows",
+            Self::Past => "rows past the caches",
+        }
+    }
+}
+
+/// How much of the next run is worth asking for. What fits the nearest cache with room to spare is there.
+fn early(shape: &ByteBox, target: &Target) -> usize {
+    let Some(inner) = shape.steps.last() else {
+        return 0;
+    };
+    let gap = inner.src.unsigned_abs().saturating_sub(shape.run);
+    match shape.run >= LONG && gap >= GAP && shape.bytes() >= target.near() {
+        true => EARLY,
+        false => 0,
+    }
+}
