@@ -14,7 +14,7 @@ enum Moved {
 }
 
 /// Moves that are alike.
-struct Group {
+struct Alike {
     width: usize,
     moved: Moved,
     /// How often a run makes them.
@@ -28,7 +28,7 @@ struct Group {
 
 /// The ways of all moves of a kernel.
 pub(crate) struct Ways {
-    groups: Vec<Group>,
+    groups: Vec<Alike>,
     /// About how many instructions the kernel executes and how many bytes it writes, where its code is not
     /// precompiled; what that costs is said in micro-operations.
     instructions: Option<(usize, usize)>,
@@ -45,7 +45,7 @@ impl Ways {
     /// Those that precompiled code takes on the machine that this runs on, or those that code of its own
     /// takes on another.
     pub(crate) fn of(kernel: &Kernel, target: &Target) -> Self {
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<Alike> = Vec::new();
         let planner = Planner::new(target);
         let width = |place: &Place| {
             let buffer = kernel.buffer(place.buffer);
@@ -63,14 +63,14 @@ impl Ways {
                 Stmt::Move(it) => {
                     add(
                         &mut groups,
-                        Group::of_move(&planner, width(&it.dst), it),
+                        Alike::of_move(&planner, width(&it.dst), it),
                         times,
                     );
                 }
                 Stmt::Gather(it) if target.precompiled => {
                     add(
                         &mut groups,
-                        Group::of_gather(&planner, width(&it.dst), it),
+                        Alike::of_gather(&planner, width(&it.dst), it),
                         times,
                     );
                 }
@@ -93,7 +93,7 @@ impl Ways {
         (copied > 0.0).then(|| self.sum(|group| group.chosen.1) / copied)
     }
 
-    fn sum(&self, of: fn(&Group) -> usize) -> f64 {
+    fn sum(&self, of: fn(&Alike) -> usize) -> f64 {
         let boxes = self.groups.iter();
         let boxes = boxes.filter(|group| matches!(group.moved, Moved::Box(..)));
         boxes
@@ -131,7 +131,7 @@ impl Ways {
                 ))
             }
         };
-        self.groups.iter().map(Group::line).chain(all).collect()
+        self.groups.iter().map(Alike::line).chain(all).collect()
     }
 
     /// For programs.
@@ -156,9 +156,9 @@ impl Ways {
 }
 
 /// Adds a group, or counts it to those that are alike.
-fn add(groups: &mut Vec<Group>, group: Option<Group>, times: u128) {
+fn add(groups: &mut Vec<Alike>, group: Option<Alike>, times: u128) {
     let Some(mut group) = group else { return };
-    let same = |known: &&mut Group| (known.width, &known.moved) == (group.width, &group.moved);
+    let same = |known: &&mut Alike| (known.width, &known.moved) == (group.width, &group.moved);
     match groups.iter_mut().find(same) {
         Some(known) => known.times = known.times.saturating_add(times),
         None => {
@@ -168,7 +168,7 @@ fn add(groups: &mut Vec<Group>, group: Option<Group>, times: u128) {
     }
 }
 
-impl Group {
+impl Alike {
     fn of_move(planner: &Planner, width: usize, it: &Move) -> Option<Self> {
         let shape = ByteBox::of_move(&it.dims, width).ok()?;
         let bytes = shape.bytes();
