@@ -33,8 +33,6 @@ mod once;
 mod park;
 #[cfg(target_arch = "x86_64")]
 mod picks;
-#[cfg(target_arch = "x86_64")]
-mod ragged;
 mod rows;
 mod stack;
 mod stream;

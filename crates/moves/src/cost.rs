@@ -7,7 +7,6 @@
 use crate::byte_box::{ByteBox, Step, extent};
 use crate::channels::Channels;
 use crate::folded::Folded;
-use crate::ragged::{Masked, RaggedCut};
 use crate::squares::Squares;
 use crate::transpose::Plane;
 
@@ -143,10 +142,11 @@ pub fn channels(plan: &Channels, width: usize) -> usize {
     (unit * units + UNITS).saturating_mul(extent(&plan.outer))
 }
 
-/// Squares of elements: a load, a store and the steps of a square for every line of one.
+/// Squares of elements: a load, a store and the steps of a square for every line of one, twice as much for either as in tiles,
+/// since all of them straddle lines.
 #[must_use]
 pub fn squares(plan: &Squares) -> usize {
-    let square = plan.side * (3 + plan.side.ilog2() as usize) + TURN;
+    let square = 2 * plan.side * (2 + plan.side.ilog2() as usize);
     let of = |step: &Step| step.extent.div_ceil(plan.side);
     let all = of(&plan.row).saturating_mul(of(&plan.column));
     let plane = square.saturating_mul(all).saturating_add(UNITS);
@@ -155,22 +155,6 @@ pub fn squares(plan: &Squares) -> usize {
 
 /// What the call of a leaf takes until it moves something.
 pub(crate) const CALL: usize = 40;
-
-/// A transposition with a short side, in tiles under a mask.
-#[must_use]
-pub fn ragged(cut: &RaggedCut, width: usize) -> usize {
-    let per_lane = 16 / width;
-    // A register goes as a whole, or lane by lane under a mask.
-    let of = |n: usize, whole: bool| n * if whole { 2 } else { 2 * cut.lanes };
-    let loads = of(
-        cut.column.extent.min(per_lane),
-        cut.masked == Masked::Destination,
-    );
-    let stores = of(cut.row.extent.min(per_lane), cut.masked == Masked::Source);
-    let tile = loads + stores + per_lane * per_lane.ilog2() as usize * 3 / 2;
-    let groups = cut.along.extent.div_ceil(cut.apart * cut.lanes);
-    (tile * groups).saturating_mul(extent(&cut.outer))
-}
 
 /// Gathers: what their indices take, and what is moved for each.
 pub(crate) mod gather {

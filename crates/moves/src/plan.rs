@@ -6,7 +6,6 @@ use crate::crowding::Crowded;
 use crate::features::Features;
 use crate::folded::Folded;
 use crate::lines::Program;
-use crate::ragged::RaggedCut;
 use crate::rows::Rows;
 use crate::squares::Squares;
 use crate::through::Through;
@@ -89,8 +88,6 @@ pub enum Way {
     Channels(Channels),
     /// As `Transpose`, of elements whose width is no power of two.
     Squares(Squares),
-    /// In tiles under a mask.
-    Ragged(RaggedCut),
     /// Line by line, each a permutation of the bytes of a few windows.
     Lines(Program, Stores),
     /// In two moves, by way of the nearest cache.
@@ -127,7 +124,6 @@ impl Way {
             Self::Channels(plan) if plan.crowded => "channels, several lines together",
             Self::Channels(_) => "channels",
             Self::Squares(_) => "squares",
-            Self::Ragged(_) => "ragged",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",
             Self::Through(_) => "through",

@@ -13,7 +13,6 @@ use crate::folded::Folded;
 use crate::inline::Inline;
 use crate::lines::{Known, Program};
 use crate::plan::{MovePlan, Stores, Way};
-use crate::ragged::RaggedCut;
 use crate::rows::Rows;
 use crate::self_contained::{best, self_contained, ways};
 use crate::squares::Squares;
@@ -154,8 +153,6 @@ impl Planner {
             all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
             let squares = Squares::of(shape);
             all.extend(squares.map(|plan| ("squares", cost::squares(&plan))));
-            let cut = RaggedCut::of(shape);
-            all.extend(cut.map(|cut| ("ragged", cost::ragged(&cut, shape.run))));
         }
         let lines = Program::find(shape, &self.lines, features, usize::MAX);
         all.extend(lines.map(|(cost, _)| ("lines", cost)));
@@ -267,12 +264,6 @@ impl Planner {
             let cost = cost::squares(&squares);
             if cost < best.0 {
                 best = (cost, Way::Squares(squares));
-            }
-        }
-        if masks && let Some(cut) = RaggedCut::of(shape) {
-            let cost = cost::ragged(&cut, shape.run);
-            if cost < best.0 {
-                best = (cost, Way::Ragged(cut));
             }
         }
         channels.filter(|(cost, _)| *cost < best.0).unwrap_or(best)
