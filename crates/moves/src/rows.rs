@@ -30,9 +30,6 @@ pub const PLATFORM: usize = 16 << 10;
 /// afar, lines that are complete at once take a tenth less than halves of them in between.
 const WIDE: usize = 8 * LINE;
 
-/// The shortest run that is stored past the caches.
-const PAST: usize = 4 * LINE;
-
 /// The hardware finds the beginning of a short run, or of one that follows closely, by itself.
 const LONG: usize = 6 * LINE;
 const GAP: usize = 4 * LINE;
@@ -73,7 +70,7 @@ impl Rows {
 
     /// Those of a box that is stored past the caches, if its runs are long enough.
     pub(crate) fn past(shape: &ByteBox, target: &Target) -> Rows {
-        match shape.run < PAST {
+        match (shape.run as i64) < target.worth_past() {
             true => Self::of(shape, target),
             false => Rows::Past,
         }

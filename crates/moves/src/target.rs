@@ -156,6 +156,12 @@ impl Target {
         self.l1 / self.l1_way
     }
 
+    /// Runs of so many bytes are worth storing past the caches: a few lines.
+    #[must_use]
+    pub fn worth_past(&self) -> i64 {
+        4 * self.line
+    }
+
     /// What the nearest cache holds with room to spare.
     pub(crate) fn near(&self) -> usize {
         (self.l1 / 4 * 3) as usize

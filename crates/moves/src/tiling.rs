@@ -44,9 +44,8 @@ pub enum Tiling {
 /// Bytes of a stage.
 pub const STAGED: usize = 48 << 10;
 
-/// Rows, and bytes of each, of a tile that goes past the caches; rows of few lines have little that could.
+/// Rows, and bytes of each, of a tile that goes past the caches.
 const PAST: (usize, usize) = (64, 8 * LINE);
-const WORTH_PAST: usize = 4 * LINE;
 
 /// Bytes of a block of the source of which a few elements of each row are read at a time.
 const BLOCK: usize = 16 << 10;
@@ -222,7 +221,7 @@ impl Plane {
     /// Cut for stores past the caches, if its rows are worth that.
     pub(crate) fn past(self, target: &Target) -> Plane {
         let (rows, bytes) = PAST;
-        if self.column.extent * self.cell < WORTH_PAST {
+        if ((self.column.extent * self.cell) as i64) < target.worth_past() {
             return self.in_tiles(target);
         }
         let (tiling, columns) = (self.panels(), bytes / self.cell);

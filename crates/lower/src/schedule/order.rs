@@ -99,9 +99,6 @@ pub(super) fn outermost(dims: &[Dim]) -> Option<usize> {
 /// Elements of so many bytes are worth it wherever rows begin.
 const WIDE: i64 = 8;
 
-/// How many lines of a destination row are worth storing past the caches.
-const STREAMED: i64 = 4;
-
 fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Why) {
     let Some(inner) = dims.last().copied() else {
         return (Form::Elements, Why::Single);
@@ -110,10 +107,10 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
         return (Form::Elements, Why::Scattered);
     }
     let past = target.goes_past(pass);
-    let patterns_past = past && written_run(dims, width) >= STREAMED * target.line;
+    let patterns_past = past && written_run(dims, width) >= target.worth_past();
     if inner.src == 1 {
         let run = inner.extent * width;
-        if past && run >= STREAMED * target.line || patterns_past && run < target.line {
+        if past && run >= target.worth_past() || patterns_past && run < target.line {
             return (Form::Stream, Why::PastTheCaches(run));
         }
         return (Form::Rows, Why::Run(run));
@@ -142,7 +139,7 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
     let whole_lines = along.dst.saturating_mul(width) % target.line == 0;
     let gains = whole_lines || crowded.is_some() || width >= WIDE;
     let soon = gains && target.goes_past_in_tiles(pass);
-    if (past || soon) && inner.extent * width >= STREAMED * target.line {
+    if (past || soon) && inner.extent * width >= target.worth_past() {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
     match crowded {
