@@ -25,6 +25,9 @@ const ROW_LINE: usize = 2;
 const FOLLOWING: usize = 2;
 const NEAREST: usize = 24 << 10;
 
+/// A load and a store of a row that is a quarter of a line, which takes as long to store as half a line.
+const ALONE: usize = 3;
+
 /// What it takes to begin with another plane of a transposition.
 const PLANE: usize = 100;
 
@@ -89,8 +92,9 @@ pub fn folded(folded: &Folded) -> usize {
 /// lanes hold.
 fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step]) -> usize {
     let (whole, left) = (columns / (k * lanes), (columns % (k * lanes)).div_ceil(k));
-    // What is left of a row takes narrower vectors.
-    let narrow = 2 * k + k * k.ilog2() as usize;
+    // What is left of a row takes narrower vectors; where that is all, nothing goes on beside their stores.
+    let each = if columns == k { ALONE } else { 2 };
+    let narrow = each * k + k * k.ilog2() as usize;
     let lane = match lanes {
         1 => narrow,
         // Of a few rows, not all steps are needed.
