@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 5800),
     ("loops", 4400),
     ("lower", 4510),
-    ("moves", 4335),
+    ("moves", 4340),
     ("partition", 225),
     ("process", 200),
     ("restride", 4040),
