@@ -112,6 +112,7 @@ fn every_run_length() {
                 arena.check(&dims, 1, form, shift == 1, shift);
             }
             arena.check(&[dim(5, n, n + 3), dim(n, 1, 1)], 2, form, false, 0);
+            arena.check(&[dim(5, n + 3, 0), dim(n, 1, 1)], 1, form, n % 2 == 0, 0);
             // Rows that follow each other, at either end of both sides.
             for low in [false, true].into_iter().filter(|_| n <= 300) {
                 let close = [dim(3, 9 * n, 1), dim(4, n, 2 * n), dim(n, 1, 1)];

@@ -46,8 +46,9 @@ impl Rows {
 
     /// Those of a box that stay in the caches.
     pub(crate) fn of(shape: &ByteBox, target: &Target) -> Rows {
-        // A run that stays in the second cache is read again for less than writing to several places costs.
-        let long = shape.run >= target.l2 as usize / 4;
+        // A run that stays in the second cache is read again for less than writing to several places costs. Pieces are of
+        // several vectors, whatever the cache.
+        let long = shape.run >= PLATFORM.max(target.l2 as usize / 4);
         let repeats = shape.steps.last().is_some_and(|inner| inner.src == 0);
         if long && repeats {
             return Rows::Repeated;

@@ -13,7 +13,8 @@ pub struct Arena {
     pub planners: Vec<Planner>,
 }
 
-/// For every width of vectors that there is, on every core.
+/// For every width of vectors that there is, on every core, and on a machine that there is not, whose caches hold next to
+/// nothing: whatever a target says, what is moved is right.
 pub fn planners() -> Vec<Planner> {
     let planner = |features, core| {
         let target = Target::with(features);
@@ -22,7 +23,18 @@ pub fn planners() -> Vec<Planner> {
     let widths = Features::WIDTHS.into_iter();
     let widths = widths.filter(|&cpu| cpu <= Features::detect());
     let all = widths.flat_map(|cpu| Core::ALL.map(|core| planner(cpu, core)));
-    all.collect()
+    let nothing = [Features::Sse2, Features::detect()].map(|features| {
+        Planner::new(&Target {
+            line: 0,
+            l1: 0,
+            l1_way: 0,
+            l2: 0,
+            last: 0,
+            past_from: 0,
+            ..Target::with(features)
+        })
+    });
+    all.chain(nothing).collect()
 }
 
 impl Arena {
