@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 enum Moved {
     /// A box in a form.
     Box(Vec<Dim>, Form),
-    /// Rows that so many indices of a type name, of so many.
-    Rows(i64, IndexType, i64, Vec<Dim>),
+    /// Rows that so many indices of a type name, of so many, which are so far apart on both sides.
+    Rows(i64, IndexType, i64, [i64; 2], Vec<Dim>),
 }
 
 /// Moves that are alike.
@@ -191,7 +191,8 @@ impl Alike {
         let plan = planner.gather(it, width).ok()?;
         let others = planner.gather_candidates(it, width).ok()?;
         let bytes = plan.row().bytes().saturating_mul(plan.indices().extent);
-        let moved = Moved::Rows(it.extent, it.norm.ty, it.norm.limit, it.dims.to_vec());
+        let (norm, apart) = (it.norm, [it.dst_stride, it.coeff]);
+        let moved = Moved::Rows(it.extent, norm.ty, norm.limit, apart, it.dims.to_vec());
         let chosen = (plan.way().name(), plan.cost());
         Some(Self::new((width, moved, bytes), chosen, others))
     }
@@ -216,7 +217,7 @@ impl Alike {
     fn shape(&self) -> String {
         let (rows, dims) = match &self.moved {
             Moved::Box(dims, _) => (String::new(), dims),
-            Moved::Rows(extent, ty, limit, dims) => {
+            Moved::Rows(extent, ty, limit, _, dims) => {
                 (format!("gather {extent} {} of {limit} ", ty.name()), dims)
             }
         };

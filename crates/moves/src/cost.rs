@@ -197,7 +197,9 @@ pub(crate) mod gather {
     }
 
     pub(crate) fn runs(indices: &Indices, row: &ByteBox) -> usize {
-        indices.extent.saturating_mul(INDEX + rows(row))
+        indices
+            .extent
+            .saturating_mul(rows(row).saturating_add(INDEX))
     }
 
     pub(crate) fn points(indices: &Indices, row: &ByteBox, permuted: bool) -> usize {
@@ -213,7 +215,9 @@ pub(crate) mod gather {
     }
 
     pub(crate) fn boxes(indices: &Indices, row: usize) -> usize {
-        indices.extent.saturating_mul(INDEX + CALL + row)
+        indices
+            .extent
+            .saturating_mul(row.saturating_add(INDEX + CALL))
     }
 }
 

@@ -313,3 +313,39 @@ fn is_inner(row: &ByteBox, dst_stride: isize) -> bool {
     let inside = |step: &Step| dst_stride.unsigned_abs() < step.dst.unsigned_abs();
     row.run < SHORT && row.steps.iter().all(inside)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use restride_loops::{BufferId, Dim, IndexType, Place};
+
+    #[test]
+    fn what_no_memory_holds_has_a_plan() {
+        let place = Place::at(BufferId(0), 0);
+        let gather = Gather {
+            extent: 2,
+            index: place.clone(),
+            index_stride: 1,
+            norm: Norm {
+                ty: IndexType::I64,
+                limit: 2,
+                wrap: false,
+                clamp: false,
+            },
+            dst: place.clone(),
+            dst_stride: 1 << 62,
+            src: place,
+            coeff: 1,
+            dims: [Dim {
+                extent: 1 << 62,
+                dst: 1,
+                src: 0,
+            }]
+            .into_iter()
+            .collect(),
+        };
+        let planner = Planner::new(&Target::with(Features::Sse2));
+        let plan = planner.gather(&gather, 1);
+        assert_eq!(plan.expect("a plan").cost(), usize::MAX);
+    }
+}

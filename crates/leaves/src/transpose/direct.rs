@@ -12,6 +12,30 @@ use crate::level::Body;
 use crate::nest::walk;
 use crate::vector::one_by_one;
 
+/// A part of a plane, by the row and the column where it begins and how many it has of both.
+#[inline(always)]
+fn part<const K: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    params: &TransposeParams,
+    (row, column): (usize, usize),
+    (rows, columns): (usize, usize),
+) -> Rect<Apart, Apart> {
+    let width = 16 / K;
+    Rect {
+        dst: Apart {
+            first: at(dst, row, params.dst, column * width),
+            stride: params.dst,
+        },
+        src: Apart {
+            first: at(src.cast_mut(), column, params.src, row * width),
+            stride: params.src,
+        },
+        rows,
+        columns,
+    }
+}
+
 /// Tile by tile, down the destination's rows. The last one is what is left, or overlaps the one before it if that is more
 /// than half a square.
 pub(super) struct Direct<V, const K: usize, P>(PhantomData<(V, P)>);
@@ -34,18 +58,7 @@ impl<V: Lanes, const K: usize, P: Parts> Body for Direct<V, K, P> {
                     let least = if left > side / 2 { side } else { K };
                     let rows = rows.min(left.max(least));
                     let first = row.min(all_rows.wrapping_sub(rows));
-                    let rect = Rect {
-                        dst: Apart {
-                            first: at(dst, first, params.dst, column * (16 / K)),
-                            stride: params.dst,
-                        },
-                        src: Apart {
-                            first: at(src.cast_mut(), column, params.src, first * (16 / K)),
-                            stride: params.src,
-                        },
-                        rows,
-                        columns,
-                    };
+                    let rect = part::<K>(dst, src, params, (first, column), (rows, columns));
                     // SAFETY: the tile lies in the box and has `K` rows and columns at least.
                     unsafe { rectangle::<V, K, P>(rect) }
                     row = first.wrapping_add(rows);
@@ -77,18 +90,7 @@ impl<V: Lanes, const K: usize> Body for Banded<V, K> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
         walk!(&params.nest, dst, src, |dst, src| {
-            let rect = Rect {
-                dst: Apart {
-                    first: dst,
-                    stride: params.dst,
-                },
-                src: Apart {
-                    first: src.cast_mut(),
-                    stride: params.src,
-                },
-                rows: params.rows,
-                columns: params.columns,
-            };
+            let rect = part::<K>(dst, src, params, (0, 0), (params.rows, params.columns));
             // SAFETY: the plane lies in the box, and has `K` rows and a vector's columns.
             unsafe { bands::<V, K>(rect, 1) }
         });
@@ -105,18 +107,7 @@ impl<V: Lanes, const K: usize> Body for Paneled<V, K> {
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
         walk!(&params.nest, dst, src, |dst, src| {
             for row in Blocks::new(params.rows, params.tile.0) {
-                let rect = Rect {
-                    dst: Apart {
-                        first: at(dst, row, params.dst, 0),
-                        stride: params.dst,
-                    },
-                    src: Apart {
-                        first: src.cast_mut().wrapping_add(row * (16 / K)),
-                        stride: params.src,
-                    },
-                    rows: params.tile.0,
-                    columns: params.columns,
-                };
+                let rect = part::<K>(dst, src, params, (row, 0), (params.tile.0, params.columns));
                 // SAFETY: the tile lies in the box, and has a panel's rows and columns.
                 unsafe { panels::<V, K>(rect) }
             }
