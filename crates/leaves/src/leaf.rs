@@ -89,12 +89,15 @@ impl Leaf {
                 #[cfg(target_arch = "x86_64")]
                 Way::Squares(plan) => Some(transpose::squares::prepare(shape, plan)),
                 #[cfg(target_arch = "x86_64")]
+                Way::Joined(plan) => crate::joined::prepare(shape, plan),
+                #[cfg(target_arch = "x86_64")]
                 Way::Lines(program, stores) => crate::lines::prepare(shape, program, *stores),
                 #[cfg(not(target_arch = "x86_64"))]
                 Way::Packed(_)
                 | Way::Widened(_)
                 | Way::Channels(_)
                 | Way::Squares(_)
+                | Way::Joined(_)
                 | Way::Lines(..) => None,
             };
             leaf.unwrap_or_else(|| rows::prepare::<L>(shape, Rows::PLAIN))

@@ -22,6 +22,8 @@ mod error;
 mod fill;
 mod gather;
 mod index;
+#[cfg(target_arch = "x86_64")]
+mod joined;
 mod lanes;
 mod leaf;
 mod level;

@@ -126,6 +126,49 @@ fn few_rows_of_folded_sides() {
     assert!(few > 20, "{few}");
 }
 
+/// Short rows far apart, next to each other in the destination or interleaved there, whole units of them and what is left.
+#[test]
+fn joined_rows() {
+    let mut arena = Arena::new(1 << 17);
+    let mut joined = 0;
+    for (width, across) in [
+        (1, 3),
+        (1, 11),
+        (1, 16),
+        (2, 5),
+        (2, 13),
+        (3, 7),
+        (4, 9),
+        (5, 15),
+    ] {
+        for along in [2, 3, 4, 7, 10, 16, 33] {
+            for (apart, step) in [(200, 1), (-131, 1), (97, -1), (64, 2)] {
+                let shift = (across + along) as usize;
+                let run = dim(width, 1, 1);
+                // Rows of `along` elements, one after the other; an element of each in turn; the same in parts.
+                let dims = |inner: [_; 2]| {
+                    let [a, b] = inner;
+                    let dense = width * across * along;
+                    [dim(2, 3 * dense, 40), dim(3, dense, 7000), a, b, run]
+                };
+                let rows = dims([
+                    dim(across, width * along, apart),
+                    dim(along, width, width * step),
+                ]);
+                let turns = dims([
+                    dim(along, width * across, width * step),
+                    dim(across, width, apart),
+                ]);
+                for dims in [rows, turns] {
+                    let ways = arena.check(&dims, 1, Form::Lines, along % 2 == 0, shift);
+                    joined += ways.into_iter().filter(|way| *way == "joined rows").count();
+                }
+            }
+        }
+    }
+    assert!(joined > 100 || !Features::Avx512.is_available(), "{joined}");
+}
+
 /// Rows of one side or of both so far apart that they share sets of a cache.
 #[test]
 fn transposes_of_crowded_rows() {

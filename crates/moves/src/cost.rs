@@ -6,7 +6,9 @@
 
 use crate::byte_box::{ByteBox, Step, extent};
 use crate::channels::Channels;
+use crate::cores::Core;
 use crate::folded::Folded;
+use crate::joined::Unit;
 use crate::squares::Squares;
 use crate::transpose::Plane;
 
@@ -23,7 +25,7 @@ const ROW_LINE: usize = 2;
 /// A run that is moved as one vector, from a line that stays in the nearest cache until its other runs are moved, or is
 /// fetched again for each.
 const FOLLOWING: usize = 2;
-const NEAREST: usize = 24 << 10;
+pub(crate) const NEAREST: usize = 24 << 10;
 
 /// A load and a store of a row that is a quarter of a line, which takes as long to store as half a line.
 const ALONE: usize = 3;
@@ -155,6 +157,19 @@ pub fn squares(plan: &Squares) -> usize {
     let all = of(&plan.row).saturating_mul(of(&plan.column));
     let plane = square.saturating_mul(all).saturating_add(UNITS);
     plane.saturating_mul(extent(&plan.outer))
+}
+
+/// A unit of short rows joined to lines: a load for each, of which some straddle lines, and for each line its permutations and
+/// a store, which takes as long as two. What permutes two windows is three instructions on an Intel core.
+#[must_use]
+pub fn joined(unit: &Unit, straddles: bool, core: Core) -> usize {
+    let loads = unit.rows() + if straddles { unit.rows() / 4 } else { 0 };
+    let each = match core {
+        Core::Zen => 1,
+        Core::Cove => 2,
+    };
+    let line = each * permutations(unit.windows()) + ROW_LINE;
+    loads + unit.bytes.div_ceil(LINE) * line
 }
 
 /// What the call of a leaf takes until it moves something.

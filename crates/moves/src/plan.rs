@@ -5,6 +5,7 @@ use crate::channels::Channels;
 use crate::crowding::Crowded;
 use crate::features::Features;
 use crate::folded::Folded;
+use crate::joined::Joined;
 use crate::lines::Program;
 use crate::rows::Rows;
 use crate::squares::Squares;
@@ -88,6 +89,8 @@ pub enum Way {
     Channels(Channels),
     /// As `Transpose`, of elements whose width is no power of two.
     Squares(Squares),
+    /// A few short rows at a time, which permutations join to lines.
+    Joined(Box<Joined>),
     /// Line by line, each a permutation of the bytes of a few windows.
     Lines(Program, Stores),
     /// In two moves, by way of the nearest cache.
@@ -124,6 +127,7 @@ impl Way {
             Self::Channels(plan) if plan.crowded => "channels, several lines together",
             Self::Channels(_) => "channels",
             Self::Squares(_) => "squares",
+            Self::Joined(_) => "joined rows",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",
             Self::Through(_) => "through",

@@ -11,6 +11,7 @@ use crate::estimate::ROOM;
 use crate::features::Features;
 use crate::folded::Folded;
 use crate::inline::Inline;
+use crate::joined::Joined;
 use crate::lines::{Known, Program};
 use crate::plan::{MovePlan, Stores, Way};
 use crate::rows::Rows;
@@ -153,6 +154,8 @@ impl Planner {
             all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
             let squares = Squares::of(shape);
             all.extend(squares.map(|plan| ("squares", cost::squares(&plan))));
+            let joined = Joined::of(shape, self.target.core);
+            all.extend(joined.map(|(cost, _)| ("joined rows", cost)));
         }
         let lines = Program::find(shape, &self.lines, features, usize::MAX);
         all.extend(lines.map(|(cost, _)| ("lines", cost)));
@@ -175,6 +178,8 @@ impl Planner {
         }
         let limit = match best.1 {
             Way::Rows(_) => rows,
+            // A unit of a line program stands for less time.
+            Way::Joined(_) => best.0.saturating_mul(2),
             _ => best.0,
         };
         let lines = Program::find(shape, &self.lines, self.features(), limit);
@@ -265,6 +270,12 @@ impl Planner {
             if cost < best.0 {
                 best = (cost, Way::Squares(squares));
             }
+        }
+        if masks
+            && let Some((cost, joined)) = Joined::of(shape, self.target.core)
+            && cost < best.0
+        {
+            best = (cost, Way::Joined(Box::new(joined)));
         }
         channels.filter(|(cost, _)| *cost < best.0).unwrap_or(best)
     }

@@ -8,6 +8,7 @@ use restride_moves::lines::Program;
 use restride_moves::{ByteBox, Stores};
 
 use crate::leaf::Leaf;
+pub(crate) use row::Both;
 
 /// The leaf that runs a program.
 pub(crate) fn prepare(shape: &ByteBox, program: &Program, stores: Stores) -> Option<Leaf> {
