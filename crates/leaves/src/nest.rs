@@ -38,6 +38,11 @@ impl Nest {
         }
     }
 
+    /// Where the walk starts, from the caller's addresses.
+    pub(crate) fn start(&self) -> (isize, isize) {
+        (self.dst, self.src)
+    }
+
     /// The two innermost dimensions; extent 1 where there is none.
     #[inline(always)]
     pub(crate) fn plane(&self) -> [Step; 2] {

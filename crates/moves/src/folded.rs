@@ -33,23 +33,25 @@ pub struct Folded {
 }
 
 /// No side has more elements; their places are listed.
-const MOST: usize = 256;
+const MOST: usize = 512;
 
 /// A side of so many elements is long enough.
 const ENOUGH: usize = 64;
 
 impl Folded {
-    /// The cheaper of two cuts: sides of about the same length, or columns first, where what is left for rows may be less
-    /// than a register has. Nothing if each side is a single dimension, or columns are too short for a register.
+    /// The cheapest of several cuts: sides of about the same length, or columns first, of which vectors leave the less the
+    /// more there are, and where what is left for rows may be less than a register has. Nothing if each side is a single
+    /// dimension, or columns are too short for a register.
     pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Folded> {
-        let columns_first = || {
+        let columns_first = |enough| {
             let [mut rows, mut columns, mut outer] = first(shape)?;
-            while lengthen(&mut columns, &mut outer, to_destination, shape.run) {}
-            while lengthen(&mut rows, &mut outer, from_source, shape.run) {}
+            while lengthen(&mut columns, &mut outer, to_destination, shape.run, enough) {}
+            while lengthen(&mut rows, &mut outer, from_source, shape.run, ENOUGH) {}
             Self::new(rows, columns, outer, shape.run, features)
         };
-        let cuts = [Self::whole(shape, features), columns_first()];
-        cuts.into_iter().flatten().min_by_key(cost::folded)
+        let cuts = [ENOUGH, 2 * ENOUGH, 3 * ENOUGH, 4 * ENOUGH].map(columns_first);
+        let cuts = std::iter::once(Self::whole(shape, features)).chain(cuts);
+        cuts.flatten().min_by_key(cost::folded)
     }
 
     /// Sides of about the same length, each at least what a register has.
@@ -62,7 +64,7 @@ impl Folded {
             ];
             sides.sort_by_key(|(side, _)| extent(side));
             let mut longer = |(side, stride): &mut (&mut Steps, Stride)| {
-                lengthen(side, &mut outer, *stride, shape.run)
+                lengthen(side, &mut outer, *stride, shape.run, ENOUGH)
             };
             if !sides.iter_mut().any(&mut longer) {
                 break;
@@ -154,9 +156,15 @@ fn first(shape: &ByteBox) -> Option<[Steps; 3]> {
 }
 
 /// Whether a side that is not long enough yet goes on in another dimension.
-fn lengthen(side: &mut Steps, outer: &mut Steps, stride: Stride, width: usize) -> bool {
+fn lengthen(
+    side: &mut Steps,
+    outer: &mut Steps,
+    stride: Stride,
+    width: usize,
+    enough: usize,
+) -> bool {
     let so_far = extent(side);
-    let next = match so_far < ENOUGH {
+    let next = match so_far < enough {
         true => take(outer, stride, width * so_far, MOST / so_far),
         false => None,
     };

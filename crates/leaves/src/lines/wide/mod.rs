@@ -2,6 +2,7 @@
 
 mod kernels;
 mod peel;
+mod single;
 mod walk;
 
 use std::ops::Range;
@@ -9,17 +10,20 @@ use std::ops::Range;
 use restride_moves::lines::{Units, WideLines, Windows};
 use restride_moves::{ByteBox, Step, Stores};
 
-use super::row::Row;
+use super::row::{Both, Row};
 use crate::copy::LINE;
 use crate::leaf::Leaf;
 use crate::level::Avx512;
 use crate::nest::Nest;
-use kernels::{Joint, Kernel, Listed, Own, Shared};
+use kernels::{Joint, Kernel, Listed, MASKED, Own, Shared, WHOLE};
 use peel::Peel;
+use single::{Single, SingleParams};
 use walk::Wide;
 
 pub(crate) struct WideParams {
     nest: Nest,
+    /// Whether the box is a single unit.
+    single: bool,
     row: Row,
     peel: Peel,
     /// The bytes of the source between the first and the last of the box: windows that lie there
@@ -34,8 +38,6 @@ pub(crate) struct WideParams {
     /// How many units a row is, if it is a number of them and all rows start at the same place in
     /// a line.
     whole: Option<usize>,
-    /// Whether the box is a single unit.
-    single: bool,
     /// Whether lines are stored past the caches; then all lines of all units of a row start lines
     /// of memory if one does.
     past: bool,
@@ -76,8 +78,9 @@ pub(crate) fn prepare(
     let [middle, inner] = nest.plane();
     let in_lines = |step: &Step| step.dst % LINE as isize == 0;
     let alike = cut.long.extent.is_multiple_of(cut.steps) && cut.outer.iter().all(in_lines);
+    let single = row.last.is_none() && cut.outer.is_empty() && !shape.empty;
     let params = WideParams {
-        single: row.last.is_none() && cut.outer.is_empty(),
+        single,
         whole: alike.then_some(cut.long.extent / cut.steps),
         past: stores == Stores::Past
             && row.unit.dst % LINE as isize == 0
@@ -156,5 +159,18 @@ fn listed<const J: usize>(params: WideParams) -> Leaf {
 }
 
 fn of<K: Kernel>(params: WideParams) -> Leaf {
-    Leaf::new::<Avx512, Wide<K>>(params)
+    if !params.single {
+        return Leaf::new::<Avx512, Wide<K>>(params);
+    }
+    let (dst, src) = params.nest.start();
+    let start = Both { dst, src };
+    let (low, high) = params.room(src, &params.reach);
+    let params = SingleParams {
+        start,
+        unit: params.unit,
+    };
+    match low >= 0 && high >= 0 {
+        true => Leaf::new::<Avx512, Single<K, WHOLE>>(params),
+        false => Leaf::new::<Avx512, Single<K, MASKED>>(params),
+    }
 }

@@ -55,12 +55,7 @@ impl<K: Kernel> Body for Wide<K> {
             // SAFETY: the body is run at AVX-512 and was chosen for these lines; planes lie in the
             // caller's box.
             unsafe {
-                let plain = low >= 0 && high >= 0;
-                if params.single && plain {
-                    K::unit::<WHOLE, false>(d, s, &K::hold(&params.unit));
-                } else if params.single {
-                    K::unit::<MASKED, false>(d, s, &K::hold(&params.unit));
-                } else if plain {
+                if low >= 0 && high >= 0 {
                     rows::<K>(d, s, middle.extent, inner.extent, params);
                 } else {
                     plane_at_edge::<K>(d, s, src, params);
