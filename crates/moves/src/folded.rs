@@ -49,9 +49,15 @@ impl Folded {
             while lengthen(&mut rows, &mut outer, from_source, shape.run, ENOUGH) {}
             Self::new(rows, columns, outer, shape.run, features)
         };
-        let cuts = [ENOUGH, 2 * ENOUGH, 3 * ENOUGH, 4 * ENOUGH].map(columns_first);
-        let cuts = std::iter::once(Self::whole(shape, features)).chain(cuts);
-        cuts.flatten().min_by_key(cost::folded)
+        let first = columns_first(ENOUGH);
+        let leaves_some = first.as_ref().is_some_and(|cut| {
+            let vector = cut.lanes * cut.per_lane;
+            !extent(&cut.columns).is_multiple_of(vector)
+        });
+        let more = leaves_some.then(|| [2, 3, 4].map(|n| columns_first(n * ENOUGH)));
+        let cuts = [Self::whole(shape, features), first].into_iter();
+        let cuts = cuts.chain(more.into_iter().flatten()).flatten();
+        cuts.min_by_key(cost::folded)
     }
 
     /// Sides of about the same length, each at least what a register has.
