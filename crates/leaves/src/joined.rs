@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use restride_moves::{ByteBox, Joined, Unit};
+use restride_moves::{ByteBox, Joined, ShortRows};
 
 use crate::copy::LINE;
 use crate::leaf::Leaf;
@@ -32,14 +32,14 @@ struct JoinedParams {
     reach: isize,
     end: isize,
     /// Of each line, what it takes of two windows and of the other two, and which bytes are of these.
-    tables: [([Table; 2], u64); MOST],
+    tables: [([LineTable; 2], u64); MOST],
     /// The bytes of the last line.
     tail: u64,
 }
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Table([u8; LINE]);
+struct LineTable([u8; LINE]);
 
 /// `LINES` lines of `WINDOWS` windows, of which the last has `LAST` rows and the others four.
 struct Joining<const WINDOWS: usize, const LAST: usize, const LINES: usize>;
@@ -195,13 +195,13 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Joined) -> Option<Leaf> {
     let back = within().fold(0, |back, (_, step)| {
         back - (step.src * (step.extent as isize - 1)).min(0)
     });
-    let mut tables = [([Table([0; LINE]); 2], 0); MOST];
+    let mut tables = [([LineTable([0; LINE]); 2], 0); MOST];
     let mut at = [0; Joined::DEEPEST];
     let mut byte = 0;
     while byte < plan.unit.bytes {
         let inside = within().fold(back, |sum, (dim, step)| sum + step.src * at[dim] as isize);
         for next in 0..shape.run {
-            let place = Unit::LANE * at[across] + inside as usize + next;
+            let place = ShortRows::LANE * at[across] + inside as usize + next;
             let (pairs, blend) = &mut tables[byte / LINE];
             pairs[place / (2 * LINE)].0[byte % LINE] = (place % (2 * LINE)) as u8;
             *blend |= u64::from(place >= 2 * LINE) << (byte % LINE);
@@ -228,8 +228,8 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Joined) -> Option<Leaf> {
         inner: Both::of(plan.inner),
         units: (plan.inner.extent, plan.in_last),
         across,
-        row: u16::MAX >> (Unit::LANE - plan.unit.width),
-        reach: last.max(0) + Unit::LANE as isize,
+        row: u16::MAX >> (ShortRows::LANE - plan.unit.width),
+        reach: last.max(0) + ShortRows::LANE as isize,
         end: shape.hull().end,
         tables,
         tail: u64::MAX >> (plan.unit.bytes.next_multiple_of(LINE) - plan.unit.bytes),

@@ -8,7 +8,7 @@ use crate::byte_box::{ByteBox, Step, extent};
 use crate::channels::Channels;
 use crate::cores::Core;
 use crate::folded::Folded;
-use crate::joined::Unit;
+use crate::joined::ShortRows;
 use crate::squares::Squares;
 use crate::transpose::Plane;
 
@@ -162,7 +162,7 @@ pub fn squares(plan: &Squares) -> usize {
 /// A unit of short rows joined to lines: a load for each, of which some straddle lines, and for each line its permutations and
 /// a store, which takes as long as two. What permutes two windows is three instructions on an Intel core.
 #[must_use]
-pub fn joined(unit: &Unit, straddles: bool, core: Core) -> usize {
+pub fn joined(unit: &ShortRows, straddles: bool, core: Core) -> usize {
     let loads = unit.rows() + if straddles { unit.rows() / 4 } else { 0 };
     let each = match core {
         Core::Zen => 1,

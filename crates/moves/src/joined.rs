@@ -11,7 +11,7 @@ pub struct Joined {
     /// The dimensions of a unit, the innermost of the destination first. There it has no gaps.
     pub dims: Steps,
     /// What they amount to.
-    pub unit: Unit,
+    pub unit: ShortRows,
     /// From unit to unit, in a line of them.
     pub inner: Step,
     /// From line to line of units.
@@ -26,7 +26,7 @@ pub struct Joined {
 
 /// Rows of the source that are moved together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct ShortRows {
     /// Which dimension goes from row to row, and how many these are; the others stay in a row.
     pub across: Option<(usize, usize)>,
     /// How many bytes of a row are needed.
@@ -35,14 +35,14 @@ pub struct Unit {
     pub bytes: usize,
 }
 
-impl Unit {
+impl ShortRows {
     /// The bytes of a lane, which a row has at most.
     pub const LANE: usize = 16;
     /// Fewer rows are not worth it, and more do not fit registers.
     const ROWS: std::ops::RangeInclusive<usize> = 3..=16;
 
     /// With so many steps of another dimension. Nothing if rows share lines of the source: then windows hold several of them.
-    fn with(mut self, number: usize, step: Step, steps: usize) -> Option<Unit> {
+    fn with(mut self, number: usize, step: Step, steps: usize) -> Option<ShortRows> {
         let apart = step.src.unsigned_abs();
         self.bytes = self.bytes.saturating_mul(steps);
         self.width = self.width.saturating_add(apart.saturating_mul(steps - 1));
@@ -79,28 +79,30 @@ impl Joined {
 
     /// The cheapest units, and what they cost. Elements of eight and sixteen bytes fill tiles of registers as well.
     pub(crate) fn of(shape: &ByteBox, core: Core) -> Option<(usize, Joined)> {
-        if shape.run >= Unit::LANE / 2 && shape.run.is_power_of_two() || shape.run > Unit::LANE {
+        if shape.run >= ShortRows::LANE / 2 && shape.run.is_power_of_two()
+            || shape.run > ShortRows::LANE
+        {
             return None;
         }
-        let mut inside = Unit {
+        let mut inside = ShortRows {
             across: None,
             width: shape.run,
             bytes: shape.run,
         };
-        let mut best: Option<(usize, Unit, usize, usize)> = None;
+        let mut best: Option<(usize, ShortRows, usize, usize)> = None;
         for (number, &long) in shape.steps.iter().rev().enumerate().take(Self::DEEPEST) {
             if long.dst != inside.bytes as isize {
                 break;
             }
             let around = extent(&shape.steps[..shape.steps.len() - number - 1]);
-            for steps in 2..=long.extent.min(Unit::LANE) {
-                let Some(unit) = inside.with(number, long, steps).filter(Unit::fits) else {
+            for steps in 2..=long.extent.min(ShortRows::LANE) {
+                let Some(unit) = inside.with(number, long, steps).filter(ShortRows::fits) else {
                     continue;
                 };
                 // Of rows that do not begin where those of the unit before end, more straddle lines.
                 let goes_on = long.src.unsigned_abs() * steps;
                 let inside = unit.across.is_some_and(|(across, _)| across < number);
-                let straddles = inside && !goes_on.is_multiple_of(Unit::LANE);
+                let straddles = inside && !goes_on.is_multiple_of(ShortRows::LANE);
                 let units = around.saturating_mul(long.extent.div_ceil(steps));
                 let cost = cost::joined(&unit, straddles, core).saturating_mul(units);
                 if best.is_none_or(|(least, ..)| cost < least) {
@@ -120,7 +122,7 @@ impl Joined {
     }
 
     /// A box in units of its innermost dimensions up to one, of which it has so many steps.
-    fn cut(shape: &ByteBox, unit: Unit, number: usize, steps: usize) -> Joined {
+    fn cut(shape: &ByteBox, unit: ShortRows, number: usize, steps: usize) -> Joined {
         let (outer, inside) = shape.steps.split_at(shape.steps.len() - number - 1);
         let (mut outer, long) = (Steps::from_slice(outer), inside[0]);
         let mut dims: Steps = inside.iter().rev().copied().collect();

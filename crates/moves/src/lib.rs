@@ -43,7 +43,7 @@ pub use features::Features;
 pub use folded::Folded;
 pub use gather::{GatherPlan, GatherWay, Indices, REGISTERS};
 pub use inline::Inline;
-pub use joined::{Joined, Unit};
+pub use joined::{Joined, ShortRows};
 pub use plan::{MovePlan, Stores, Way};
 pub use planner::Planner;
 pub use processor::Processor;
