@@ -7,7 +7,7 @@ use restride_moves::{ByteBox, Joined, ShortRows};
 
 use crate::copy::LINE;
 use crate::leaf::Leaf;
-use crate::level::{Avx512, Body};
+use crate::level::{Avx512, Body, Entry, entry};
 use crate::lines::Both;
 use crate::nest::{Nest, walk};
 use crate::vector::one_by_one;
@@ -234,25 +234,26 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Joined) -> Option<Leaf> {
         tables,
         tail: u64::MAX >> (plan.unit.bytes.next_multiple_of(LINE) - plan.unit.bytes),
     };
-    let lines = plan.unit.bytes.div_ceil(LINE);
-    Some(match (plan.unit.windows(), lines) {
-        (1, 1) => of_rows::<1, 1>(params, rows),
-        (2, 1) => of_rows::<2, 1>(params, rows),
-        (2, 2) => of_rows::<2, 2>(params, rows),
-        (3, 2) => of_rows::<3, 2>(params, rows),
-        (3, 3) => of_rows::<3, 3>(params, rows),
-        (4, 2) => of_rows::<4, 2>(params, rows),
-        (4, 3) => of_rows::<4, 3>(params, rows),
-        (4, 4) => of_rows::<4, 4>(params, rows),
+    // Chosen apart: parameters that each of them took would have room on the stack for each.
+    let entry = match (plan.unit.windows(), plan.unit.bytes.div_ceil(LINE)) {
+        (1, 1) => of_rows::<1, 1>(rows),
+        (2, 1) => of_rows::<2, 1>(rows),
+        (2, 2) => of_rows::<2, 2>(rows),
+        (3, 2) => of_rows::<3, 2>(rows),
+        (3, 3) => of_rows::<3, 3>(rows),
+        (4, 2) => of_rows::<4, 2>(rows),
+        (4, 3) => of_rows::<4, 3>(rows),
+        (4, 4) => of_rows::<4, 4>(rows),
         _ => return None,
-    })
+    };
+    Some(Leaf::at::<Joining<1, 1, 1>>(entry, params))
 }
 
-fn of_rows<const WINDOWS: usize, const LINES: usize>(params: JoinedParams, rows: usize) -> Leaf {
+fn of_rows<const WINDOWS: usize, const LINES: usize>(rows: usize) -> Entry {
     match rows % 4 {
-        1 => Leaf::new::<Avx512, Joining<WINDOWS, 1, LINES>>(params),
-        2 => Leaf::new::<Avx512, Joining<WINDOWS, 2, LINES>>(params),
-        3 => Leaf::new::<Avx512, Joining<WINDOWS, 3, LINES>>(params),
-        _ => Leaf::new::<Avx512, Joining<WINDOWS, 4, LINES>>(params),
+        1 => entry::<Avx512, Joining<WINDOWS, 1, LINES>>(),
+        2 => entry::<Avx512, Joining<WINDOWS, 2, LINES>>(),
+        3 => entry::<Avx512, Joining<WINDOWS, 3, LINES>>(),
+        _ => entry::<Avx512, Joining<WINDOWS, 4, LINES>>(),
     }
 }

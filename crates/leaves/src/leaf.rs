@@ -7,7 +7,7 @@ use restride_moves::{ByteBox, MovePlan, Planner, Rows, Way};
 
 use crate::bodies::CpuLevel;
 use crate::error::PrepareError;
-use crate::level::{Body, Level, entry, entry_with_room, with_level};
+use crate::level::{Body, Entry, Level, entry, entry_with_room, with_level};
 use crate::{fill, rows, transpose};
 
 /// The function of a leaf: destination, source, parameter block.
@@ -107,8 +107,13 @@ impl Leaf {
     }
 
     pub(crate) fn new<L: Level, B: Body>(params: B::Params) -> Leaf {
+        Leaf::at::<B>(entry::<L, B>(), params)
+    }
+
+    /// One whose function is that of a body with these parameters.
+    pub(crate) fn at<B: Body>(entry: Entry, params: B::Params) -> Leaf {
         Leaf {
-            entry: entry::<L, B>(),
+            entry,
             bytes: size_of::<B::Params>() + B::elsewhere(&params) + LEAST_BLOCK,
             params: kept(params),
         }

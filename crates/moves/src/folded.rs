@@ -43,24 +43,35 @@ impl Folded {
     /// more there are, and where what is left for rows may be less than a register has. Nothing if each side is a single
     /// dimension, or columns are too short for a register.
     pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Folded> {
-        let columns_first = |enough| {
-            let [mut rows, mut columns, mut outer] = first(shape)?;
-            while lengthen(&mut columns, &mut outer, to_destination, shape.run, enough) {}
-            while lengthen(&mut rows, &mut outer, from_source, shape.run, ENOUGH) {}
-            Self::new(rows, columns, outer, shape.run, features)
-        };
-        let first = columns_first(ENOUGH);
-        let leaves_some = first.as_ref().is_some_and(|cut| {
+        let mut best = Self::whole(shape, features);
+        for enough in [ENOUGH, 2 * ENOUGH, 3 * ENOUGH, 4 * ENOUGH] {
+            let Some(cut) = Self::columns_first(shape, enough, features) else {
+                break;
+            };
             let vector = cut.lanes * cut.per_lane;
-            !extent(&cut.columns).is_multiple_of(vector)
-        });
-        let more = leaves_some.then(|| [2, 3, 4].map(|n| columns_first(n * ENOUGH)));
-        let cuts = [Self::whole(shape, features), first].into_iter();
-        let cuts = cuts.chain(more.into_iter().flatten()).flatten();
-        cuts.min_by_key(cost::folded)
+            let leaves_none = extent(&cut.columns).is_multiple_of(vector);
+            let least = best.as_ref().map_or(usize::MAX, cost::folded);
+            if cost::folded(&cut) < least {
+                best = Some(cut);
+            }
+            if leaves_none {
+                break;
+            }
+        }
+        best
+    }
+
+    /// As many columns as are enough, if there are, and then rows. By itself, so that it takes its stack once.
+    #[inline(never)]
+    fn columns_first(shape: &ByteBox, enough: usize, features: Features) -> Option<Folded> {
+        let [mut rows, mut columns, mut outer] = first(shape)?;
+        while lengthen(&mut columns, &mut outer, to_destination, shape.run, enough) {}
+        while lengthen(&mut rows, &mut outer, from_source, shape.run, ENOUGH) {}
+        Self::new(rows, columns, outer, shape.run, features)
     }
 
     /// Sides of about the same length, each at least what a register has.
+    #[inline(never)]
     pub(crate) fn whole(shape: &ByteBox, features: Features) -> Option<Folded> {
         let [mut rows, mut columns, mut outer] = first(shape)?;
         loop {
