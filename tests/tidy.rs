@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 6060),
     ("loops", 4400),
     ("lower", 4510),
-    ("moves", 4520),
+    ("moves", 4530),
     ("partition", 225),
     ("process", 200),
     ("restride", 4040),
