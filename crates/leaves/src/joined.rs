@@ -229,7 +229,7 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Joined) -> Option<Leaf> {
         units: (plan.inner.extent, plan.in_last),
         across,
         row: u16::MAX >> (ShortRows::LANE - plan.unit.width),
-        reach: last.max(0) + ShortRows::LANE as isize,
+        reach: last.max(0).saturating_add(ShortRows::LANE as isize),
         end: shape.hull().end,
         tables,
         tail: u64::MAX >> (plan.unit.bytes.next_multiple_of(LINE) - plan.unit.bytes),

@@ -131,8 +131,8 @@ impl Joined {
         let overlaps = usize::from(!long.extent.is_multiple_of(steps));
         let units = |extent| Step {
             extent,
-            dst: long.dst * steps as isize,
-            src: long.src * steps as isize,
+            dst: long.dst.wrapping_mul(steps as isize),
+            src: long.src.wrapping_mul(steps as isize),
         };
         // What shares lines of the source is moved while these are near: inside of lines of units if these stay so.
         let is_near = |step: &Step| {
@@ -164,5 +164,20 @@ impl Joined {
             in_last,
             outer,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use restride_loops::Dim;
+
+    #[test]
+    fn rows_that_no_memory_holds_have_units() {
+        let dim = |extent, dst, src| Dim { extent, dst, src };
+        let dims = [dim(3, 12, (1 << 62) - 7), dim(12, 1, 1)];
+        let shape = ByteBox::of_move(&dims, 1).expect("a box");
+        let (_, found) = Joined::of(&shape, Core::Zen).expect("units");
+        assert_eq!((found.unit.rows(), found.middle.extent), (3, 1));
     }
 }
