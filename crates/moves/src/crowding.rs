@@ -36,8 +36,10 @@ impl Crowded {
         let side = |apart: isize, run: i64, rows: i64| {
             let apart = (apart as i64).saturating_abs();
             let parts = apart % target.line != 0 || run * width % target.line != 0;
+            // Where a row further on comes to the same set as an element further on, both sides are in the same sets.
+            let meets = (apart - width) % (target.l1_way / 2).max(1) == 0;
             // Narrow elements are read in parts in any case.
-            let visits = if parts && !narrow { 2 } else { 1 };
+            let visits = if parts && !narrow && meets { 2 } else { 1 };
             let rows = target.per_line(width).max(Self::UNDER_WAY).min(rows);
             let most = target.ways() / visits;
             let crowded = may_crowd(target, apart, rows, most)
