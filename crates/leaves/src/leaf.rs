@@ -91,6 +91,8 @@ impl Leaf {
                 #[cfg(target_arch = "x86_64")]
                 Way::Joined(plan) => crate::joined::prepare(shape, plan),
                 #[cfg(target_arch = "x86_64")]
+                Way::Pixels(plan) => transpose::pixels::prepare(shape, plan),
+                #[cfg(target_arch = "x86_64")]
                 Way::Lines(program, stores) => crate::lines::prepare(shape, program, *stores),
                 #[cfg(not(target_arch = "x86_64"))]
                 Way::Packed(_)
@@ -98,6 +100,7 @@ impl Leaf {
                 | Way::Channels(_)
                 | Way::Squares(_)
                 | Way::Joined(_)
+                | Way::Pixels(_)
                 | Way::Lines(..) => None,
             };
             leaf.unwrap_or_else(|| rows::prepare::<L>(shape, Rows::PLAIN))

@@ -169,6 +169,65 @@ fn joined_rows() {
     assert!(joined > 100 || !Features::Avx512.is_available(), "{joined}");
 }
 
+/// Pixels whose channels become rows of the destination: as they are, from several rows, and with what lies around inside of
+/// them.
+#[test]
+fn split_pixels() {
+    let mut arena = Arena::new(1 << 16);
+    let mut split = 0;
+    for (width, channels, gap) in [
+        (1, 5, 0),
+        (1, 9, 0),
+        (1, 10, 0),
+        (1, 13, 2),
+        (1, 16, 0),
+        (1, 17, 0),
+        (1, 31, 1),
+        (2, 5, 0),
+        (2, 8, 3),
+        (3, 5, 0),
+        (4, 3, 0),
+        (8, 4, 0),
+    ] {
+        for pixels in [2, 3, 6, 11, 18, 70] {
+            for around in [1, 3, 7, 10, 12] {
+                let pitch = width * channels + gap;
+                let all = width * around * pixels;
+                if channels * all > 7000 {
+                    continue;
+                }
+                let dims = |across, along| {
+                    let channel = dim(channels, 2 * all + 5, width);
+                    let (apart, run) = (2 * channels * (2 * all + 5), dim(width, 1, 1));
+                    [
+                        dim(2, apart, 9),
+                        channel,
+                        dim(2, all, 4000),
+                        across,
+                        along,
+                        run,
+                    ]
+                };
+                let row = pixels * pitch + 3;
+                let inside = dims(
+                    dim(pixels, width * around, pitch),
+                    dim(around, width, if around % 2 == 0 { row } else { -row }),
+                );
+                let outside = dims(dim(around, width * pixels, row), dim(pixels, width, pitch));
+                let shift = (pixels + around) as usize;
+                for dims in [inside, outside] {
+                    let ways = arena.check(&dims, 1, Form::Lines, pixels % 2 == 0, shift);
+                    split += ways
+                        .into_iter()
+                        .filter(|way| *way == "split pixels")
+                        .count();
+                }
+            }
+        }
+    }
+    assert!(split > 100 || !Features::Avx512.is_available(), "{split}");
+}
+
 /// Rows of one side or of both so far apart that they share sets of a cache.
 #[test]
 fn transposes_of_crowded_rows() {

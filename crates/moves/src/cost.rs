@@ -9,6 +9,7 @@ use crate::channels::Channels;
 use crate::cores::Core;
 use crate::folded::Folded;
 use crate::joined::ShortRows;
+use crate::pixels::Patch;
 use crate::squares::Squares;
 use crate::transpose::Plane;
 
@@ -94,9 +95,10 @@ pub fn folded(folded: &Folded) -> usize {
 /// lanes hold.
 fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step]) -> usize {
     let (whole, left) = (columns / (k * lanes), (columns % (k * lanes)).div_ceil(k));
-    // What is left of a row takes narrower vectors; where that is all, nothing goes on beside their stores.
+    // What is left of a row takes narrower vectors, of which two are shuffled at a time; where that is all, nothing goes on
+    // beside their stores.
     let each = if columns == k { ALONE } else { 2 };
-    let narrow = each * k + k * k.ilog2() as usize;
+    let narrow = each * k + k * k.ilog2() as usize / 2;
     let lane = match lanes {
         1 => narrow,
         // Of a few rows, not all steps are needed.
@@ -170,6 +172,23 @@ pub fn joined(unit: &ShortRows, straddles: bool, core: Core) -> usize {
     };
     let line = each * permutations(unit.windows()) + ROW_LINE;
     loads + unit.bytes.div_ceil(LINE) * line
+}
+
+/// A patch of pixels that are split. What it takes is the time of the nearest cache: a window or a vector that straddles lines
+/// takes that twice or more, one of half a line less, and a vector that goes on where another one ends, too. Permutations go
+/// on beside it, unless each is three instructions.
+#[must_use]
+pub fn pixels(patch: &Patch, channels: usize, core: Core) -> usize {
+    let store = match (patch.vector() < LINE, patch.second) {
+        (true, _) => 4,
+        (false, Some(_)) => 6,
+        (false, None) => 8,
+    };
+    let beside = match core {
+        Core::Zen => 0,
+        Core::Cove => 2 * patch.pairs() + channels * permutations(patch.pairs()),
+    };
+    patch.windows * 7 / 2 + channels * store + beside
 }
 
 /// What the call of a leaf takes until it moves something.

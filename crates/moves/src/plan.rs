@@ -7,6 +7,7 @@ use crate::features::Features;
 use crate::folded::Folded;
 use crate::joined::Joined;
 use crate::lines::Program;
+use crate::pixels::Pixels;
 use crate::rows::Rows;
 use crate::squares::Squares;
 use crate::through::Through;
@@ -91,6 +92,8 @@ pub enum Way {
     Squares(Squares),
     /// A few short rows at a time, which permutations join to lines.
     Joined(Box<Joined>),
+    /// Dense pixels, of which permutations make vectors of each channel.
+    Pixels(Box<Pixels>),
     /// Line by line, each a permutation of the bytes of a few windows.
     Lines(Program, Stores),
     /// In two moves, by way of the nearest cache.
@@ -128,6 +131,7 @@ impl Way {
             Self::Channels(_) => "channels",
             Self::Squares(_) => "squares",
             Self::Joined(_) => "joined rows",
+            Self::Pixels(_) => "split pixels",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",
             Self::Through(_) => "through",

@@ -13,6 +13,7 @@ use crate::folded::Folded;
 use crate::inline::Inline;
 use crate::joined::Joined;
 use crate::lines::{Known, Program};
+use crate::pixels::Pixels;
 use crate::plan::{MovePlan, Stores, Way};
 use crate::rows::Rows;
 use crate::self_contained::{best, self_contained, ways};
@@ -156,6 +157,8 @@ impl Planner {
             all.extend(squares.map(|plan| ("squares", cost::squares(&plan))));
             let joined = Joined::of(shape, self.target.core);
             all.extend(joined.map(|(cost, _)| ("joined rows", cost)));
+            let pixels = Pixels::of(shape, self.target.core);
+            all.extend(pixels.map(|(cost, _)| ("split pixels", cost)));
         }
         let lines = Program::find(shape, &self.lines, features, usize::MAX);
         all.extend(lines.map(|(cost, _)| ("lines", cost)));
@@ -179,7 +182,7 @@ impl Planner {
         let limit = match best.1 {
             Way::Rows(_) => rows,
             // A unit of a line program stands for less time.
-            Way::Joined(_) => best.0.saturating_mul(2),
+            Way::Joined(_) | Way::Pixels(_) => best.0.saturating_mul(2),
             _ => best.0,
         };
         let lines = Program::find(shape, &self.lines, self.features(), limit);
@@ -276,6 +279,12 @@ impl Planner {
             && cost < best.0
         {
             best = (cost, Way::Joined(Box::new(joined)));
+        }
+        if masks
+            && let Some((cost, pixels)) = Pixels::of(shape, self.target.core)
+            && cost < best.0
+        {
+            best = (cost, Way::Pixels(Box::new(pixels)));
         }
         channels.filter(|(cost, _)| *cost < best.0).unwrap_or(best)
     }

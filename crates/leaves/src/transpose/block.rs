@@ -10,134 +10,8 @@ use std::ptr;
 
 use restride_moves::Plane;
 
+use super::side::{Apart, Side};
 use crate::lanes::{Lanes, transpose};
-
-/// The rows of one side, each contiguous, and where they begin.
-pub(super) trait Side: Copy {
-    /// Where the first of them begins.
-    ///
-    /// # Safety
-    /// There is one.
-    unsafe fn first(self) -> *mut u8;
-
-    /// Without the first `n`.
-    fn after(self, n: usize) -> Self;
-
-    /// All of them, from so many bytes further on.
-    fn along(self, bytes: usize) -> Self;
-
-    /// Whether sixteen bytes may be read of each of those that a block has, however few of them are wanted.
-    ///
-    /// # Safety
-    /// As [`Side::first`].
-    #[inline(always)]
-    unsafe fn has_whole_lanes(self) -> bool {
-        true
-    }
-}
-
-/// Rows that are equally far apart.
-#[derive(Clone, Copy)]
-pub(super) struct Apart {
-    pub(super) first: *mut u8,
-    pub(super) stride: isize,
-}
-
-impl Side for Apart {
-    #[inline(always)]
-    unsafe fn first(self) -> *mut u8 {
-        self.first
-    }
-
-    #[inline(always)]
-    fn after(self, n: usize) -> Apart {
-        Apart {
-            first: at(self.first, n, self.stride, 0),
-            ..self
-        }
-    }
-
-    #[inline(always)]
-    fn along(self, bytes: usize) -> Apart {
-        Apart {
-            first: self.first.wrapping_add(bytes),
-            ..self
-        }
-    }
-}
-
-/// Rows whose places are listed.
-#[derive(Clone, Copy)]
-pub(super) struct Listed {
-    pub(super) base: *mut u8,
-    /// From `base`, of each row.
-    pub(super) places: *const isize,
-}
-
-impl Side for Listed {
-    #[inline(always)]
-    unsafe fn first(self) -> *mut u8 {
-        // SAFETY: the caller's.
-        self.base.wrapping_offset(unsafe { *self.places })
-    }
-
-    #[inline(always)]
-    fn after(self, n: usize) -> Listed {
-        Listed {
-            places: self.places.wrapping_add(n),
-            ..self
-        }
-    }
-
-    #[inline(always)]
-    fn along(self, bytes: usize) -> Listed {
-        Listed {
-            base: self.base.wrapping_add(bytes),
-            ..self
-        }
-    }
-}
-
-/// As [`Listed`], of a source that ends at some address.
-#[derive(Clone, Copy)]
-pub(super) struct Bounded {
-    pub(super) listed: Listed,
-    /// From `base`, of each row: where the last ends of it and of those of a block after it.
-    pub(super) ends: *const isize,
-    pub(super) end: *const u8,
-}
-
-impl Side for Bounded {
-    #[inline(always)]
-    unsafe fn first(self) -> *mut u8 {
-        // SAFETY: the caller's.
-        unsafe { self.listed.first() }
-    }
-
-    #[inline(always)]
-    fn after(self, n: usize) -> Bounded {
-        Bounded {
-            listed: self.listed.after(n),
-            ends: self.ends.wrapping_add(n),
-            ..self
-        }
-    }
-
-    #[inline(always)]
-    fn along(self, bytes: usize) -> Bounded {
-        Bounded {
-            listed: self.listed.along(bytes),
-            ..self
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn has_whole_lanes(self) -> bool {
-        // SAFETY: the caller's.
-        let end = self.listed.base.wrapping_offset(unsafe { *self.ends });
-        end.cast_const() <= self.end
-    }
-}
 
 /// A rectangle: as many rows of the destination as there are elements in a row of the source, which
 /// are its columns.
@@ -329,7 +203,9 @@ unsafe fn strip<V: Lanes, const K: usize, P: Parts>(
         }
         while row < rect.rows {
             let start = row.min(rect.rows.wrapping_sub(K));
-            block::<V, K>(to(start), from(start));
+            // One row of two is stored sooner than it is found to be there.
+            let done = if K > 2 { row.wrapping_sub(start) } else { 0 };
+            block::<V, K>(to(start.wrapping_add(done)), from(start), done);
             row = start.wrapping_add(K);
         }
     }
@@ -363,18 +239,20 @@ unsafe fn runs<V: Lanes, const K: usize>(rect: Rect<impl Side, impl Side>, colum
     }
 }
 
-/// `K` rows of the destination.
+/// `K` rows of the destination, of which so many are there already.
 ///
 /// # Safety
-/// Both sides have as many rows as the block, and they lie in the caller's box.
+/// The source has as many rows as the block, the destination those that are left, and they lie in the caller's box.
 #[inline(always)]
-unsafe fn block<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
+unsafe fn block<V: Lanes, const K: usize>(dst: impl Side, src: impl Side, done: usize) {
     let mut dst = dst;
     // SAFETY: the caller's.
     unsafe {
-        for v in transpose(in_lanes::<V, K>(src)) {
-            v.store(dst.first());
-            dst = dst.after(1);
+        for (row, v) in transpose(in_lanes::<V, K>(src)).into_iter().enumerate() {
+            if row >= done {
+                v.store(dst.first());
+                dst = dst.after(1);
+            }
         }
     }
 }
@@ -462,7 +340,7 @@ pub(super) unsafe fn bands<V: Lanes, const K: usize>(
             for column in Blocks::new(rect.columns, V::LANES * K) {
                 let dst = dst.along(column.wrapping_mul(width));
                 // SAFETY: the block lies in the rectangle.
-                unsafe { block::<V, K>(dst, src.after(column)) }
+                unsafe { block::<V, K>(dst, src.after(column), 0) }
             }
             dst = dst.along(rect.columns.wrapping_mul(width));
             src = src.along(rect.rows.wrapping_mul(width));
@@ -543,7 +421,7 @@ unsafe fn through_pane<V: Lanes, const K: usize>(dst: impl Side, src: impl Side)
             stride: PANE_PITCH as isize,
         };
         for lane in 0..V::LANES {
-            block::<V, K>(dst, pane.along(16 * lane));
+            block::<V, K>(dst, pane.along(16 * lane), 0);
             dst = dst.after(K);
         }
     }
@@ -589,11 +467,4 @@ pub(super) unsafe fn store_square<V: Lanes, const K: usize>(dst: impl Side, grou
         }
         first = first.after(1);
     }
-}
-
-/// The address of an element, `inner` bytes into a row.
-#[inline(always)]
-pub(super) fn at(base: *mut u8, outer: usize, stride: isize, inner: usize) -> *mut u8 {
-    base.wrapping_offset(stride.wrapping_mul(outer as isize))
-        .wrapping_add(inner)
 }

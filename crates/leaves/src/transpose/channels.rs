@@ -8,7 +8,8 @@ use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Channels};
 
-use super::block::{Blocks, at};
+use super::block::Blocks;
+use super::side::at;
 use super::staged::{leave, pitch};
 use crate::copy::LINE;
 use crate::lanes::{Lanes, transpose};

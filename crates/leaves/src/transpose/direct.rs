@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use restride_moves::Plane;
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, Parts, Quarter, Rect, at, bands, panels, rectangle};
+use super::block::{Blocks, Parts, Quarter, Rect, bands, panels, rectangle};
+use super::side::{Apart, at};
 use crate::copy::{Copier, One};
 use crate::lanes::Lanes;
 use crate::level::Body;

@@ -5,10 +5,8 @@ use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Crowded, Folded, STAGED, Step, Tiling, extent};
 
-use super::block::{
-    Apart, Blocks, Bounded, InBlocks, InFewRows, InRuns, InSquares, Listed, Parts, Rect, bands,
-    rectangle,
-};
+use super::block::{Blocks, InBlocks, InFewRows, InRuns, InSquares, Parts, Rect, bands, rectangle};
+use super::side::{Apart, Bounded, Listed};
 use super::staged::{ROOM, Stage, leave, pitch};
 use crate::copy::LINE;
 use crate::lanes::Lanes;

@@ -17,6 +17,9 @@ pub(crate) mod folded;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod packed;
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod pixels;
+mod side;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod squares;
 mod staged;
 #[cfg(target_arch = "x86_64")]

@@ -11,7 +11,8 @@ use std::mem::MaybeUninit;
 use restride_moves::{ByteBox, PACKED_ROW, Plane};
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, InBlocks, Rect, at, rectangle, store_square};
+use super::block::{Blocks, InBlocks, Rect, rectangle, store_square};
+use super::side::{Apart, at};
 use crate::copy::LINE;
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;

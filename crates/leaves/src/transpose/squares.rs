@@ -6,7 +6,8 @@ use std::arch::x86_64::*;
 use restride_moves::{ByteBox, Squares};
 
 use super::TransposeParams;
-use super::block::{Blocks, at};
+use super::block::Blocks;
+use super::side::at;
 use crate::copy::LINE;
 use crate::leaf::Leaf;
 use crate::level::{Avx512, Body};

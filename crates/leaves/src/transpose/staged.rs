@@ -12,7 +12,8 @@ use std::mem::MaybeUninit;
 use restride_moves::STAGED;
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, InBlocks, Rect, at, bands, panels, rectangle};
+use super::block::{Blocks, InBlocks, Rect, bands, panels, rectangle};
+use super::side::{Apart, at};
 use crate::copy::{Copier, LINE, Many};
 use crate::lanes::Lanes;
 use crate::level::Body;

@@ -10,7 +10,8 @@ use std::mem::MaybeUninit;
 use restride_moves::{ByteBox, Plane, WIDENED_ROW};
 
 use super::TransposeParams;
-use super::block::{Apart, Blocks, InBlocks, Rect, at, rectangle};
+use super::block::{Blocks, InBlocks, Rect, rectangle};
+use super::side::{Apart, at};
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
