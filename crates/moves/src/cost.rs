@@ -95,10 +95,9 @@ pub fn folded(folded: &Folded) -> usize {
 /// lanes hold.
 fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step]) -> usize {
     let (whole, left) = (columns / (k * lanes), (columns % (k * lanes)).div_ceil(k));
-    // What is left of a row takes narrower vectors, of which two are shuffled at a time; where that is all, nothing goes on
-    // beside their stores.
+    // What is left of a row takes narrower vectors; where that is all, nothing goes on beside their stores.
     let each = if columns == k { ALONE } else { 2 };
-    let narrow = each * k + k * k.ilog2() as usize / 2;
+    let narrow = each * k + k * k.ilog2() as usize;
     let lane = match lanes {
         1 => narrow,
         // Of a few rows, not all steps are needed.

@@ -6,7 +6,7 @@
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost;
-use crate::plan::MovePlan;
+use crate::plan::{MovePlan, Way};
 use crate::planner::Planner;
 
 /// A box in two moves.
@@ -32,6 +32,14 @@ impl Through {
     /// What the search itself takes. Two moves of a part take a quarter of a micro-operation a byte even
     /// where both are good ones; more than both is what there must be to gain.
     const SEARCH: usize = 10_000;
+
+    /// What one of the moves costs, which count runs in clocks only beside what else there is for a box.
+    fn cost(plan: &MovePlan) -> usize {
+        match plan.way() {
+            Way::Rows(_) => 2 * plan.cost(),
+            _ => plan.cost(),
+        }
+    }
 
     /// The cheapest that costs less than `limit`.
     pub(crate) fn of(shape: &ByteBox, planner: &Planner, limit: usize) -> Option<(usize, Through)> {
@@ -72,11 +80,14 @@ impl Through {
                     let each = most.div_ceil(parts).saturating_sub(2 * cost::CALL);
                     let first = planner.simply(first, each.saturating_sub(cost::copy(tile_bytes)));
                     let Some(first) = first else { continue };
-                    let left = each.saturating_sub(first.cost());
+                    let left = each.saturating_sub(Self::cost(&first));
                     let Some(second) = planner.simply(second, left) else {
                         continue;
                     };
-                    let each = first.cost() + second.cost() + 2 * cost::CALL;
+                    let each = Self::cost(&first) + Self::cost(&second) + 2 * cost::CALL;
+                    if each >= most.div_ceil(parts) {
+                        continue;
+                    }
                     let through = Through {
                         first: Box::new(first),
                         second: Box::new(second),
