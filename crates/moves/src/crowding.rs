@@ -33,21 +33,20 @@ impl Crowded {
         if rows.min(columns) < if narrow { lane } else { 2 * lane } {
             return None;
         }
-        let side = |apart: isize, run: i64, rows: i64| {
+        let side = |apart: isize, rows: i64| {
             let apart = (apart as i64).saturating_abs();
-            let parts = apart % target.line != 0 || run * width % target.line != 0;
             // Where a row further on comes to the same set as an element further on, both sides are in the same sets.
             let meets = (apart - width) % (target.l1_way / 2).max(1) == 0;
             // Narrow elements are read in parts in any case.
-            let visits = if parts && !narrow && meets { 2 } else { 1 };
+            let visits = if meets && !narrow { 2 } else { 1 };
             let rows = target.per_line(width).max(Self::UNDER_WAY).min(rows);
             let most = target.ways() / visits;
             let crowded = may_crowd(target, apart, rows, most)
                 && rows_in_a_set(target, apart, rows, apart % target.line != 0) > most;
             (crowded, apart)
         };
-        let (source, src) = side(column.src, rows, columns);
-        let (destination, dst) = side(row.dst, columns, rows);
+        let (source, src) = side(column.src, columns);
+        let (destination, dst) = side(row.dst, rows);
         match (source, destination) {
             (true, true) => Some((Crowded::Both, src)),
             (true, false) if width < 16 => Some((Crowded::Source, src)),

@@ -100,9 +100,12 @@ impl Pixels {
     /// The cheapest patches, and what they cost.
     pub(crate) fn of(shape: &ByteBox, core: Core) -> Option<(usize, Pixels)> {
         let width = shape.run;
+        let at = shape
+            .steps
+            .iter()
+            .position(|step| step.src == width as isize)?;
         let mut steps = shape.steps.clone();
-        let channels = steps.iter().position(|step| step.src == width as isize)?;
-        let channels = steps.remove(channels);
+        let channels = steps.remove(at);
         let pixel = channels.extent.checked_mul(width)?;
         let forwards = steps.iter().filter(|step| step.src >= pixel as isize);
         let along = *forwards.min_by_key(|step| step.src)?;

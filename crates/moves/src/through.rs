@@ -33,7 +33,8 @@ impl Through {
     /// where both are good ones; more than both is what there must be to gain.
     const SEARCH: usize = 10_000;
 
-    /// What one of the moves costs, which count runs in clocks only beside what else there is for a box.
+    /// What one of the moves costs. Runs count twice: on one side they are in the stage, of which the other move loads what
+    /// has been stored in several pieces a moment ago.
     fn cost(plan: &MovePlan) -> usize {
         match plan.way() {
             Way::Rows(_) => 2 * plan.cost(),

@@ -8,6 +8,7 @@ use std::arch::x86_64::*;
 use restride_moves::{ByteBox, Patch, Pixels};
 
 use super::block::Blocks;
+use super::side::at;
 use crate::copy::LINE;
 use crate::leaf::Leaf;
 use crate::level::{Avx512, Body, Entry, entry};
@@ -61,9 +62,9 @@ impl<const PAIRS: usize, const PATCHES: usize> Body for Splitting<PAIRS, PATCHES
             ..
         } = params;
         walk!(&params.nest, dst, src, |dst, src| {
-            for at in Blocks::new(long, together) {
-                let dst = dst.wrapping_offset(step.0.wrapping_mul(at as isize));
-                let src = src.wrapping_offset(step.1.wrapping_mul(at as isize));
+            for first in Blocks::new(long, together) {
+                let dst = at(dst, first, step.0, 0);
+                let src = at(src.cast_mut(), first, step.1, 0);
                 // SAFETY: the patches lie in the caller's box, and the body is run where AVX-512 is.
                 unsafe { split::<PAIRS, PATCHES>(dst, src, params) }
             }
@@ -210,7 +211,7 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Pixels) -> Option<Leaf> {
         window: u64::MAX >> (LINE - ((plan.window - 1) * plan.pitch + channels * width)),
         vector: u64::MAX >> (LINE - plan.patch.bytes),
         windows,
-        odd: !plan.windows.len().is_multiple_of(2),
+        odd: !plan.patch.windows.is_multiple_of(2),
         half,
         second_half: plan.channels.dst * (channels - half) as isize,
         apart: plan.channels.dst,
