@@ -187,14 +187,19 @@ impl Plane {
             false => line,
         };
         let rows = self.row.extent;
-        let all = if rows <= 2 * most { rows } else { most };
+        let lines = 1 + usize::from(straddles(dst));
+        let under_way = rows * (lines * LINE + side * self.cell);
+        let stays = rows <= 2 * most || under_way <= target.l1 as usize;
+        let all = if stays { rows } else { most };
         // Of narrow elements, parts of lines are read in any case.
         let source = (src, side, self.cell >= 4 && straddles(src));
         let fits = |tile: &usize| {
             *tile <= all && fit_together(target, [source, (dst, *tile, straddles(dst))])
         };
         let tiles = [rows, most, 2 * line];
-        let tile = tiles.into_iter().find(fits).unwrap_or(line);
+        // Bytes are loaded a lane at a time: to begin a line of the source twice costs more than rows that drive each other out.
+        let least = if self.cell == 1 { 2 * line } else { line };
+        let tile = tiles.into_iter().find(fits).unwrap_or(least.min(rows));
         let run = Self::in_a_run(self.lanes, self.per_lane) * side;
         let possible = self.cell >= 4 && run > side && self.column.extent >= run;
         let ways = target.ways();
