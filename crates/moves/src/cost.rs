@@ -307,6 +307,10 @@ pub(crate) mod inline {
     pub(crate) const SHORT_CELLS: usize = 128;
     /// The same where every shuffle is a single instruction, of words.
     pub(crate) const SHORT_WORDS: usize = 320;
+    /// The same where vectors are put together from several others, and the most bytes of these: a leaf does as much in
+    /// a fraction of the instructions.
+    pub(crate) const SHORT_LINES: usize = 40;
+    pub(crate) const LARGEST_LINES: usize = 64;
     /// The same for square tiles, in loops of a hundred instructions at most.
     pub(crate) const SHORT_TILES: usize = 160;
     /// Bytes of a row that a loop of plain loads and stores moves as fast as a leaf.

@@ -32,8 +32,11 @@ pub struct Folded {
     pub tiling: Tiling,
 }
 
-/// No side has more elements; their places are listed.
+/// No side has more elements; their places are listed,
 const MOST: usize = 512;
+
+/// and are no further apart.
+const FURTHEST: usize = u32::MAX as usize;
 
 /// A side of so many elements is long enough.
 const ENOUGH: usize = 64;
@@ -100,7 +103,8 @@ impl Folded {
     ) -> Option<Folded> {
         let per_lane = 16 / width;
         let filled = extent(&columns) / per_lane;
-        if rows.len() + columns.len() == 2 || filled == 0 {
+        let far = is_far(&rows, to_destination) || is_far(&columns, from_source);
+        if rows.len() + columns.len() == 2 || filled == 0 || far {
             return None;
         }
         let mut vectors = features.lanes().into_iter();
@@ -159,6 +163,13 @@ fn from_source(step: &Step) -> isize {
 
 fn to_destination(step: &Step) -> isize {
     step.dst
+}
+
+/// Whether elements of a side are too far apart for a list of their places.
+fn is_far(side: &[Step], stride: Stride) -> bool {
+    let steps = side.iter();
+    let lengths = steps.map(|step| stride(step).unsigned_abs().saturating_mul(step.extent - 1));
+    lengths.fold(0, usize::saturating_add) > FURTHEST
 }
 
 /// The first dimensions of rows and of columns, and the others.

@@ -12,9 +12,10 @@ use restride_loops::Form;
 use crate::byte_box::ByteBox;
 use crate::cells::{Cells, Shuffles};
 use crate::cost::inline::{
-    INDEX, LARGEST, SHORT, SHORT_CELLS, SHORT_ROW, SHORT_RUN, SHORT_TILES, SHORT_WORDS,
-    WORTH_A_SEARCH, loads,
+    INDEX, LARGEST, LARGEST_LINES, SHORT, SHORT_CELLS, SHORT_LINES, SHORT_ROW, SHORT_RUN,
+    SHORT_TILES, SHORT_WORDS, WORTH_A_SEARCH, loads,
 };
+use crate::lines::{Known, Program};
 use crate::tiles::Tiles;
 
 /// Ways to move a box without a call.
@@ -41,8 +42,13 @@ impl Inline {
     }
 
     /// The straight line that is faster than a call, if there is one.
-    pub(crate) fn straight(shape: &ByteBox, shuffles: Shuffles) -> Option<Inline> {
+    pub(crate) fn straight(shape: &ByteBox, shuffles: Shuffles, known: &Known) -> Option<Inline> {
         let (inline, instructions) = best(shape, shuffles);
+        if let Some(cells) = of_lines(shape, shuffles, known)
+            && cells.cost < instructions.min(SHORT_LINES)
+        {
+            return Some(Inline::Cells(Box::new(cells)));
+        }
         let short = match &inline {
             Inline::Cells(cells) if cells.are_words() => SHORT_WORDS,
             Inline::Cells(_) => SHORT_CELLS,
@@ -69,6 +75,14 @@ impl Inline {
     }
 }
 
+/// Vectors that are put together from up to four of the source, of a box that is a few of them.
+fn of_lines(shape: &ByteBox, shuffles: Shuffles, known: &Known) -> Option<Cells> {
+    let is_short = shuffles != Shuffles::Words && shape.bytes() <= LARGEST_LINES;
+    let lines = is_short.then(|| Program::narrow(shape, known, usize::MAX));
+    let (_, units) = lines??;
+    Some(Cells::of_lines(&units, shuffles))
+}
+
 /// The inline way with the fewest instructions, and how many.
 fn best(shape: &ByteBox, shuffles: Shuffles) -> (Inline, usize) {
     let runs = shape.runs().saturating_mul(2 * loads(shape.run));
@@ -88,7 +102,12 @@ fn best(shape: &ByteBox, shuffles: Shuffles) -> (Inline, usize) {
             false => Tiles::looped(plane, false),
         };
         let cost = tiles.cost();
-        if cost < best.1 {
+        // A tile has fewer stores than runs, which take longer than all else.
+        let before = match best.0 {
+            Inline::Runs => best.1 / 2 * 3,
+            _ => best.1,
+        };
+        if cost < before {
             best = (Inline::Tiles(Box::new(tiles)), cost);
         }
     }

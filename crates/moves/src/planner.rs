@@ -91,7 +91,7 @@ impl Planner {
     /// The code that a box should have in a kernel, if that is faster than a call of precompiled code.
     #[must_use]
     pub fn inline(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
-        let straight = Inline::straight(shape, shuffles);
+        let straight = Inline::straight(shape, shuffles, &self.lines);
         if straight.is_some() || !Inline::has_short_rows(shape, form) {
             return straight;
         }

@@ -196,7 +196,7 @@ unsafe fn strip<V: Lanes, const K: usize, P: Parts>(
                 let start = row.min(rect.rows.wrapping_sub(side));
                 match K {
                     16 => through_pane::<V, K>(to(start), from(start)),
-                    _ => square::<V, K>(to(start), from(start)),
+                    _ => square::<V, K, _>(to(start), from(start)),
                 }
                 row = start.wrapping_add(side);
             }
@@ -205,7 +205,7 @@ unsafe fn strip<V: Lanes, const K: usize, P: Parts>(
             let start = row.min(rect.rows.wrapping_sub(K));
             // One row of two is stored sooner than it is found to be there.
             let done = if K > 2 { row.wrapping_sub(start) } else { 0 };
-            block::<V, K>(to(start.wrapping_add(done)), from(start), done);
+            block::<V, K, _>(to(start), from(start), done);
             row = start.wrapping_add(K);
         }
     }
@@ -226,7 +226,7 @@ unsafe fn runs<V: Lanes, const K: usize>(rect: Rect<impl Side, impl Side>, colum
         unsafe {
             let mut blocks = [[V::splat(0); K]; 4];
             for block in &mut blocks[..Plane::in_a_run(V::LANES, K)] {
-                *block = transpose(in_lanes::<V, K>(from));
+                *block = transpose(in_lanes::<V, K, _>(from));
                 from = from.after(side);
             }
             for row in 0..K {
@@ -242,15 +242,27 @@ unsafe fn runs<V: Lanes, const K: usize>(rect: Rect<impl Side, impl Side>, colum
 /// `K` rows of the destination, of which so many are there already.
 ///
 /// # Safety
-/// The source has as many rows as the block, the destination those that are left, and they lie in the caller's box.
+/// Both sides have as many rows as the block, and they lie in the caller's box.
 #[inline(always)]
-unsafe fn block<V: Lanes, const K: usize>(dst: impl Side, src: impl Side, done: usize) {
-    let mut dst = dst;
+unsafe fn block<V: Lanes, const K: usize, D: Side>(dst: D, src: impl Side, done: usize) {
     // SAFETY: the caller's.
     unsafe {
-        for (row, v) in transpose(in_lanes::<V, K>(src)).into_iter().enumerate() {
-            if row >= done {
-                v.store(dst.first());
+        let square = transpose(in_lanes::<V, K, _>(src));
+        let mut dst = dst;
+        if D::LISTED {
+            for two in 0..K / 2 {
+                let places = dst.after(2 * two).first_two();
+                for (at, place) in places.into_iter().enumerate() {
+                    if 2 * two + at >= done {
+                        square[2 * two + at].store(place);
+                    }
+                }
+            }
+        } else {
+            for (row, v) in square.into_iter().enumerate() {
+                if row >= done {
+                    v.store(dst.first());
+                }
                 dst = dst.after(1);
             }
         }
@@ -268,11 +280,11 @@ unsafe fn few<V: Lanes, const K: usize>(dst: impl Side, src: impl Side, rows: us
     // SAFETY: the caller's.
     unsafe {
         let square = match src.has_whole_lanes() {
-            true => in_lanes::<V, K>(src),
+            true => in_lanes::<V, K, _>(src),
             false => {
                 let mut lanes = [0; 16 * 64];
                 copy_rows(&mut lanes, src, V::LANES * K, rows.wrapping_mul(16 / K));
-                in_lanes::<V, K>(Apart {
+                in_lanes::<V, K, _>(Apart {
                     first: lanes.as_mut_ptr(),
                     stride: 16,
                 })
@@ -292,18 +304,30 @@ unsafe fn few<V: Lanes, const K: usize>(dst: impl Side, src: impl Side, rows: us
 /// # Safety
 /// There are as many rows, of sixteen bytes at least.
 #[inline(always)]
-unsafe fn in_lanes<V: Lanes, const K: usize>(src: impl Side) -> [V; K] {
+unsafe fn in_lanes<V: Lanes, const K: usize, S: Side>(src: S) -> [V; K] {
     let mut src = src;
     let mut square = [V::splat(0); K];
     // SAFETY: the caller's.
     unsafe {
-        for v in &mut square {
-            let mut lanes = [src.first().cast_const(); 4];
-            for (lane, place) in lanes[..V::LANES].iter_mut().enumerate() {
-                *place = src.after(lane * K).first();
+        if S::LISTED {
+            for row in 0..K / 2 {
+                let mut lanes = [src.first_two(); 4];
+                for (lane, two) in lanes[..V::LANES].iter_mut().enumerate() {
+                    *two = src.after(lane * K).first_two();
+                }
+                square[2 * row] = V::load_lanes(lanes.map(|two| two[0].cast_const()));
+                square[2 * row + 1] = V::load_lanes(lanes.map(|two| two[1].cast_const()));
+                src = src.after(2);
             }
-            *v = V::load_lanes(lanes);
-            src = src.after(1);
+        } else {
+            for v in &mut square {
+                let mut lanes = [src.first().cast_const(); 4];
+                for (lane, place) in lanes[..V::LANES].iter_mut().enumerate() {
+                    *place = src.after(lane * K).first();
+                }
+                *v = V::load_lanes(lanes);
+                src = src.after(1);
+            }
         }
     }
     square
@@ -340,7 +364,7 @@ pub(super) unsafe fn bands<V: Lanes, const K: usize>(
             for column in Blocks::new(rect.columns, V::LANES * K) {
                 let dst = dst.along(column.wrapping_mul(width));
                 // SAFETY: the block lies in the rectangle.
-                unsafe { block::<V, K>(dst, src.after(column), 0) }
+                unsafe { block::<V, K, _>(dst, src.after(column), 0) }
             }
             dst = dst.along(rect.columns.wrapping_mul(width));
             src = src.along(rect.rows.wrapping_mul(width));
@@ -421,7 +445,7 @@ unsafe fn through_pane<V: Lanes, const K: usize>(dst: impl Side, src: impl Side)
             stride: PANE_PITCH as isize,
         };
         for lane in 0..V::LANES {
-            block::<V, K>(dst, pane.along(16 * lane), 0);
+            block::<V, K, _>(dst, pane.along(16 * lane), 0);
             dst = dst.after(K);
         }
     }
@@ -432,14 +456,24 @@ unsafe fn through_pane<V: Lanes, const K: usize>(dst: impl Side, src: impl Side)
 /// # Safety
 /// The block lies in the rectangle.
 #[inline(always)]
-unsafe fn square<V: Lanes, const K: usize>(dst: impl Side, src: impl Side) {
+unsafe fn square<V: Lanes, const K: usize, S: Side>(dst: impl Side, src: S) {
     let mut src = src;
     // SAFETY: the caller's.
     unsafe {
         let mut groups = [[V::splat(0); K]; 4];
-        for v in groups[..V::LANES].as_flattened_mut() {
-            *v = V::load(src.first());
-            src = src.after(1);
+        for group in &mut groups[..V::LANES] {
+            if S::LISTED {
+                for row in 0..K / 2 {
+                    let [one, two] = src.first_two();
+                    (group[2 * row], group[2 * row + 1]) = (V::load(one), V::load(two));
+                    src = src.after(2);
+                }
+            } else {
+                for v in group {
+                    *v = V::load(src.first());
+                    src = src.after(1);
+                }
+            }
         }
         store_square(dst, groups);
     }

@@ -16,10 +16,12 @@ use crate::nest::{Nest, walk};
 
 struct FoldedParams {
     nest: Nest,
-    /// Where each row lies in the destination.
-    rows: Box<[isize]>,
-    /// Where each column lies in the source.
-    columns: Box<[isize]>,
+    /// Where each row lies in the destination,
+    rows: Places,
+    /// and each column in the source.
+    columns: Places,
+    /// How far they are apart in the source, if they are of one dimension.
+    apart: Option<isize>,
     /// Whether rows are written a few at a time.
     few: bool,
     /// For fewer rows than a register has elements: where sixteen bytes end of a column, or of one of those after it, the
@@ -37,17 +39,15 @@ impl<V: Lanes, const K: usize, P: Parts> Body for Lists<V, K, P> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &FoldedParams) {
         walk!(&params.nest, dst, src, |dst, src| {
-            let rect = Rect {
-                dst: params.rows_at(dst),
-                src: params.columns_at(src),
-                rows: params.rows.len(),
-                columns: params.columns.len(),
-            };
             // SAFETY: the lists name the rows and columns of the caller's box, `K` of each at least.
             unsafe {
-                match params.few {
-                    true => bands::<V, K>(rect, 1),
-                    false => rectangle::<V, K, P>(rect),
+                if params.few {
+                    bands::<V, K>(params.rect(dst, params.columns_at(src)), 1);
+                } else if let Some(stride) = params.apart {
+                    let first = src.cast_mut();
+                    rectangle::<V, K, P>(params.rect(dst, Apart { first, stride }));
+                } else {
+                    rectangle::<V, K, P>(params.rect(dst, params.columns_at(src)));
                 }
             }
         });
@@ -75,8 +75,8 @@ impl<V: Lanes, const K: usize> Body for FewRows<V, K> {
                     ends: params.ends.as_ptr(),
                     end,
                 },
-                rows: params.rows.len(),
-                columns: params.columns.len(),
+                rows: params.rows.count(),
+                columns: params.columns.count(),
             };
             // SAFETY: the lists name the rows and columns of the caller's box, and there are `K` columns at least.
             unsafe { rectangle::<V, K, InFewRows>(rect) }
@@ -99,16 +99,16 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
         let mut stage = Stage([const { MaybeUninit::uninit() }; STAGED]);
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         let width = 16 / K;
-        let run = params.rows.len() * width;
+        let run = params.rows.count() * width;
         let pitch = pitch(run);
         let lines = if params.few { 4 } else { 1 };
         let most = (lines * LINE / width).min(STAGED / pitch);
-        let most = most.min(params.columns.len());
+        let most = most.min(params.columns.count());
         walk!(&params.nest, dst, src, |dst, src| {
-            for column in Blocks::new(params.columns.len(), most) {
+            for column in Blocks::new(params.columns.count(), most) {
                 let mut to = stage;
-                for place in params.columns.iter().skip(column).take(most) {
-                    let from = src.wrapping_offset(*place);
+                for column in column..column + most {
+                    let from = src.wrapping_offset(params.columns.at(column));
                     // SAFETY: the rows of a column lie together in the source, and the stage has room for so many.
                     unsafe {
                         match run >= V::BYTES {
@@ -124,7 +124,7 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
                         first: stage,
                         stride: pitch as isize,
                     },
-                    rows: params.rows.len(),
+                    rows: params.rows.count(),
                     columns: most,
                 };
                 // SAFETY: they are rows and columns of the caller's box, which were just copied.
@@ -146,56 +146,102 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
 impl FoldedParams {
     /// The bytes of its lists.
     fn lists(&self) -> usize {
-        (self.rows.len() + self.columns.len() + self.ends.len()) * size_of::<isize>()
+        let places = self.rows.count() + self.columns.count();
+        places * size_of::<u32>() + self.ends.len() * size_of::<isize>()
+    }
+
+    #[inline(always)]
+    fn rect<S>(&self, dst: *mut u8, src: S) -> Rect<Listed, S> {
+        Rect {
+            dst: self.rows_at(dst),
+            src,
+            rows: self.rows.count(),
+            columns: self.columns.count(),
+        }
     }
 
     #[inline(always)]
     fn rows_at(&self, dst: *mut u8) -> Listed {
-        Listed {
-            base: dst,
-            places: self.rows.as_ptr(),
-        }
+        self.rows.listed(dst)
     }
 
     #[inline(always)]
     fn columns_at(&self, src: *const u8) -> Listed {
-        Listed {
-            base: src.cast_mut(),
-            places: self.columns.as_ptr(),
-        }
+        self.columns.listed(src.cast_mut())
     }
 }
 
-/// Where every element of a side lies, the finest dimension first.
-fn places(side: &[Step], stride: impl Fn(&Step) -> isize) -> Box<[isize]> {
-    let mut places = Vec::with_capacity(extent(side));
-    places.push(0);
-    for step in side {
-        let finer = places.len();
-        for n in 1..step.extent as isize {
-            let begin = places.len();
-            places.extend_from_within(..finer);
-            let at = stride(step).wrapping_mul(n);
-            places[begin..].iter_mut().for_each(|place| *place += at);
+/// Where the elements of a side lie.
+struct Places {
+    /// The lowest of them, from where the side begins,
+    lowest: isize,
+    /// and each from there.
+    above: Box<[u32]>,
+}
+
+impl Places {
+    /// The finest dimension first. A side is planned as listed only if its elements are no further apart.
+    fn of(side: &[Step], stride: impl Fn(&Step) -> isize) -> Places {
+        let last = |step: &Step| stride(step).wrapping_mul(step.extent as isize - 1);
+        let lowest = side.iter().map(|step| last(step).min(0)).sum::<isize>();
+        let mut above = Vec::with_capacity(extent(side));
+        above.push(lowest.unsigned_abs() as u32);
+        for step in side {
+            let finer = above.len();
+            for n in 1..step.extent as isize {
+                let begin = above.len();
+                above.extend_from_within(..finer);
+                let at = stride(step).wrapping_mul(n) as u32;
+                above[begin..]
+                    .iter_mut()
+                    .for_each(|place| *place = place.wrapping_add(at));
+            }
+        }
+        Places {
+            lowest,
+            above: above.into(),
         }
     }
-    places.into()
+
+    fn count(&self) -> usize {
+        self.above.len()
+    }
+
+    #[inline(always)]
+    fn at(&self, element: usize) -> isize {
+        self.lowest.wrapping_add(self.above[element] as isize)
+    }
+
+    #[inline(always)]
+    fn listed(&self, begin: *mut u8) -> Listed {
+        Listed {
+            base: begin.wrapping_offset(self.lowest),
+            places: self.above.as_ptr(),
+        }
+    }
 }
 
 /// Prepares a transposition of sides that are several dimensions each.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
     let width = shape.run;
-    let columns = places(&folded.columns, |step| step.src);
+    let columns = Places::of(&folded.columns, |step| step.src);
     let few_rows = folded.has_short_rows();
     let ends = |at: usize| {
-        let block = &columns[at..columns.len().min(at + 64)];
-        block.iter().max().map_or(0, |place| place + 16)
+        let block = columns.above.iter().skip(at).take(64);
+        block.max().map_or(0, |place| *place as isize + 16)
     };
     let params = FoldedParams {
         nest: Nest::new(shape, (0, 0), &folded.outer),
-        rows: places(&folded.rows, |step| step.dst),
+        rows: Places::of(&folded.rows, |step| step.dst),
+        apart: match &folded.columns[..] {
+            [one] => Some(one.src),
+            _ => None,
+        },
         few: matches!(folded.crowded, Some(Crowded::Destination | Crowded::Both)),
-        ends: (0..columns.len()).filter(|_| few_rows).map(ends).collect(),
+        ends: (0..columns.count())
+            .filter(|_| few_rows)
+            .map(ends)
+            .collect(),
         end: shape.hull().end,
         columns,
     };

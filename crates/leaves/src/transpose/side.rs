@@ -8,6 +8,19 @@ pub(super) trait Side: Copy {
     /// There is one.
     unsafe fn first(self) -> *mut u8;
 
+    /// Whether it is a list, of which two places are read at once: it is read as often as the source.
+    const LISTED: bool = false;
+
+    /// Where the first two of them begin.
+    ///
+    /// # Safety
+    /// There are as many.
+    #[inline(always)]
+    unsafe fn first_two(self) -> [*mut u8; 2] {
+        // SAFETY: the caller's.
+        unsafe { [self.first(), self.after(1).first()] }
+    }
+
     /// Without the first `n`.
     fn after(self, n: usize) -> Self;
 
@@ -59,14 +72,28 @@ impl Side for Apart {
 pub(super) struct Listed {
     pub(super) base: *mut u8,
     /// From `base`, of each row.
-    pub(super) places: *const isize,
+    pub(super) places: *const u32,
 }
 
 impl Side for Listed {
+    const LISTED: bool = true;
+
     #[inline(always)]
     unsafe fn first(self) -> *mut u8 {
         // SAFETY: the caller's.
-        self.base.wrapping_offset(unsafe { *self.places })
+        self.base.wrapping_add(unsafe { *self.places } as usize)
+    }
+
+    #[inline(always)]
+    unsafe fn first_two(self) -> [*mut u8; 2] {
+        // SAFETY: the caller's.
+        let both = unsafe { self.places.cast::<u64>().read_unaligned() };
+        let (low, high) = (both as u32, (both >> 32) as u32);
+        let two = match cfg!(target_endian = "little") {
+            true => [low, high],
+            false => [high, low],
+        };
+        two.map(|place| self.base.wrapping_add(place as usize))
     }
 
     #[inline(always)]
@@ -96,10 +123,18 @@ pub(super) struct Bounded {
 }
 
 impl Side for Bounded {
+    const LISTED: bool = true;
+
     #[inline(always)]
     unsafe fn first(self) -> *mut u8 {
         // SAFETY: the caller's.
         unsafe { self.listed.first() }
+    }
+
+    #[inline(always)]
+    unsafe fn first_two(self) -> [*mut u8; 2] {
+        // SAFETY: the caller's.
+        unsafe { self.listed.first_two() }
     }
 
     #[inline(always)]
