@@ -204,7 +204,8 @@ impl Plane {
         let possible = self.cell >= 4 && run > side && self.column.extent >= run;
         let ways = target.ways();
         let runs = possible
-            && fit(target, ways, src, run)
+            // The destination takes a way or two.
+            && fit(target, ways / 4 * 3, src, run)
             && if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
                 true
             } else if !is_line && straddles(dst) {
