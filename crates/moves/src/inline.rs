@@ -161,7 +161,8 @@ mod tests {
             let choice = choice(&[(n, 1, n), (n, n, 1)], width, Form::Transpose);
             matches!(choice, Some(Inline::Tiles(_)))
         };
-        assert!(tiles(16, 1) && tiles(16, 2));
+        assert!(tiles(16, 2) && tiles(12, 2));
+        assert!(!tiles(16, 1) && !tiles(9, 2), "lines of wide vectors");
         assert!(!tiles(32, 1) && !tiles(24, 2) && !tiles(16, 4));
     }
 

@@ -92,6 +92,15 @@ impl Planner {
     #[must_use]
     pub fn inline(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
         let straight = Inline::straight(shape, shuffles, &self.lines);
+        if let Some(Inline::Tiles(tiles)) = &straight {
+            // Lines of wide vectors take fewer instructions than tiles of narrow elements, of which bytes have the most.
+            let most = match shape.run {
+                1 => tiles.cost(),
+                _ => tiles.cost() / 5 * 3,
+            };
+            let lines = matches!(self.way(shape, form), (cost, Way::Lines(Program::Wide(_), _)) if cost < most);
+            return straight.filter(|_| !lines);
+        }
         if straight.is_some() || !Inline::has_short_rows(shape, form) {
             return straight;
         }
