@@ -277,23 +277,18 @@ impl Planner {
                 best = (cost, Way::Folded(Box::new(folded.on(&self.target))));
             }
         }
-        if masks && let Some(squares) = Squares::of(shape) {
-            let cost = cost::squares(&squares);
-            if cost < best.0 {
-                best = (cost, Way::Squares(squares));
+        if masks {
+            let core = self.target.core;
+            let squares = Squares::of(shape).map(|it| (cost::squares(&it), Way::Squares(it)));
+            let joined =
+                Joined::of(shape, core).map(|(cost, it)| (cost, Way::Joined(Box::new(it))));
+            let pixels =
+                Pixels::of(shape, core).map(|(cost, it)| (cost, Way::Pixels(Box::new(it))));
+            for found in [squares, joined, pixels].into_iter().flatten() {
+                if found.0 < best.0 {
+                    best = found;
+                }
             }
-        }
-        if masks
-            && let Some((cost, joined)) = Joined::of(shape, self.target.core)
-            && cost < best.0
-        {
-            best = (cost, Way::Joined(Box::new(joined)));
-        }
-        if masks
-            && let Some((cost, pixels)) = Pixels::of(shape, self.target.core)
-            && cost < best.0
-        {
-            best = (cost, Way::Pixels(Box::new(pixels)));
         }
         channels.filter(|(cost, _)| *cost < best.0).unwrap_or(best)
     }
