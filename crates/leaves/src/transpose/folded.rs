@@ -68,16 +68,12 @@ impl<V: Lanes, const K: usize> Body for FewRows<V, K> {
     unsafe fn run(dst: *mut u8, src: *const u8, params: &FoldedParams) {
         let end = src.wrapping_offset(params.end);
         walk!(&params.nest, dst, src, |dst, src| {
-            let rect = Rect {
-                dst: params.rows_at(dst),
-                src: Bounded {
-                    listed: params.columns_at(src),
-                    ends: params.ends.as_ptr(),
-                    end,
-                },
-                rows: params.rows.count(),
-                columns: params.columns.count(),
+            let src = Bounded {
+                listed: params.columns_at(src),
+                ends: params.ends.as_ptr(),
+                end,
             };
+            let rect = params.rect(dst, src);
             // SAFETY: the lists name the rows and columns of the caller's box, and there are `K` columns at least.
             unsafe { rectangle::<V, K, InFewRows>(rect) }
         });
