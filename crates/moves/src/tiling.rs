@@ -188,7 +188,7 @@ impl Plane {
         };
         let rows = self.row.extent;
         let lines = 1 + usize::from(straddles(dst));
-        let under_way = rows * (lines * LINE + side * self.cell);
+        let under_way = rows.saturating_mul(lines * LINE + side * self.cell);
         let stays = rows <= 2 * most || under_way <= target.l1 as usize;
         let all = if stays { rows } else { most };
         // Of narrow elements, parts of lines are read in any case.
