@@ -20,13 +20,6 @@ pub(crate) const OUTSIDE: isize = isize::MIN;
 /// How many indices are taken at a time, and loaded at once where vectors hold so many.
 const EACH: usize = 8;
 
-/// How many offsets are computed at a time.
-pub(crate) const CHUNK: usize = 512;
-
-/// So few offsets at a time that the processor computes the next ones while it still waits for the
-/// rows of these.
-pub(crate) const OVERLAPPED: usize = 64;
-
 /// How indices become offsets.
 #[derive(Clone, Debug)]
 pub(crate) struct Offsets {

@@ -166,7 +166,7 @@ pub fn squares(plan: &Squares) -> usize {
 pub fn joined(unit: &ShortRows, straddles: bool, core: Core) -> usize {
     let loads = unit.rows() + if straddles { unit.rows() / 4 } else { 0 };
     let each = match core {
-        Core::Zen => 1,
+        Core::Zen | Core::Zen5 => 1,
         Core::Cove => 2,
     };
     let line = each * permutations(unit.windows()) + ROW_LINE;
@@ -184,7 +184,7 @@ pub fn pixels(patch: &Patch, channels: usize, core: Core) -> usize {
         (false, None) => 8,
     };
     let beside = match core {
-        Core::Zen => 0,
+        Core::Zen | Core::Zen5 => 0,
         Core::Cove => 2 * patch.pairs() + channels * permutations(patch.pairs()),
     };
     patch.windows * 7 / 2 + channels * store + beside

@@ -135,7 +135,7 @@ impl Folded {
         let wide = self.per_lane <= 4;
         self.tiling = match target.core {
             Core::Cove if wide => Tiling::Runs,
-            Core::Zen if wide => Tiling::Squares,
+            Core::Zen | Core::Zen5 if wide => Tiling::Squares,
             _ => Tiling::Blocks,
         };
         if target.core == Core::Cove {

@@ -19,6 +19,8 @@ pub struct GatherPlan {
     pub(crate) dst_stride: isize,
     pub(crate) way: GatherWay,
     pub(crate) cost: usize,
+    /// So few indices that the processor finds the next ones while it still waits for the rows of these.
+    pub(crate) overlapped: usize,
     pub(crate) features: Features,
 }
 
@@ -92,6 +94,17 @@ impl GatherPlan {
     #[must_use]
     pub fn cost(&self) -> usize {
         self.cost
+    }
+
+    /// How many indices become offsets before rows are moved.
+    #[must_use]
+    pub fn at_once(&self) -> usize {
+        match self.way {
+            GatherWay::Points { .. } | GatherWay::Boxes(_) => AT_ONCE,
+            GatherWay::Runs { ahead: 1.., .. } => AT_ONCE,
+            _ if self.row.run > LINE => AT_ONCE,
+            _ => self.overlapped,
+        }
     }
 
     /// What it may use of the processor, which this machine has.
@@ -171,6 +184,9 @@ impl Indices {
 /// The most rows of a table in registers, and bytes of a row.
 pub const REGISTERS: (usize, usize) = (256, 4);
 
+/// The most indices that become offsets before rows are moved: those ahead are known then, and can be asked for.
+pub const AT_ONCE: usize = 512;
+
 /// Rows of fewer bytes than that are moved point by point, where that is possible.
 const SHORT: usize = LINE;
 
@@ -238,6 +254,10 @@ impl Planner {
             dst_stride,
             way,
             cost,
+            overlapped: match self.target().core {
+                Core::Zen | Core::Cove => 64,
+                Core::Zen5 => 256,
+            },
             features: self.features(),
         };
         Ok((plan, others))

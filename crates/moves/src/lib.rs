@@ -42,7 +42,7 @@ pub use crowding::Crowded;
 pub use error::{BoxError, TargetError};
 pub use features::Features;
 pub use folded::Folded;
-pub use gather::{GatherPlan, GatherWay, Indices, REGISTERS};
+pub use gather::{AT_ONCE, GatherPlan, GatherWay, Indices, REGISTERS};
 pub use inline::Inline;
 pub use joined::{Joined, ShortRows};
 pub use pixels::{Patch, Pixels};

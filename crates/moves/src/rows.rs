@@ -60,8 +60,8 @@ impl Rows {
         let least = match target.core {
             // What stores lines at once does not store halves of them.
             Core::Cove => LINE,
-            Core::Zen if shape.run.is_multiple_of(LINE) => WIDE,
-            Core::Zen => PLATFORM,
+            Core::Zen | Core::Zen5 if shape.run.is_multiple_of(LINE) => WIDE,
+            Core::Zen | Core::Zen5 => PLATFORM,
         };
         Rows::Each {
             whole_lines: (least..PLATFORM).contains(&shape.run),

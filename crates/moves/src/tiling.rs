@@ -79,7 +79,7 @@ impl Plane {
 
     /// Whether crowded rows go by way of a stage: what is small is, which may be a part of something that comes from afar.
     pub(crate) fn is_worth_a_stage(&self, target: &Target) -> bool {
-        target.core == Core::Zen || self.is_near(target)
+        target.core != Core::Cove || self.is_near(target)
     }
 
     /// Whether the nearest cache has both sides.
@@ -93,19 +93,21 @@ impl Plane {
     fn straight(&self, target: &Target) -> Tiling {
         let near = self.is_near(target);
         // Whole lines of the destination are put together as they are loaded, a part of a line of each of eight rows, or of
-        // sixteen whose lines do not fall into few sets; unless the nearest cache has both sides.
+        // sixteen whose lines do not fall into few sets; unless the nearest cache has both sides, or loads are what takes time.
         let spread = !self.column.src.unsigned_abs().is_multiple_of(LINE);
-        let in_loads = self.lanes == 4 && !near && (self.side() <= 8 || spread);
-        match self.squares() {
+        let in_loads =
+            self.lanes == 4 && !near && (self.side() <= 8 || spread) && target.core != Core::Zen5;
+        match self.squares(target) {
             Tiling::Squares if in_loads => Tiling::Blocks,
             tiling => tiling,
         }
     }
 
     /// Squares where there is room for them, which of narrow elements cost two more operations per line of the source.
-    fn squares(&self) -> Tiling {
+    fn squares(&self, target: &Target) -> Tiling {
         match self.per_lane {
             1 => Tiling::Fours,
+            8 if target.core == Core::Zen5 && self.has_squares() => Tiling::Squares,
             2 | 4 if self.has_squares() => Tiling::Squares,
             _ => Tiling::Blocks,
         }
@@ -131,7 +133,7 @@ impl Plane {
             self.lanes = target.features.lanes()[1];
         }
         match target.core {
-            Core::Zen => self.on_zen(target),
+            Core::Zen | Core::Zen5 => self.on_zen(target),
             Core::Cove if self.is_near(target) => self.on_zen(target),
             Core::Cove => self.on_cove(target),
         }
@@ -206,7 +208,9 @@ impl Plane {
         let runs = possible
             // The destination takes a way or two.
             && fit(target, ways / 4 * 3, src, run)
-            && if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
+            && if target.core == Core::Zen5 && self.cell == 8 {
+                false
+            } else if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
                 true
             } else if !is_line && straddles(dst) {
                 false
@@ -217,7 +221,7 @@ impl Plane {
             };
         let (tiling, tile) = match runs {
             true => (Tiling::Runs, rows),
-            false if self.is_near(target) && self.has_even_bands() => (Tiling::Bands, rows),
+            false if self.is_near(target) && self.has_even_bands(target) => (Tiling::Bands, rows),
             false => (self.straight(target), tile),
         };
         let columns = self.column.extent;
@@ -291,7 +295,7 @@ impl Plane {
             self.in_bands((lines * line, 2 * LINE))
         } else if k < 8 && far && whole {
             // A line is written at once.
-            let (tiling, tile) = (self.squares(), (line, self.column.extent));
+            let (tiling, tile) = (self.squares(target), (line, self.column.extent));
             self.cut(Route::Tiles, tiling, tile)
         } else if k < 8 && !far {
             // Few rows at a time, of a block of the source that stays in the nearest cache.
@@ -349,11 +353,11 @@ impl Plane {
     }
 
     /// Whether bands of narrow elements overlap no more than strips do, which take narrower vectors for what is left.
-    fn has_even_bands(&self) -> bool {
+    fn has_even_bands(&self, target: &Target) -> bool {
         let (k, side, columns) = (self.per_lane, self.side(), self.column.extent);
         let even = columns.is_multiple_of(side) || columns % side > side / 2;
         let whole = |extent: usize| extent >= k && Self::in_blocks(k, extent) == extent;
-        let narrow = k >= 8 || k == 4 && self.lanes == 4;
+        let narrow = k >= 8 || k == 4 && self.lanes == 4 && target.core != Core::Zen5;
         narrow && columns >= side && even && whole(self.row.extent) && whole(columns)
     }
 

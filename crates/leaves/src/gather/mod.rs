@@ -18,15 +18,15 @@ use std::mem::MaybeUninit;
 use restride_loops::Gather;
 #[cfg(target_arch = "x86_64")]
 use restride_loops::Norm;
-use restride_moves::{GatherPlan, GatherWay, Planner, Stores};
+use restride_moves::{AT_ONCE, GatherPlan, GatherWay, Planner, Stores};
 
 use crate::bodies::CpuLevel;
 use crate::copy::{
-    Copier, LINE, WholeLines, with_copier, with_following, with_short_copier, with_vectors,
+    Copier, WholeLines, with_copier, with_following, with_short_copier, with_vectors,
 };
 use crate::error::PrepareError;
 use crate::fill;
-use crate::index::{CHUNK, OVERLAPPED, Offsets};
+use crate::index::Offsets;
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::nest::Nest;
@@ -99,10 +99,7 @@ impl GatherLeaf {
             ahead,
             far,
             past,
-            chunk: match body {
-                Row::Run(run) if run <= LINE && ahead == 0 => OVERLAPPED,
-                Row::Run(_) | Row::Points { .. } | Row::Box { .. } => CHUNK,
-            },
+            chunk: plan.at_once(),
             row: body,
             #[cfg(target_arch = "x86_64")]
             palette,
@@ -229,13 +226,13 @@ fn entry_of<L: Level>(way: &GatherWay, run: usize) -> GatherFn {
 /// Room for the offsets of a chunk. A vector of them that straddled lines would not be passed on to
 /// the loads that follow before it is in the cache.
 #[repr(align(64))]
-struct Chunk([MaybeUninit<isize>; CHUNK]);
+struct Chunk([MaybeUninit<isize>; AT_ONCE]);
 
 /// # Safety
 /// As [`GatherLeaf::call`].
 #[inline(always)]
 unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: &GatherParams) {
-    let mut chunk = Chunk([const { MaybeUninit::uninit() }; CHUNK]);
+    let mut chunk = Chunk([const { MaybeUninit::uninit() }; AT_ONCE]);
     let dst = dst.wrapping_offset(params.start.0);
     let src = src.wrapping_offset(params.start.1);
     let mut first = 0;
@@ -244,7 +241,7 @@ unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: 
             .extent
             .wrapping_sub(first)
             .min(params.chunk)
-            .min(CHUNK);
+            .min(AT_ONCE);
         // SAFETY: `first + count <= extent` indices are the caller's.
         let (offsets, any_outside) =
             unsafe { params.offsets.of(index, first, &mut chunk.0[..count]) };
