@@ -476,6 +476,7 @@ mod tests {
 
     use super::{Cells, Shuffles};
     use crate::byte_box::{ByteBox, Step};
+    use crate::cores::Core;
     use crate::lines::{Known, Program};
     use restride_loops::Dim;
 
@@ -541,7 +542,7 @@ mod tests {
 
     #[test]
     fn vectors_move_what_the_box_does() {
-        let (mut found, known) = ([0; 4], Known::default());
+        let (mut found, known) = ([0; 4], Known::new(Core::Zen));
         for width in [1, 2, 4, 8] {
             for (n, m) in (1..24).flat_map(|n| (1..10).map(move |m| (n, m))) {
                 for s in [-3, -2, -1, 0, 1, 2, 3, 7] {

@@ -42,7 +42,7 @@ impl Planner {
                 },
                 ..target.bounded()
             },
-            lines: Known::default(),
+            lines: Known::new(target.core),
         }
     }
 

@@ -15,6 +15,7 @@ mod unit;
 mod wide;
 
 use crate::byte_box::{ByteBox, Step};
+use crate::cores::Core;
 use crate::features::Features;
 pub use narrow::Op as NarrowOp;
 pub use patterns::{Lines, Place};
@@ -32,10 +33,19 @@ pub type WideLines = Lines<WideOp, { wide::MAX_WINDOWS }>;
 const LONG_RUN: usize = 64;
 
 /// Line programs that are remembered.
-#[derive(Default)]
 pub(crate) struct Known {
     narrow: patterns::Known<narrow::Way>,
     wide: patterns::Known<wide::Way>,
+}
+
+impl Known {
+    /// None yet.
+    pub(crate) fn new(core: Core) -> Self {
+        Self {
+            narrow: patterns::Known::new(core),
+            wide: patterns::Known::new(core),
+        }
+    }
 }
 
 /// A line program that was found for a box.

@@ -11,6 +11,7 @@ use super::patterns::{Last, Pattern, Place};
 use super::program::{Vector, cover, whole_vectors};
 use super::search;
 use super::unit::{Least, Unit};
+use crate::cores::Core;
 use crate::cost::narrow_line;
 
 /// More windows than this and a line is not worth it.
@@ -55,7 +56,7 @@ impl search::Way for Way {
         (of.first <= MAX_WINDOWS).then(|| rest * narrow_line(0) + narrow_line(windows))
     }
 
-    fn of(unit: &Unit) -> Option<(Way, usize)> {
+    fn of(unit: &Unit, _: Core) -> Option<(Way, usize)> {
         let low = unit.elements.iter().map(|element| element.src).min()?;
         let high = unit.elements.iter().map(|element| element.src).max()?;
         let last = high + unit.run as i32 - SIZE;

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use super::search::Way;
 use super::unit::{LINE, Unit};
 use crate::byte_box::Step;
+use crate::cores::Core;
 
 /// So many programs are remembered, each in one of two places. Those that were found again stay
 /// longer than others: a shape may have patterns of its own that never come again.
@@ -238,6 +239,7 @@ impl<L: Clone> Last<L> {
 
 /// The programs that one kind of machine has been given.
 pub(super) struct Known<W> {
+    core: Core,
     places: Mutex<Vec<KnownProgram<W>>>,
 }
 
@@ -259,15 +261,15 @@ struct Entry<W> {
 /// A program and what it costs; nothing for a unit that has none.
 pub(super) type Made<W> = Option<(Arc<W>, usize)>;
 
-impl<W> Default for Known<W> {
-    fn default() -> Self {
+impl<W: Way> Known<W> {
+    /// None yet.
+    pub(super) fn new(core: Core) -> Self {
         Self {
+            core,
             places: Mutex::new(Vec::new()),
         }
     }
-}
 
-impl<W: Way> Known<W> {
     /// The program of a pattern.
     pub(super) fn program(&self, pattern: &Pattern) -> Made<W> {
         let hash = pattern.hash();
@@ -288,7 +290,7 @@ impl<W: Way> Known<W> {
                 }
             }
         }
-        let made = pattern.unit().and_then(|unit| W::of(&unit));
+        let made = pattern.unit().and_then(|unit| W::of(&unit, self.core));
         let made = made.map(|(way, cost)| (Arc::new(way), cost));
         let entry = Entry {
             run: pattern.run,
@@ -431,11 +433,11 @@ mod tests {
     /// of that.
     fn agrees<W: Way<Lines: Writes>>(times: usize) {
         let (mut replaced, mut made) = (0, 0);
-        let remembered = Known::default();
+        let remembered = Known::new(Core::Zen);
         for (run, dims) in units() {
             let pattern = Pattern::new(run, dims.iter().copied());
-            let itself = Unit::of(run, &dims).and_then(|unit| W::of(&unit));
-            let known = pattern.unit().and_then(|unit| W::of(&unit));
+            let itself = Unit::of(run, &dims).and_then(|unit| W::of(&unit, Core::Zen));
+            let known = pattern.unit().and_then(|unit| W::of(&unit, Core::Zen));
             assert_eq!(known.is_some(), itself.is_some(), "{run} {dims:?}");
             let (Some((known, less)), Some((itself, cost))) = (known, itself) else {
                 continue;
@@ -466,7 +468,7 @@ mod tests {
 
     #[test]
     fn the_next_size_finds_the_program_of_the_last() {
-        let known: Known<wide::Way> = Known::default();
+        let known: Known<wide::Way> = Known::new(Core::Zen);
         let program = |height: i64, width: i64| {
             let plane = height * width;
             let dims = [(plane, 3, 1), (3, 1, plane)];

@@ -7,6 +7,7 @@ use super::patterns::{Last, Pattern, Place};
 use super::program::{Starts, Vector, cover, vectors};
 use super::search;
 use super::unit::{Least, Unit};
+use crate::cores::Core;
 use crate::cost::{permutations, shared_unit, wide_unit as cost};
 use crate::features::Features;
 
@@ -141,17 +142,17 @@ impl search::Way for Way {
         Some(own.min(joint).min(shared))
     }
 
-    fn of(unit: &Unit) -> Option<(Way, usize)> {
+    fn of(unit: &Unit, core: Core) -> Option<(Way, usize)> {
         #[cfg(target_arch = "x86_64")]
         if Features::detect() >= Features::Avx512 {
             #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-            fn wide(unit: &Unit) -> Option<(Way, usize)> {
-                of(unit)
+            fn wide(unit: &Unit, core: Core) -> Option<(Way, usize)> {
+                of(unit, core)
             }
             // SAFETY: the machine has it.
-            return unsafe { wide(unit) };
+            return unsafe { wide(unit, core) };
         }
-        of(unit)
+        of(unit, core)
     }
 }
 
@@ -200,13 +201,13 @@ fn starts_of(starts: &[Starts], line: usize) -> &Starts {
 }
 
 #[inline(always)]
-fn of(unit: &Unit) -> Option<(Way, usize)> {
+fn of(unit: &Unit, core: Core) -> Option<(Way, usize)> {
     let lines: Vec<Line> = vectors(unit);
     let mut starts: Vec<Starts> = Vec::with_capacity(lines.len());
     for line in &lines {
         starts.push(cover(std::slice::from_ref(line), MAX_WINDOWS)?);
     }
-    let (mut windows, mut cost) = own(&starts)?;
+    let (mut windows, mut cost) = own(&starts, core)?;
     let most = starts.iter().map(|starts| starts.len()).max()?;
     if let Some((joint, all, less)) = joint(&lines, most).filter(|(.., less)| *less <= cost) {
         (windows, cost) = (joint, less);
@@ -243,7 +244,7 @@ fn ops(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
 }
 
 /// What a unit costs if each line has windows of its own.
-fn own(starts: &[Starts]) -> Option<(Windows, usize)> {
+fn own(starts: &[Starts], core: Core) -> Option<(Windows, usize)> {
     let lines = starts.len();
     let most = starts.iter().map(|starts| starts.len()).max()?;
     let held = lines <= HELD_LINES && most <= JOINT_WINDOWS;
@@ -254,10 +255,11 @@ fn own(starts: &[Starts]) -> Option<(Windows, usize)> {
         0 => 1,
         _ => 2,
     };
-    // What is not held is loaded again, and hides what straddling costs.
-    let loads: usize = match held {
-        true => windows().map(load).sum(),
-        false => windows().count() + 2 * lines,
+    // What is not held is loaded again, and hides what straddling costs, but where loads are all that takes time.
+    let loads: usize = match core {
+        _ if held => windows().map(load).sum(),
+        Core::Zen | Core::Cove => windows().count() + 2 * lines,
+        Core::Zen5 => windows().map(load).sum::<usize>() + 3 * lines,
     };
     let cost = cost(loads, lines * permutations(most), lines);
     Some((Windows::Own(most), cost))
