@@ -104,7 +104,10 @@ fn answer_gather(line: &str) -> String {
             core => format!(" of a {}", core.name()),
         };
         let (way, costs, at_once) = (plan.way().name(), costs.join(", "), plan.at_once());
-        let _ = writeln!(text, "  {features:?}{of}: {way}, {at_once} at once, of {costs}");
+        let _ = writeln!(
+            text,
+            "  {features:?}{of}: {way}, {at_once} at once, of {costs}"
+        );
     }
     text
 }
