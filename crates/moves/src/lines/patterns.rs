@@ -270,6 +270,11 @@ impl<W: Way> Known<W> {
         }
     }
 
+    /// Whose cores it has.
+    pub(super) fn core(&self) -> Core {
+        self.core
+    }
+
     /// The program of a pattern.
     pub(super) fn program(&self, pattern: &Pattern) -> Made<W> {
         let hash = pattern.hash();

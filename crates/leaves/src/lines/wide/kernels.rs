@@ -17,6 +17,8 @@ pub(super) trait Kernel: 'static {
     type Held: Copy;
     /// Whether all lines are written whole.
     const WHOLE_LINES: bool;
+    /// Whether these stay in registers.
+    const IN_REGISTERS: bool;
 
     /// # Safety
     /// There are as many lines and windows as the kernel is for; it runs where AVX-512 is.
@@ -217,6 +219,7 @@ pub(super) struct Own<const J: usize, const M: usize, const FULL: bool>(PhantomD
 impl<const J: usize, const M: usize, const FULL: bool> Kernel for Own<J, M, FULL> {
     type Held = [(Windows, Line); M];
     const WHOLE_LINES: bool = FULL;
+    const IN_REGISTERS: bool = true;
 
     #[inline(always)]
     unsafe fn hold(lines: &WideLines) -> Self::Held {
@@ -252,6 +255,7 @@ pub(super) struct Joint<const J: usize, const M: usize, const FULL: bool>(Phanto
 impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FULL> {
     type Held = (Windows, [Line; M]);
     const WHOLE_LINES: bool = FULL;
+    const IN_REGISTERS: bool = true;
 
     #[inline(always)]
     unsafe fn hold(lines: &WideLines) -> Self::Held {
@@ -294,6 +298,7 @@ pub(super) struct Shared<const PAIRS: usize, const FULL: bool>;
 impl<const PAIRS: usize, const FULL: bool> Kernel for Shared<PAIRS, FULL> {
     type Held = (*const Op, *const Place, usize);
     const WHOLE_LINES: bool = FULL;
+    const IN_REGISTERS: bool = false;
 
     #[inline(always)]
     unsafe fn hold(lines: &WideLines) -> Self::Held {
@@ -337,6 +342,7 @@ pub(super) struct Listed<const J: usize, const FULL: bool>(PhantomData<[(); J]>)
 impl<const J: usize, const FULL: bool> Kernel for Listed<J, FULL> {
     type Held = (*const Op, *const Place, usize);
     const WHOLE_LINES: bool = FULL;
+    const IN_REGISTERS: bool = false;
 
     #[inline(always)]
     unsafe fn hold(lines: &WideLines) -> Self::Held {

@@ -38,6 +38,8 @@ pub(crate) struct WideParams {
     /// How many units a row is, if it is a number of them and all rows start at the same place in
     /// a line.
     whole: Option<usize>,
+    /// How many units are before the last of a row, if none of them minds where lines of memory begin.
+    unaligned: Option<usize>,
     /// Whether lines are stored past the caches; then all lines of all units of a row start lines
     /// of memory if one does.
     past: bool,
@@ -79,15 +81,18 @@ pub(crate) fn prepare(
     let in_lines = |step: &Step| step.dst % LINE as isize == 0;
     let alike = cut.long.extent.is_multiple_of(cut.steps) && cut.outer.iter().all(in_lines);
     let single = row.last.is_none() && cut.outer.is_empty() && !shape.empty;
+    let aligned = found.aligned || stores == Stores::Past;
+    let before_last = cut.long.extent.saturating_sub(1) / cut.steps;
     let params = WideParams {
         single,
+        unaligned: (!aligned && row.last.is_some()).then_some(before_last),
         whole: alike.then_some(cut.long.extent / cut.steps),
         past: stores == Stores::Past
             && row.unit.dst % LINE as isize == 0
             && unit.places.iter().all(|line| line.dst % LINE as isize == 0),
         nest,
         row,
-        peel: Peel::new(&cut, unit),
+        peel: Peel::new(&cut, unit, aligned),
         hull: shape.hull(),
         reach: low..high,
         plane_reach: along(&along(&row_reach, inner), middle),

@@ -22,9 +22,10 @@ pub(super) struct Peel {
 const SHORT_ROW: usize = 1024;
 
 impl Peel {
-    pub(super) fn new(cut: &Cut, unit: &WideLines) -> Peel {
+    pub(super) fn new(cut: &Cut, unit: &WideLines, aligned: bool) -> Peel {
         // From unit to unit, stores must keep their places in lines.
-        let keeps = (cut.long.dst * cut.steps as isize).rem_euclid(LINE as isize) == 0
+        let keeps = aligned
+            && (cut.long.dst * cut.steps as isize).rem_euclid(LINE as isize) == 0
             && unit.ops.iter().all(|op| op.store == u64::MAX);
         let steps = match keeps {
             true => best(cut, unit),

@@ -131,7 +131,10 @@ unsafe fn rows<K: Kernel>(
                     false => whole_rows::<K, false>(dst, src, lines, count, units, params),
                 }
             }
-            _ => peeled_rows::<K>(dst, src, lines, count, params),
+            _ => match params.unaligned {
+                Some(units) => unaligned_rows::<K>(dst, src, lines, count, units, params),
+                None => peeled_rows::<K>(dst, src, lines, count, params),
+            },
         }
     }
 }
@@ -172,6 +175,43 @@ unsafe fn peeled_rows<K: Kernel>(
                 (d, s) = inner.from(d, s);
             }
             (dst, src) = middle.from(dst, src);
+        }
+    }
+}
+
+/// As [`rows`], of so many units one after the other, and one that ends where its row does.
+///
+/// # Safety
+/// As [`rows`].
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn unaligned_rows<K: Kernel>(
+    mut dst: *mut u8,
+    mut src: *const u8,
+    lines: usize,
+    count: usize,
+    in_row: usize,
+    params: &WideParams,
+) {
+    let (unit, last) = (params.row.unit, params.row.last.unwrap_or_default());
+    let [middle, inner] = params.nest.plane().map(Both::of);
+    let line = middle.less(inner.times(count)).parked();
+    // SAFETY: the caller's.
+    unsafe {
+        let held = K::hold(&params.unit);
+        for _ in 0..lines {
+            one_by_one();
+            for _ in 0..count {
+                one_by_one();
+                match K::IN_REGISTERS {
+                    true => units::<K, WHOLE, false>(dst, src, in_row, unit, &held),
+                    false => units::<K, HALVES, false>(dst, src, in_row, unit, &held),
+                };
+                let (to, from) = last.from(dst, src);
+                K::unit::<WHOLE, false>(to, from, &held);
+                (dst, src) = inner.from(dst, src);
+            }
+            (dst, src) = line.get().from(dst, src);
         }
     }
 }
