@@ -19,7 +19,7 @@ pub struct Target {
     pub processor: Processor,
     /// What code may use of it, where it is an x86-64.
     pub features: Features,
-    /// Whose cores it has. Kernels do not depend on that, only how precompiled moves carry them out.
+    /// Whose cores it has. Kernels do not depend on that, only how their moves are carried out.
     pub core: Core,
     /// A cache line.
     pub line: i64,
