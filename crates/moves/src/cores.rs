@@ -34,6 +34,12 @@ impl Core {
         }
     }
 
+    /// Whether whole lines are loaded and turned round in less time than lanes are loaded, so that squares are the better
+    /// way wherever there is room for one.
+    pub(crate) fn turns_whole_lines(self) -> bool {
+        self == Self::Zen5
+    }
+
     /// Those of this machine; asked of it once. What is neither is taken for the first.
     #[must_use]
     pub fn detect() -> Self {

@@ -95,8 +95,10 @@ impl Plane {
         // Whole lines of the destination are put together as they are loaded, a part of a line of each of eight rows, or of
         // sixteen whose lines do not fall into few sets; unless the nearest cache has both sides, or loads are what takes time.
         let spread = !self.column.src.unsigned_abs().is_multiple_of(LINE);
-        let in_loads =
-            self.lanes == 4 && !near && (self.side() <= 8 || spread) && target.core != Core::Zen5;
+        let in_loads = self.lanes == 4
+            && !near
+            && (self.side() <= 8 || spread)
+            && !target.core.turns_whole_lines();
         match self.squares(target) {
             Tiling::Squares if in_loads => Tiling::Blocks,
             tiling => tiling,
@@ -107,7 +109,7 @@ impl Plane {
     fn squares(&self, target: &Target) -> Tiling {
         match self.per_lane {
             1 => Tiling::Fours,
-            8 if target.core == Core::Zen5 && self.has_squares() => Tiling::Squares,
+            8 if target.core.turns_whole_lines() && self.has_squares() => Tiling::Squares,
             2 | 4 if self.has_squares() => Tiling::Squares,
             _ => Tiling::Blocks,
         }
@@ -203,14 +205,13 @@ impl Plane {
         let least = if self.cell == 1 { 2 * line } else { line };
         let tile = tiles.into_iter().find(fits).unwrap_or(least.min(rows));
         let run = Self::in_a_run(self.lanes, self.per_lane) * side;
-        let possible = self.cell >= 4 && run > side && self.column.extent >= run;
+        let squares = self.cell == 8 && target.core.turns_whole_lines();
+        let possible = self.cell >= 4 && !squares && run > side && self.column.extent >= run;
         let ways = target.ways();
         let runs = possible
             // The destination takes a way or two.
             && fit(target, ways / 4 * 3, src, run)
-            && if target.core == Core::Zen5 && self.cell == 8 {
-                false
-            } else if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
+            && if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
                 true
             } else if !is_line && straddles(dst) {
                 false
@@ -357,7 +358,7 @@ impl Plane {
         let (k, side, columns) = (self.per_lane, self.side(), self.column.extent);
         let even = columns.is_multiple_of(side) || columns % side > side / 2;
         let whole = |extent: usize| extent >= k && Self::in_blocks(k, extent) == extent;
-        let narrow = k >= 8 || k == 4 && self.lanes == 4 && target.core != Core::Zen5;
+        let narrow = k >= 8 || k == 4 && self.lanes == 4 && !target.core.turns_whole_lines();
         narrow && columns >= side && even && whole(self.row.extent) && whole(columns)
     }
 

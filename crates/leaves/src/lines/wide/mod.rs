@@ -38,8 +38,8 @@ pub(crate) struct WideParams {
     /// How many units a row is, if it is a number of them and all rows start at the same place in
     /// a line.
     whole: Option<usize>,
-    /// How many units are before the last of a row, if none of them minds where lines of memory begin.
-    unaligned: Option<usize>,
+    /// How many units are before the last of a row, and where that is, if none of them minds where lines of memory begin.
+    unaligned: Option<(usize, Both)>,
     /// Whether lines are stored past the caches; then all lines of all units of a row start lines
     /// of memory if one does.
     past: bool,
@@ -85,7 +85,10 @@ pub(crate) fn prepare(
     let before_last = cut.long.extent.saturating_sub(1) / cut.steps;
     let params = WideParams {
         single,
-        unaligned: (!aligned && row.last.is_some()).then_some(before_last),
+        unaligned: row
+            .last
+            .filter(|_| !aligned)
+            .map(|last| (before_last, last)),
         whole: alike.then_some(cut.long.extent / cut.steps),
         past: stores == Stores::Past
             && row.unit.dst % LINE as isize == 0

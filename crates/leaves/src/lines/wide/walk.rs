@@ -132,7 +132,7 @@ unsafe fn rows<K: Kernel>(
                 }
             }
             _ => match params.unaligned {
-                Some(units) => unaligned_rows::<K>(dst, src, lines, count, units, params),
+                Some(row) => unaligned_rows::<K>(dst, src, lines, count, row, params),
                 None => peeled_rows::<K>(dst, src, lines, count, params),
             },
         }
@@ -190,10 +190,10 @@ unsafe fn unaligned_rows<K: Kernel>(
     mut src: *const u8,
     lines: usize,
     count: usize,
-    in_row: usize,
+    (in_row, last): (usize, Both),
     params: &WideParams,
 ) {
-    let (unit, last) = (params.row.unit, params.row.last.unwrap_or_default());
+    let unit = params.row.unit;
     let [middle, inner] = params.nest.plane().map(Both::of);
     let line = middle.less(inner.times(count)).parked();
     // SAFETY: the caller's.
