@@ -170,14 +170,15 @@ impl Indices {
     fn ahead(&self, row: usize, target: &Target) -> (usize, bool) {
         let (table, cached) = (self.table(), target.l2 as usize / 2);
         let far = target.is_far(table);
-        let rows = match row {
-            0 => 0,
+        match target.core {
             // What asks for them takes the places where what is read is waited for.
-            _ if target.core == Core::Cove || table <= cached => 0,
-            _ if far => (8192 / row).clamp(8, 32),
-            _ => (4096 / row).clamp(1, 32),
-        };
-        (rows, far)
+            Core::Cove => (0, false),
+            _ if row == 0 || table <= cached => (0, false),
+            Core::Zen if far => ((8192 / row).clamp(8, 32), true),
+            Core::Zen => ((4096 / row).clamp(1, 32), false),
+            // The nearest cache has room for that there, whatever it comes from.
+            Core::Zen5 => ((8192 / row).clamp(2, 128), false),
+        }
     }
 }
 
@@ -293,8 +294,9 @@ impl Planner {
         }
         let written = i64::try_from(run.saturating_mul(indices.extent)).unwrap_or(i64::MAX);
         // What is written is read from a table that no cache holds.
-        let past =
-            far && run.is_multiple_of(LINE) && target.goes_past_in_tiles(written.saturating_mul(2));
+        let past = target.is_far(indices.table())
+            && run.is_multiple_of(LINE)
+            && target.goes_past_in_tiles(written.saturating_mul(2));
         let way = GatherWay::Runs {
             ahead,
             far,

@@ -235,25 +235,39 @@ unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: 
     let mut chunk = Chunk([const { MaybeUninit::uninit() }; AT_ONCE]);
     let dst = dst.wrapping_offset(params.start.0);
     let src = src.wrapping_offset(params.start.1);
-    let mut first = 0;
-    while first < params.extent {
-        let count = params
-            .extent
-            .wrapping_sub(first)
-            .min(params.chunk)
-            .min(AT_ONCE);
-        // SAFETY: `first + count <= extent` indices are the caller's.
-        let (offsets, any_outside) =
-            unsafe { params.offsets.of(index, first, &mut chunk.0[..count]) };
-        let base = dst.wrapping_offset(params.dst_stride.wrapping_mul(first as isize));
+    let (extent, most) = (params.extent, params.chunk.min(AT_ONCE));
+    // Rows that were asked for are moved as the next ones are asked for, so those of one chunk are left for the next.
+    let ahead = params.ahead.min(most / 2);
+    let (mut moved, mut kept, mut kept_outside) = (0usize, 0usize, false);
+    while moved < extent {
+        let known = extent.wrapping_sub(moved).min(most);
+        let first = moved.wrapping_add(kept);
+        // SAFETY: these are some of the caller's `extent` indices.
+        let (new, outside) = unsafe { params.offsets.of(index, first, &mut chunk.0[kept..known]) };
+        if moved == 0 {
+            M::ask(src, &new[..ahead.min(known)], params);
+        }
+        // SAFETY: so many were kept, and the others have just been computed.
+        let offsets = unsafe { chunk.0[..known].assume_init_ref() };
+        let later = match ahead {
+            0 => &[],
+            _ => &offsets[ahead.min(known)..],
+        };
+        let all = moved.wrapping_add(known) == extent;
+        let count = known.wrapping_sub(if all { 0 } else { ahead });
+        let base = dst.wrapping_offset(params.dst_stride.wrapping_mul(moved as isize));
         // SAFETY: an offset that is not OUTSIDE comes from an index in range.
         unsafe {
-            match any_outside {
-                false => M::rows::<false>(base, src, offsets, params),
-                true => M::rows::<true>(base, src, offsets, params),
+            match outside || kept_outside {
+                false => M::rows::<false>(base, src, &offsets[..count], later, params),
+                true => M::rows::<true>(base, src, &offsets[..count], later, params),
             }
         }
-        first = first.wrapping_add(count);
+        moved = moved.wrapping_add(count);
+        if count < known {
+            chunk.0.copy_within(count..known, 0);
+            (kept, kept_outside) = (ahead, outside);
+        }
     }
 }
 

@@ -12,14 +12,20 @@ use crate::vector::{Vector, fence};
 
 /// How the rows of a chunk of offsets are moved.
 pub(super) trait Mover: 'static {
+    /// Moves rows, and with the first of them asks for those at `later`, at most as many.
+    ///
     /// # Safety
     /// The offsets are of rows of the source, or OUTSIDE if `CHECK`; so many rows are writable.
     unsafe fn rows<const CHECK: bool>(
         dst: *mut u8,
         src: *const u8,
         offsets: &[isize],
+        later: &[isize],
         params: &GatherParams,
     );
+
+    /// Asks for rows that are moved before any others are asked for.
+    fn ask(_src: *const u8, _offsets: &[isize], _params: &GatherParams) {}
 }
 
 /// Moves one run, or zeros it.
@@ -51,22 +57,18 @@ impl<C: Copier> Mover for Runs<C> {
         dst: *mut u8,
         src: *const u8,
         offsets: &[isize],
+        later: &[isize],
         params: &GatherParams,
     ) {
         let Row::Run(run) = params.row else { return };
-        let mut dst = dst;
-        // The rows that have others so far ahead of them, which are asked for, and the last ones.
-        let ahead = params.ahead.min(offsets.len());
-        let (early, later) = offsets.split_at(ahead);
-        let last = if ahead == 0 { 0 } else { later.len() };
-        let (rows, rest) = offsets.split_at(last);
+        let (rows, rest) = offsets.split_at(later.len().min(offsets.len()));
         // SAFETY: the caller's.
-        unsafe {
-            dst = match params.far {
-                true => asking::<C, CHECK, true>(dst, src, (early, rows, later), run, params),
-                false => asking::<C, CHECK, false>(dst, src, (early, rows, later), run, params),
-            };
-        }
+        let mut dst = unsafe {
+            match params.far {
+                true => asking::<C, CHECK, true>(dst, src, (rows, later), run, params),
+                false => asking::<C, CHECK, false>(dst, src, (rows, later), run, params),
+            }
+        };
         for &offset in rest {
             // SAFETY: the caller's.
             unsafe { one::<C, CHECK>(dst, src, offset, run) };
@@ -74,6 +76,18 @@ impl<C: Copier> Mover for Runs<C> {
         }
         if params.past {
             fence();
+        }
+    }
+
+    fn ask(src: *const u8, offsets: &[isize], params: &GatherParams) {
+        let Row::Run(run) = params.row else { return };
+        let asked = run.min(ASKED);
+        for &offset in offsets {
+            let row = src.wrapping_offset(offset);
+            match params.far {
+                true => ask_lines::<true>(row, asked),
+                false => ask_lines::<false>(row, asked),
+            }
         }
     }
 }
@@ -87,6 +101,7 @@ impl<C: Copier, V: Vector> Mover for Following<C, V> {
         dst: *mut u8,
         src: *const u8,
         offsets: &[isize],
+        _: &[isize],
         params: &GatherParams,
     ) {
         let Row::Run(run) = params.row else { return };
@@ -113,22 +128,19 @@ impl<C: Copier, V: Vector> Mover for Following<C, V> {
 /// Bytes of a row that are asked for at most.
 const ASKED: usize = 4096;
 
-/// Asks for rows, then moves others and asks for one with each. Returns where the next row goes.
+/// Moves rows and asks for another one with each. Returns where the next row goes.
 ///
 /// # Safety
-/// As [`Mover::rows`]; as many rows are moved as come later.
+/// As [`Mover::rows`].
 #[inline(always)]
 unsafe fn asking<C: Copier, const CHECK: bool, const FAR: bool>(
     mut dst: *mut u8,
     src: *const u8,
-    (early, rows, later): (&[isize], &[isize], &[isize]),
+    (rows, later): (&[isize], &[isize]),
     run: usize,
     params: &GatherParams,
 ) -> *mut u8 {
     let asked = run.min(ASKED);
-    for &offset in early {
-        ask_lines::<FAR>(src.wrapping_offset(offset), asked);
-    }
     for (&offset, &later) in rows.iter().zip(later) {
         let later = src.wrapping_offset(later);
         // SAFETY: the caller's.
@@ -173,6 +185,7 @@ impl<T: Element> Mover for Elements<T> {
         dst: *mut u8,
         src: *const u8,
         offsets: &[isize],
+        _: &[isize],
         _: &GatherParams,
     ) {
         let mut dst = dst;
@@ -214,6 +227,7 @@ impl<C: Copier> Mover for Points<C> {
         dst: *mut u8,
         src: *const u8,
         offsets: &[isize],
+        _: &[isize],
         params: &GatherParams,
     ) {
         let Row::Points {
@@ -265,6 +279,7 @@ impl Mover for Boxes {
         dst: *mut u8,
         src: *const u8,
         offsets: &[isize],
+        _: &[isize],
         params: &GatherParams,
     ) {
         let Row::Box { copy, zero } = &params.row else {
