@@ -10,6 +10,9 @@ use crate::vector::{Vector, ask};
 
 /// A way to copy a run.
 pub(crate) trait Copier: 'static {
+    /// How many runs a turn of a loop copies as their indices are read; none where that is nothing beside a run.
+    const IN_A_TURN: usize = 0;
+
     /// # Safety
     /// `n` is in the class; so many bytes are readable at `src` and writable at `dst`, apart.
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize);
@@ -47,7 +50,14 @@ pub(crate) fn ask_lines<const FAR: bool>(src: *const u8, bytes: usize) {
 /// Exactly one vector.
 pub(crate) struct One<V>(PhantomData<V>);
 
+/// As [`Copier::IN_A_TURN`], for runs of so many bytes at most: a turn takes as long as a few of the shortest.
+const fn in_a_turn(run: usize) -> usize {
+    if run <= LINE / 2 { 4 } else { 1 }
+}
+
 impl<V: Vector> Copier for One<V> {
+    const IN_A_TURN: usize = in_a_turn(V::BYTES);
+
     #[inline(always)]
     unsafe fn copy(dst: *mut u8, src: *const u8, _n: usize) {
         // SAFETY: `n` is `V::BYTES`.
@@ -59,6 +69,8 @@ impl<V: Vector> Copier for One<V> {
 pub(crate) struct Straight<V, const K: usize>(PhantomData<V>);
 
 impl<V: Vector, const K: usize> Copier for Straight<V, K> {
+    const IN_A_TURN: usize = in_a_turn(K * V::BYTES);
+
     #[inline(always)]
     unsafe fn copy(dst: *mut u8, src: *const u8, n: usize) {
         // SAFETY: `(K - 1) * V::BYTES < n <= K * V::BYTES`, and `K` is at least 2.

@@ -87,16 +87,10 @@ trait Stored: Copy + 'static {
     /// They are readable, and the machine has AVX-512.
     #[cfg(target_arch = "x86_64")]
     unsafe fn widen_each(at: *const u8) -> __m512i;
-    /// The values of four of them.
-    ///
-    /// # Safety
-    /// They are readable, and the machine has AVX2.
-    #[cfg(target_arch = "x86_64")]
-    unsafe fn widen_four(at: *const u8) -> __m256i;
 }
 
 macro_rules! stored {
-    ($($ty:ty as $wide:ty, |$each:ident| $widened:expr, |$four:ident| $widened_four:expr;)*) => { $(
+    ($($ty:ty as $wide:ty, |$each:ident| $widened:expr;)*) => { $(
         impl Stored for $ty {
             const BYTES: isize = size_of::<$ty>() as isize;
             const SIGNED: bool = <$ty>::MIN != 0;
@@ -114,32 +108,19 @@ macro_rules! stored {
                     $widened
                 }
             }
-            #[cfg(target_arch = "x86_64")]
-            #[inline(always)]
-            unsafe fn widen_four(at: *const u8) -> __m256i {
-                // SAFETY: as above.
-                unsafe {
-                    let $four = read_once(at);
-                    $widened_four
-                }
-            }
         }
     )* };
 }
 
 stored! {
-    i8 as i64, |each| _mm512_cvtepi8_epi64(_mm_cvtsi64_si128(each)),
-        |four| _mm256_cvtepi8_epi64(_mm_cvtsi32_si128(four));
-    u8 as u64, |each| _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(each)),
-        |four| _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
-    i16 as i64, |each| _mm512_cvtepi16_epi64(each),
-        |four| _mm256_cvtepi16_epi64(_mm_cvtsi64_si128(four));
-    u16 as u64, |each| _mm512_cvtepu16_epi64(each),
-        |four| _mm256_cvtepu16_epi64(_mm_cvtsi64_si128(four));
-    i32 as i64, |each| _mm512_cvtepi32_epi64(each), |four| _mm256_cvtepi32_epi64(four);
-    u32 as u64, |each| _mm512_cvtepu32_epi64(each), |four| _mm256_cvtepu32_epi64(four);
-    i64 as i64, |each| each, |four| four;
-    u64 as u64, |each| each, |four| four;
+    i8 as i64, |each| _mm512_cvtepi8_epi64(_mm_cvtsi64_si128(each));
+    u8 as u64, |each| _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(each));
+    i16 as i64, |each| _mm512_cvtepi16_epi64(each);
+    u16 as u64, |each| _mm512_cvtepu16_epi64(each);
+    i32 as i64, |each| _mm512_cvtepi32_epi64(each);
+    u32 as u64, |each| _mm512_cvtepu32_epi64(each);
+    i64 as i64, |each| each;
+    u64 as u64, |each| each;
 }
 
 fn policies<T: Stored>(norm: &Norm, cpu: CpuLevel) -> Compute {
@@ -155,15 +136,13 @@ fn at_level<T: Stored, const WRAP: bool, const CLAMP: bool>(cpu: CpuLevel) -> Co
     match cpu {
         #[cfg(target_arch = "x86_64")]
         CpuLevel::Avx512 => of_avx512::<T, WRAP, CLAMP>,
-        #[cfg(target_arch = "x86_64")]
-        CpuLevel::Avx2 => of_avx2::<T, WRAP, CLAMP>,
-        CpuLevel::Baseline => of::<T, WRAP, CLAMP>,
+        CpuLevel::Baseline | CpuLevel::Avx2 => of::<T, WRAP, CLAMP>,
         #[cfg(not(target_arch = "x86_64"))]
-        CpuLevel::Avx2 | CpuLevel::Avx512 => of::<T, WRAP, CLAMP>,
+        CpuLevel::Avx512 => of::<T, WRAP, CLAMP>,
     }
 }
 
-/// With vectors of indices, and the multiplication of 64-bit lanes, which the level below lacks.
+/// With vectors of indices, and the multiplication of 64-bit lanes, which the levels below lack.
 ///
 /// # Safety
 /// As [`of`].
@@ -212,61 +191,6 @@ unsafe fn of_avx512<T: Stored, const WRAP: bool, const CLAMP: bool>(
     // SAFETY: the caller's.
     let any_outside = unsafe { of::<T, WRAP, CLAMP>(from, by, rest) };
     any_outside | (_mm512_cmpge_epu64_mask(largest, limit) != 0)
-}
-
-/// With vectors of indices, where products of 32 bits are all that there are.
-///
-/// # Safety
-/// As [`of`].
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,ssse3")]
-unsafe fn of_avx2<T: Stored, const WRAP: bool, const CLAMP: bool>(
-    from: *const u8,
-    by: &Offsets,
-    to: &mut [MaybeUninit<isize>],
-) -> bool {
-    let fits = i32::try_from(by.coeff).is_ok() && i32::try_from(by.limit).is_ok();
-    if by.stride != T::BYTES || !fits {
-        // SAFETY: the caller's.
-        return unsafe { of::<T, WRAP, CLAMP>(from, by, to) };
-    }
-    // What has the sign of a mask chosen from another vector.
-    let chosen = |values, others, mask| {
-        let (values, others) = (_mm256_castsi256_pd(values), _mm256_castsi256_pd(others));
-        _mm256_castpd_si256(_mm256_blendv_pd(values, others, _mm256_castsi256_pd(mask)))
-    };
-    let zero = _mm256_setzero_si256();
-    let limit = _mm256_set1_epi64x(by.limit.cast_signed());
-    let last = _mm256_sub_epi64(limit, _mm256_set1_epi64x(1));
-    let coeff = _mm256_set1_epi64x(by.coeff as i64);
-    let none = _mm256_set1_epi64x(OUTSIDE as i64);
-    let (mut from, mut outside) = (from, zero);
-    let (fours, rest) = to.as_chunks_mut::<4>();
-    for to in fours {
-        // SAFETY: the caller's.
-        let values = unsafe { T::widen_four(from) };
-        let wrapped = match WRAP && T::SIGNED {
-            true => chosen(values, _mm256_add_epi64(values, limit), values),
-            false => values,
-        };
-        // Negative for those that are too large, unless they are negative themselves.
-        let above = _mm256_sub_epi64(last, wrapped);
-        let offsets = if CLAMP {
-            let below = if T::SIGNED { zero } else { last };
-            let inside = chosen(chosen(wrapped, last, above), below, wrapped);
-            _mm256_mul_epi32(inside, coeff)
-        } else {
-            let no_row = _mm256_or_si256(above, wrapped);
-            outside = _mm256_or_si256(outside, no_row);
-            chosen(_mm256_mul_epi32(wrapped, coeff), none, no_row)
-        };
-        // SAFETY: the place of so many offsets.
-        unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), offsets) };
-        from = from.wrapping_offset(T::BYTES.wrapping_mul(4));
-    }
-    // SAFETY: the caller's.
-    let any_outside = unsafe { of::<T, WRAP, CLAMP>(from, by, rest) };
-    any_outside | (_mm256_movemask_pd(_mm256_castsi256_pd(outside)) != 0)
 }
 
 /// # Safety

@@ -19,8 +19,6 @@ pub struct GatherPlan {
     pub(crate) dst_stride: isize,
     pub(crate) way: GatherWay,
     pub(crate) cost: usize,
-    /// So few indices that the processor finds the next ones while it still waits for the rows of these.
-    pub(crate) overlapped: usize,
     pub(crate) features: Features,
 }
 
@@ -96,17 +94,6 @@ impl GatherPlan {
         self.cost
     }
 
-    /// How many indices become offsets before rows are moved.
-    #[must_use]
-    pub fn at_once(&self) -> usize {
-        match self.way {
-            GatherWay::Points { .. } | GatherWay::Boxes(_) => AT_ONCE,
-            GatherWay::Runs { ahead: 1.., .. } => AT_ONCE,
-            _ if self.row.run > LINE => AT_ONCE,
-            _ => self.overlapped,
-        }
-    }
-
     /// What it may use of the processor, which this machine has.
     #[must_use]
     pub fn features(&self) -> Features {
@@ -144,7 +131,9 @@ impl Indices {
         self.coeff.unsigned_abs().saturating_mul(rows)
     }
 
-    fn follow_each_other(&self) -> bool {
+    /// Whether they lie one after the other.
+    #[must_use]
+    pub fn follow_each_other(&self) -> bool {
         self.stride == self.norm.ty.width().bytes() as isize
     }
 
@@ -255,10 +244,6 @@ impl Planner {
             dst_stride,
             way,
             cost,
-            overlapped: match self.target().core {
-                Core::Zen | Core::Cove => 64,
-                Core::Zen5 => 256,
-            },
             features: self.features(),
         };
         Ok((plan, others))

@@ -103,11 +103,8 @@ fn answer_gather(line: &str) -> String {
             Core::Zen => String::new(),
             core => format!(" of a {}", core.name()),
         };
-        let (way, costs, at_once) = (plan.way().name(), costs.join(", "), plan.at_once());
-        let _ = writeln!(
-            text,
-            "  {features:?}{of}: {way}, {at_once} at once, of {costs}"
-        );
+        let (way, costs) = (plan.way().name(), costs.join(", "));
+        let _ = writeln!(text, "  {features:?}{of}: {way}, of {costs}");
     }
     text
 }

@@ -4,6 +4,7 @@
 //! be asked for early, and the copying loop has neither compare nor branch unless an index of its
 //! chunk is outside.
 
+mod direct;
 mod movers;
 #[cfg(target_arch = "x86_64")]
 mod names;
@@ -15,9 +16,7 @@ mod together;
 use std::any::Any;
 use std::mem::MaybeUninit;
 
-use restride_loops::Gather;
-#[cfg(target_arch = "x86_64")]
-use restride_loops::Norm;
+use restride_loops::{Gather, Norm};
 use restride_moves::{AT_ONCE, GatherPlan, GatherWay, Planner, Stores};
 
 use crate::bodies::CpuLevel;
@@ -91,15 +90,13 @@ impl GatherLeaf {
             last: indices.coeff.wrapping_mul(indices.norm.limit as isize - 1),
             start,
             offsets: Offsets::new(indices, cpu),
-            #[cfg(target_arch = "x86_64")]
             norm: indices.norm,
-            #[cfg(target_arch = "x86_64")]
             coeff: indices.coeff,
             dst_stride: plan.dst_stride(),
             ahead,
             far,
             past,
-            chunk: plan.at_once(),
+            direct: indices.follow_each_other(),
             row: body,
             #[cfg(target_arch = "x86_64")]
             palette,
@@ -156,10 +153,8 @@ struct GatherParams {
     /// Where the first byte of a run lies, from the addresses of the call.
     start: (isize, isize),
     offsets: Offsets,
-    #[cfg(target_arch = "x86_64")]
     norm: Norm,
     /// Bytes of the source that an index counts.
-    #[cfg(target_arch = "x86_64")]
     coeff: isize,
     /// The offset of the last row that there is.
     last: isize,
@@ -174,8 +169,8 @@ struct GatherParams {
     /// Set where rows are looked up in registers.
     #[cfg(target_arch = "x86_64")]
     palette: Option<Box<Palette>>,
-    /// How many rows are moved once their offsets are known.
-    chunk: usize,
+    /// Whether indices lie one after the other.
+    direct: bool,
 }
 
 enum Row {
@@ -235,12 +230,23 @@ unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: 
     let mut chunk = Chunk([const { MaybeUninit::uninit() }; AT_ONCE]);
     let dst = dst.wrapping_offset(params.start.0);
     let src = src.wrapping_offset(params.start.1);
-    let (extent, most) = (params.extent, params.chunk.min(AT_ONCE));
+    let extent = params.extent;
+    let to = |moved: usize| dst.wrapping_offset(params.dst_stride.wrapping_mul(moved as isize));
     // Rows that were asked for are moved as the next ones are asked for, so those of one chunk are left for the next.
-    let ahead = params.ahead.min(most / 2);
+    let ahead = params.ahead.min(AT_ONCE / 2);
     let (mut moved, mut kept, mut kept_outside) = (0usize, 0usize, false);
-    while moved < extent {
-        let known = extent.wrapping_sub(moved).min(most);
+    loop {
+        if M::EACH > 0 && params.direct && ahead == 0 {
+            let at = index.wrapping_add(moved.wrapping_mul(params.norm.ty.width().bytes()));
+            let left = extent.wrapping_sub(moved);
+            // SAFETY: the caller's.
+            let more = unsafe { direct::rows::<M>(to(moved), src, at, left, params) };
+            moved = moved.wrapping_add(more);
+        }
+        if moved >= extent {
+            return;
+        }
+        let known = extent.wrapping_sub(moved).min(AT_ONCE);
         let first = moved.wrapping_add(kept);
         // SAFETY: these are some of the caller's `extent` indices.
         let (new, outside) = unsafe { params.offsets.of(index, first, &mut chunk.0[kept..known]) };
@@ -255,7 +261,7 @@ unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: 
         };
         let all = moved.wrapping_add(known) == extent;
         let count = known.wrapping_sub(if all { 0 } else { ahead });
-        let base = dst.wrapping_offset(params.dst_stride.wrapping_mul(moved as isize));
+        let base = to(moved);
         // SAFETY: an offset that is not OUTSIDE comes from an index in range.
         unsafe {
             match outside || kept_outside {

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::direct::{Bits, Numbers, Spacing};
 use super::{GatherParams, Row};
 use crate::copy::{Copier, ask_lines};
 use crate::index::OUTSIDE;
@@ -26,6 +27,29 @@ pub(super) trait Mover: 'static {
 
     /// Asks for rows that are moved before any others are asked for.
     fn ask(_src: *const u8, _offsets: &[isize], _params: &GatherParams) {}
+
+    /// How many rows are a block, if they are moved as their indices are read.
+    const EACH: usize = 0;
+
+    /// How many rows have to be moved after the last block.
+    const BEHIND: usize = 0;
+
+    /// What indices count more often than anything else, if that makes a difference.
+    const BYTES: usize = 0;
+
+    /// Moves a block of rows, or some of them if not all indices are numbers of rows.
+    ///
+    /// # Safety
+    /// The indices can be read, each number is that of a row of the source, and the block is writable.
+    #[inline(always)]
+    unsafe fn block<I: Bits>(
+        _dst: *mut u8,
+        _src: *const u8,
+        _numbers: &Numbers<I>,
+        _rows: Spacing,
+    ) -> Option<()> {
+        None
+    }
 }
 
 /// Moves one run, or zeros it.
@@ -52,6 +76,24 @@ unsafe fn one<C: Copier, const CHECK: bool>(
 pub(super) struct Runs<C>(PhantomData<C>);
 
 impl<C: Copier> Mover for Runs<C> {
+    const EACH: usize = C::IN_A_TURN;
+
+    #[inline(always)]
+    unsafe fn block<I: Bits>(
+        dst: *mut u8,
+        src: *const u8,
+        numbers: &Numbers<I>,
+        rows: Spacing,
+    ) -> Option<()> {
+        let mut to = dst;
+        for at in 0..Self::EACH {
+            // SAFETY: the caller's.
+            unsafe { C::copy(to, src.wrapping_offset(numbers.offset(at)?), rows.run) };
+            to = to.wrapping_offset(rows.stride);
+        }
+        Some(())
+    }
+
     #[inline(always)]
     unsafe fn rows<const CHECK: bool>(
         dst: *mut u8,
@@ -96,6 +138,33 @@ impl<C: Copier> Mover for Runs<C> {
 pub(super) struct Following<C, V>(PhantomData<(C, V)>);
 
 impl<C: Copier, V: Vector> Mover for Following<C, V> {
+    const EACH: usize = 4;
+    const BEHIND: usize = 1;
+
+    #[inline(always)]
+    unsafe fn block<I: Bits>(
+        dst: *mut u8,
+        src: *const u8,
+        numbers: &Numbers<I>,
+        rows: Spacing,
+    ) -> Option<()> {
+        let mut to = dst;
+        for at in 0..Self::EACH {
+            // SAFETY: the caller's; a vector of any row but the last one of the source is readable, and what it has too
+            // much is written over with the next row.
+            unsafe {
+                let offset = numbers.offset(at)?;
+                let from = src.wrapping_offset(offset);
+                match offset == rows.last {
+                    true => C::copy(to, from, rows.run),
+                    false => V::load(from).store(to),
+                }
+            }
+            to = to.wrapping_add(rows.run);
+        }
+        Some(())
+    }
+
     #[inline(always)]
     unsafe fn rows<const CHECK: bool>(
         dst: *mut u8,
@@ -178,7 +247,49 @@ macro_rules! element {
 
 element! { u8 u16 u32 u64 }
 
+/// How many elements are a word.
+const fn in_word<T>() -> usize {
+    size_of::<u64>() / size_of::<T>()
+}
+
+/// The bits of a word that one of its elements has.
+#[inline(always)]
+fn in_place<T: Element>(element: T, at: usize) -> u64 {
+    let at = match cfg!(target_endian = "little") {
+        true => at,
+        false => in_word::<T>().wrapping_sub(at.wrapping_add(1)),
+    };
+    element.widen() << at.wrapping_mul(8 * size_of::<T>())
+}
+
 impl<T: Element> Mover for Elements<T> {
+    const EACH: usize = 16;
+    const BYTES: usize = size_of::<T>();
+
+    #[inline(always)]
+    unsafe fn block<I: Bits>(
+        dst: *mut u8,
+        src: *const u8,
+        numbers: &Numbers<I>,
+        _: Spacing,
+    ) -> Option<()> {
+        let mut to = dst.cast::<u64>();
+        for first in (0..Self::EACH).step_by(in_word::<T>()) {
+            let mut word = 0;
+            for at in 0..in_word::<T>() {
+                // SAFETY: the caller's.
+                word |= unsafe {
+                    let offset = numbers.offset(first.wrapping_add(at))?;
+                    in_place(src.wrapping_offset(offset).cast::<T>().read_unaligned(), at)
+                };
+            }
+            // SAFETY: the caller's; so many elements are a word.
+            unsafe { to.write_unaligned(word) };
+            to = to.wrapping_add(1);
+        }
+        Some(())
+    }
+
     /// A word at a time: one store for several elements.
     #[inline(always)]
     unsafe fn rows<const CHECK: bool>(
@@ -194,18 +305,12 @@ impl<T: Element> Mover for Elements<T> {
             // SAFETY: the caller's.
             _ => unsafe { src.wrapping_offset(offset).cast::<T>().read_unaligned() },
         };
-        let each = 8 / size_of::<T>();
-        let words = offsets.chunks_exact(each);
+        let words = offsets.chunks_exact(in_word::<T>());
         let rest = words.remainder();
         for offsets in words {
             let mut word = 0;
             for (at, &offset) in offsets.iter().enumerate() {
-                let at = if cfg!(target_endian = "little") {
-                    at
-                } else {
-                    each - 1 - at
-                };
-                word |= element(offset).widen() << (at * 8 * size_of::<T>());
+                word |= in_place(element(offset), at);
             }
             // SAFETY: the caller's; so many elements are a word.
             unsafe { dst.cast::<u64>().write_unaligned(word) };
