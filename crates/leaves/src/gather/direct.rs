@@ -7,20 +7,66 @@ use std::marker::PhantomData;
 
 use restride_loops::Norm;
 
-use super::movers::Mover;
 use super::{GatherParams, Row};
+use crate::copy::Copier;
 use crate::once::read_once;
+use crate::vector::Vector;
 
-/// The bits of an index.
-pub(super) trait Bits: Copy + Into<u64> + 'static {}
+/// How a few rows are moved while their indices are read.
+pub(super) trait Block: 'static {
+    /// How many; none if offsets have to be known first.
+    const ROWS: usize;
 
-impl Bits for u8 {}
-impl Bits for u16 {}
-impl Bits for u32 {}
-impl Bits for u64 {}
+    /// How many rows have to be moved after the last block.
+    const BEHIND: usize = 0;
+
+    /// What indices count more often than anything else, if that makes a difference.
+    const COEFF: usize = 0;
+
+    /// Moves them, or some of them if not all indices are numbers of rows.
+    ///
+    /// # Safety
+    /// The indices can be read, each number is that of a row of the source, and the block is writable.
+    unsafe fn rows<I: Word>(
+        dst: *mut u8,
+        src: *const u8,
+        named: &Named<I>,
+        spacing: Spacing,
+    ) -> Option<()>;
+}
+
+/// How rows lie. Blocks have it by value, since what they store could change what lies in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Spacing {
+    /// Bytes of a row.
+    run: usize,
+    /// Bytes from a row of the destination to the next.
+    stride: isize,
+    /// The offset of the last row of the source.
+    last: isize,
+}
+
+/// An element of a row, or the bits of an index.
+pub(super) trait Word: Copy + 'static {
+    fn widen(self) -> u64;
+}
+
+macro_rules! words {
+    ($($ty:ty)*) => { $(
+        impl Word for $ty {
+            #[inline(always)]
+            #[allow(clippy::useless_conversion, reason = "one body for all widths")]
+            fn widen(self) -> u64 {
+                self.into()
+            }
+        }
+    )* };
+}
+
+words! { u8 u16 u32 u64 }
 
 /// Some indices, one after the other.
-pub(super) struct Numbers<I> {
+pub(super) struct Named<I> {
     at: *const u8,
     /// The first value, in their bits, that is not the number of a row.
     end: u64,
@@ -29,38 +75,123 @@ pub(super) struct Numbers<I> {
     of: PhantomData<I>,
 }
 
-/// How rows lie. Blocks have it by value, since what they store could change what lies in memory.
-#[derive(Clone, Copy)]
-pub(super) struct Spacing {
-    /// Bytes of a row.
-    pub(super) run: usize,
-    /// Bytes from a row of the destination to the next.
-    pub(super) stride: isize,
-    /// The offset of the last row of the source.
-    pub(super) last: isize,
-}
-
-impl<I: Bits> Numbers<I> {
+impl<I: Word> Named<I> {
     /// The offset of the row that one of them names.
     ///
     /// # Safety
     /// It can be read.
     #[inline(always)]
-    pub(super) unsafe fn offset(&self, at: usize) -> Option<isize> {
+    unsafe fn offset(&self, at: usize) -> Option<isize> {
         let at = self.at.wrapping_add(at.wrapping_mul(size_of::<I>()));
         // SAFETY: the caller's, and any bits are an integer.
-        let number: u64 = unsafe { read_once::<I>(at) }.into();
+        let number = unsafe { read_once::<I>(at) }.widen();
         (number < self.end).then(|| (number as isize).wrapping_mul(self.coeff))
     }
 }
 
-/// The first value, in the bits of its type, that is not the number of a row: what is negative is larger.
-fn end(norm: &Norm) -> u64 {
-    let positive = match norm.ty.is_signed() {
-        true => 1 << (norm.ty.width().bytes() * 8 - 1),
-        false => u64::MAX,
-    };
-    norm.limit.unsigned_abs().min(positive)
+/// Rows for which offsets have to be known.
+pub(super) struct Never;
+
+impl Block for Never {
+    const ROWS: usize = 0;
+
+    #[inline(always)]
+    unsafe fn rows<I: Word>(_: *mut u8, _: *const u8, _: &Named<I>, _: Spacing) -> Option<()> {
+        None
+    }
+}
+
+/// Runs, as many as their copier takes in a turn.
+pub(super) struct InTurn<C>(PhantomData<C>);
+
+impl<C: Copier> Block for InTurn<C> {
+    const ROWS: usize = C::IN_A_TURN;
+
+    #[inline(always)]
+    unsafe fn rows<I: Word>(
+        dst: *mut u8,
+        src: *const u8,
+        named: &Named<I>,
+        spacing: Spacing,
+    ) -> Option<()> {
+        let mut to = dst;
+        for at in 0..Self::ROWS {
+            // SAFETY: the caller's.
+            unsafe { C::copy(to, src.wrapping_offset(named.offset(at)?), spacing.run) };
+            to = to.wrapping_offset(spacing.stride);
+        }
+        Some(())
+    }
+}
+
+/// Runs that follow each other, each moved as one vector: what that has too much, the next one is written over.
+pub(super) struct Overlapping<C, V>(PhantomData<(C, V)>);
+
+impl<C: Copier, V: Vector> Block for Overlapping<C, V> {
+    const ROWS: usize = 4;
+    const BEHIND: usize = 1;
+
+    #[inline(always)]
+    unsafe fn rows<I: Word>(
+        dst: *mut u8,
+        src: *const u8,
+        named: &Named<I>,
+        spacing: Spacing,
+    ) -> Option<()> {
+        let mut to = dst;
+        for at in 0..Self::ROWS {
+            // SAFETY: the caller's; a vector begins with a row, and ends, unless this is the last one of the source,
+            // before the one behind it does. There is another one behind the block.
+            unsafe {
+                let offset = named.offset(at)?;
+                let from = src.wrapping_offset(offset);
+                match offset == spacing.last {
+                    true => C::copy(to, from, spacing.run),
+                    false => V::load(from).store(to),
+                }
+            }
+            to = to.wrapping_add(spacing.run);
+        }
+        Some(())
+    }
+}
+
+/// Elements that follow each other, put together to words: one store for several.
+pub(super) struct InWords<T>(PhantomData<T>);
+
+impl<T: Word> Block for InWords<T> {
+    const ROWS: usize = 16;
+    const COEFF: usize = size_of::<T>();
+
+    #[inline(always)]
+    unsafe fn rows<I: Word>(
+        dst: *mut u8,
+        src: *const u8,
+        named: &Named<I>,
+        _: Spacing,
+    ) -> Option<()> {
+        let in_word = size_of::<u64>() / size_of::<T>();
+        let mut to = dst.cast::<u64>();
+        for first in (0..Self::ROWS).step_by(in_word) {
+            let mut word = 0;
+            for at in 0..in_word {
+                // SAFETY: the caller's.
+                let element = unsafe {
+                    let offset = named.offset(first.wrapping_add(at))?;
+                    src.wrapping_offset(offset).cast::<T>().read_unaligned()
+                };
+                let place = match cfg!(target_endian = "little") {
+                    true => at,
+                    false => in_word.wrapping_sub(at.wrapping_add(1)),
+                };
+                word |= element.widen() << place.wrapping_mul(8 * size_of::<T>());
+            }
+            // SAFETY: the caller's; so many elements are a word.
+            unsafe { to.write_unaligned(word) };
+            to = to.wrapping_add(1);
+        }
+        Some(())
+    }
 }
 
 /// Moves rows until an index is not the number of one, or until all but a few are moved. Returns how many.
@@ -69,44 +200,44 @@ fn end(norm: &Norm) -> u64 {
 /// So many indices are left to read, one after the other, and as many rows to write; each number is that of a row of
 /// the caller's source.
 #[inline(always)]
-pub(super) unsafe fn rows<M: Mover>(
+pub(super) unsafe fn rows<B: Block>(
     dst: *mut u8,
     src: *const u8,
     index: *const u8,
     left: usize,
     params: &GatherParams,
 ) -> usize {
-    let blocks = left.saturating_sub(M::BEHIND) / M::EACH.max(1);
-    // SAFETY: the caller's, and that leaves as many indices as these blocks have.
+    let blocks = left.saturating_sub(B::BEHIND) / B::ROWS.max(1);
+    // SAFETY: the caller's, and so many blocks have no more indices than are left.
     unsafe {
         match params.norm.ty.width().bytes() {
-            1 => of::<M, u8>(dst, src, index, blocks, params),
-            2 => of::<M, u16>(dst, src, index, blocks, params),
-            4 => of::<M, u32>(dst, src, index, blocks, params),
-            _ => of::<M, u64>(dst, src, index, blocks, params),
+            1 => of::<B, u8>(dst, src, index, blocks, params),
+            2 => of::<B, u16>(dst, src, index, blocks, params),
+            4 => of::<B, u32>(dst, src, index, blocks, params),
+            _ => of::<B, u64>(dst, src, index, blocks, params),
         }
     }
 }
 
-/// As [`rows`], of so many blocks, and indices of so many bits.
+/// As [`rows`], of so many blocks, and of indices of these bits.
 ///
 /// # Safety
 /// As [`rows`].
 #[inline(always)]
-unsafe fn of<M: Mover, I: Bits>(
+unsafe fn of<B: Block, I: Word>(
     dst: *mut u8,
     src: *const u8,
     index: *const u8,
     blocks: usize,
     params: &GatherParams,
 ) -> usize {
-    let coeff = params.coeff;
-    // A number that is known here is a part of addresses.
+    let (coeff, usual) = (params.coeff, B::COEFF as isize);
     // SAFETY: the caller's.
     unsafe {
-        match M::BYTES > 0 && coeff == M::BYTES as isize {
-            true => counting::<M, I>(dst, src, index, blocks, M::BYTES as isize, params),
-            false => counting::<M, I>(dst, src, index, blocks, coeff, params),
+        match usual > 0 && coeff == usual {
+            // A constant is a part of addresses.
+            true => counting::<B, I>(dst, src, index, blocks, usual, params),
+            false => counting::<B, I>(dst, src, index, blocks, coeff, params),
         }
     }
 }
@@ -116,7 +247,7 @@ unsafe fn of<M: Mover, I: Bits>(
 /// # Safety
 /// As [`rows`].
 #[inline(always)]
-unsafe fn counting<M: Mover, I: Bits>(
+unsafe fn counting<B: Block, I: Word>(
     mut dst: *mut u8,
     src: *const u8,
     index: *const u8,
@@ -124,29 +255,30 @@ unsafe fn counting<M: Mover, I: Bits>(
     coeff: isize,
     params: &GatherParams,
 ) -> usize {
-    let mut numbers = Numbers {
+    let Row::Run(run) = params.row else { return 0 };
+    let (stride, last) = (params.dst_stride, params.last);
+    let mut named = Named {
         at: index,
         end: end(&params.norm),
         coeff,
         of: PhantomData::<I>,
     };
-    let rows = Spacing {
-        run: match params.row {
-            Row::Run(run) => run,
-            Row::Points { .. } | Row::Box { .. } => return 0,
-        },
-        stride: params.dst_stride,
-        last: params.last,
-    };
-    let mut moved = 0usize;
-    for _ in 0..blocks {
+    for moved in 0..blocks {
         // SAFETY: the caller's.
-        if unsafe { M::block(dst, src, &numbers, rows) }.is_none() {
-            break;
+        if unsafe { B::rows(dst, src, &named, Spacing { run, stride, last }) }.is_none() {
+            return moved.wrapping_mul(B::ROWS);
         }
-        numbers.at = numbers.at.wrapping_add(M::EACH * size_of::<I>());
-        dst = dst.wrapping_offset(rows.stride.wrapping_mul(M::EACH as isize));
-        moved = moved.wrapping_add(M::EACH);
+        named.at = named.at.wrapping_add(B::ROWS * size_of::<I>());
+        dst = dst.wrapping_offset(stride.wrapping_mul(B::ROWS as isize));
     }
-    moved
+    blocks.wrapping_mul(B::ROWS)
+}
+
+/// The first value, in the bits of its type, that is not the number of a row: what is negative is larger.
+fn end(norm: &Norm) -> u64 {
+    let positive = match norm.ty.is_signed() {
+        true => 1 << (norm.ty.width().bytes() * 8 - 1),
+        false => u64::MAX,
+    };
+    norm.limit.unsigned_abs().min(positive)
 }

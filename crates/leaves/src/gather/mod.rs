@@ -21,7 +21,7 @@ use restride_moves::{AT_ONCE, GatherPlan, GatherWay, Planner, Stores};
 
 use crate::bodies::CpuLevel;
 use crate::copy::{
-    Copier, WholeLines, with_copier, with_following, with_short_copier, with_vectors,
+    Copier, One, WholeLines, with_copier, with_following, with_short_copier, with_vectors,
 };
 use crate::error::PrepareError;
 use crate::fill;
@@ -30,7 +30,8 @@ use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::nest::Nest;
 use crate::vector::Vector;
-use movers::{Boxes, Elements, Following, Mover, Points, Runs};
+use direct::{Block, InTurn, InWords, Never, Overlapping, Word};
+use movers::{Boxes, Mover, Points, Runs};
 #[cfg(target_arch = "x86_64")]
 use palette::Palette;
 
@@ -96,7 +97,7 @@ impl GatherLeaf {
             ahead,
             far,
             past,
-            direct: indices.follow_each_other(),
+            direct: ahead == 0 && indices.follow_each_other(),
             row: body,
             #[cfg(target_arch = "x86_64")]
             palette,
@@ -169,7 +170,7 @@ struct GatherParams {
     /// Set where rows are looked up in registers.
     #[cfg(target_arch = "x86_64")]
     palette: Option<Box<Palette>>,
-    /// Whether indices lie one after the other.
+    /// Whether rows are moved as their indices are read.
     direct: bool,
 }
 
@@ -188,10 +189,13 @@ enum Row {
 
 fn entry_of<L: Level>(way: &GatherWay, run: usize) -> GatherFn {
     fn runs<L: Level, C: Copier>() -> GatherFn {
-        gather_entry::<L, Runs<C>>()
+        gather_entry::<L, Runs<C, InTurn<C>>>()
     }
     fn follow<L: Level, C: Copier, V: Vector>() -> GatherFn {
-        gather_entry::<L, Following<C, V>>()
+        gather_entry::<L, Runs<C, Overlapping<C, V>>>()
+    }
+    fn elements<L: Level, T: Vector + Word>() -> GatherFn {
+        gather_entry::<L, Runs<One<T>, InWords<T>>>()
     }
     fn points<L: Level, C: Copier>() -> GatherFn {
         gather_entry::<L, Points<C>>()
@@ -202,15 +206,15 @@ fn entry_of<L: Level>(way: &GatherWay, run: usize) -> GatherFn {
         #[cfg(target_arch = "x86_64")]
         GatherWay::Together => together::entry(run),
         GatherWay::Elements => match run {
-            1 => gather_entry::<L, Elements<u8>>(),
-            2 => gather_entry::<L, Elements<u16>>(),
-            4 => gather_entry::<L, Elements<u32>>(),
-            _ => gather_entry::<L, Elements<u64>>(),
+            1 => elements::<L, u8>(),
+            2 => elements::<L, u16>(),
+            4 => elements::<L, u32>(),
+            _ => elements::<L, u64>(),
         },
         GatherWay::Runs {
             stores: Stores::Past,
             ..
-        } => gather_entry::<L, Runs<WholeLines<L::Wide>>>(),
+        } => gather_entry::<L, Runs<WholeLines<L::Wide>, Never>>(),
         GatherWay::Following => with_following!(run, L, follow(), runs()),
         GatherWay::Points { .. } => with_short_copier!(run, L, points()),
         GatherWay::Boxes(_) => gather_entry::<L, Boxes>(),
@@ -236,11 +240,11 @@ unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: 
     let ahead = params.ahead.min(AT_ONCE / 2);
     let (mut moved, mut kept, mut kept_outside) = (0usize, 0usize, false);
     loop {
-        if M::EACH > 0 && params.direct && ahead == 0 {
+        if M::Block::ROWS > 0 && params.direct {
             let at = index.wrapping_add(moved.wrapping_mul(params.norm.ty.width().bytes()));
             let left = extent.wrapping_sub(moved);
             // SAFETY: the caller's.
-            let more = unsafe { direct::rows::<M>(to(moved), src, at, left, params) };
+            let more = unsafe { direct::rows::<M::Block>(to(moved), src, at, left, params) };
             moved = moved.wrapping_add(more);
         }
         if moved >= extent {

@@ -2,17 +2,20 @@
 
 use std::marker::PhantomData;
 
-use super::direct::{Bits, Numbers, Spacing};
+use super::direct::{Block, Never};
 use super::{GatherParams, Row};
 use crate::copy::{Copier, ask_lines};
 use crate::index::OUTSIDE;
 use crate::nest::walk;
 #[cfg(target_arch = "x86_64")]
 use crate::picks::pick;
-use crate::vector::{Vector, fence};
+use crate::vector::fence;
 
 /// How the rows of a chunk of offsets are moved.
 pub(super) trait Mover: 'static {
+    /// How they are moved where their indices are read one by one.
+    type Block: Block;
+
     /// Moves rows, and with the first of them asks for those at `later`, at most as many.
     ///
     /// # Safety
@@ -27,29 +30,6 @@ pub(super) trait Mover: 'static {
 
     /// Asks for rows that are moved before any others are asked for.
     fn ask(_src: *const u8, _offsets: &[isize], _params: &GatherParams) {}
-
-    /// How many rows are a block, if they are moved as their indices are read.
-    const EACH: usize = 0;
-
-    /// How many rows have to be moved after the last block.
-    const BEHIND: usize = 0;
-
-    /// What indices count more often than anything else, if that makes a difference.
-    const BYTES: usize = 0;
-
-    /// Moves a block of rows, or some of them if not all indices are numbers of rows.
-    ///
-    /// # Safety
-    /// The indices can be read, each number is that of a row of the source, and the block is writable.
-    #[inline(always)]
-    unsafe fn block<I: Bits>(
-        _dst: *mut u8,
-        _src: *const u8,
-        _numbers: &Numbers<I>,
-        _rows: Spacing,
-    ) -> Option<()> {
-        None
-    }
 }
 
 /// Moves one run, or zeros it.
@@ -73,26 +53,11 @@ unsafe fn one<C: Copier, const CHECK: bool>(
     }
 }
 
-pub(super) struct Runs<C>(PhantomData<C>);
+/// Rows that are a run each.
+pub(super) struct Runs<C, B>(PhantomData<(C, B)>);
 
-impl<C: Copier> Mover for Runs<C> {
-    const EACH: usize = C::IN_A_TURN;
-
-    #[inline(always)]
-    unsafe fn block<I: Bits>(
-        dst: *mut u8,
-        src: *const u8,
-        numbers: &Numbers<I>,
-        rows: Spacing,
-    ) -> Option<()> {
-        let mut to = dst;
-        for at in 0..Self::EACH {
-            // SAFETY: the caller's.
-            unsafe { C::copy(to, src.wrapping_offset(numbers.offset(at)?), rows.run) };
-            to = to.wrapping_offset(rows.stride);
-        }
-        Some(())
-    }
+impl<C: Copier, B: Block> Mover for Runs<C, B> {
+    type Block = B;
 
     #[inline(always)]
     unsafe fn rows<const CHECK: bool>(
@@ -134,66 +99,6 @@ impl<C: Copier> Mover for Runs<C> {
     }
 }
 
-/// Rows that follow each other, each moved as one vector: what that has too much, the next row is written over.
-pub(super) struct Following<C, V>(PhantomData<(C, V)>);
-
-impl<C: Copier, V: Vector> Mover for Following<C, V> {
-    const EACH: usize = 4;
-    const BEHIND: usize = 1;
-
-    #[inline(always)]
-    unsafe fn block<I: Bits>(
-        dst: *mut u8,
-        src: *const u8,
-        numbers: &Numbers<I>,
-        rows: Spacing,
-    ) -> Option<()> {
-        let mut to = dst;
-        for at in 0..Self::EACH {
-            // SAFETY: the caller's; a vector of any row but the last one of the source is readable, and what it has too
-            // much is written over with the next row.
-            unsafe {
-                let offset = numbers.offset(at)?;
-                let from = src.wrapping_offset(offset);
-                match offset == rows.last {
-                    true => C::copy(to, from, rows.run),
-                    false => V::load(from).store(to),
-                }
-            }
-            to = to.wrapping_add(rows.run);
-        }
-        Some(())
-    }
-
-    #[inline(always)]
-    unsafe fn rows<const CHECK: bool>(
-        dst: *mut u8,
-        src: *const u8,
-        offsets: &[isize],
-        _: &[isize],
-        params: &GatherParams,
-    ) {
-        let Row::Run(run) = params.row else { return };
-        let Some((&end, offsets)) = offsets.split_last() else {
-            return;
-        };
-        let mut dst = dst;
-        // SAFETY: the caller's; a vector begins with a row that is not the last one of the source, nor of these, and
-        // ends before the one behind it does.
-        unsafe {
-            for &offset in offsets {
-                if offset == params.last || (CHECK && offset == OUTSIDE) {
-                    one::<C, CHECK>(dst, src, offset, run);
-                } else {
-                    V::load(src.wrapping_offset(offset)).store(dst);
-                }
-                dst = dst.wrapping_add(run);
-            }
-            one::<C, CHECK>(dst, src, end, run);
-        }
-    }
-}
-
 /// Bytes of a row that are asked for at most.
 const ASKED: usize = 4096;
 
@@ -226,107 +131,11 @@ unsafe fn asking<C: Copier, const CHECK: bool, const FAR: bool>(
     dst
 }
 
-pub(super) struct Elements<T>(PhantomData<T>);
-
-/// Part of a word.
-pub(super) trait Element: Copy + Default + 'static {
-    fn widen(self) -> u64;
-}
-
-macro_rules! element {
-    ($($ty:ty)*) => { $(
-        impl Element for $ty {
-            #[inline(always)]
-            #[allow(clippy::useless_conversion, reason = "one body for all widths")]
-            fn widen(self) -> u64 {
-                self.into()
-            }
-        }
-    )* };
-}
-
-element! { u8 u16 u32 u64 }
-
-/// How many elements are a word.
-const fn in_word<T>() -> usize {
-    size_of::<u64>() / size_of::<T>()
-}
-
-/// The bits of a word that one of its elements has.
-#[inline(always)]
-fn in_place<T: Element>(element: T, at: usize) -> u64 {
-    let at = match cfg!(target_endian = "little") {
-        true => at,
-        false => in_word::<T>().wrapping_sub(at.wrapping_add(1)),
-    };
-    element.widen() << at.wrapping_mul(8 * size_of::<T>())
-}
-
-impl<T: Element> Mover for Elements<T> {
-    const EACH: usize = 16;
-    const BYTES: usize = size_of::<T>();
-
-    #[inline(always)]
-    unsafe fn block<I: Bits>(
-        dst: *mut u8,
-        src: *const u8,
-        numbers: &Numbers<I>,
-        _: Spacing,
-    ) -> Option<()> {
-        let mut to = dst.cast::<u64>();
-        for first in (0..Self::EACH).step_by(in_word::<T>()) {
-            let mut word = 0;
-            for at in 0..in_word::<T>() {
-                // SAFETY: the caller's.
-                word |= unsafe {
-                    let offset = numbers.offset(first.wrapping_add(at))?;
-                    in_place(src.wrapping_offset(offset).cast::<T>().read_unaligned(), at)
-                };
-            }
-            // SAFETY: the caller's; so many elements are a word.
-            unsafe { to.write_unaligned(word) };
-            to = to.wrapping_add(1);
-        }
-        Some(())
-    }
-
-    /// A word at a time: one store for several elements.
-    #[inline(always)]
-    unsafe fn rows<const CHECK: bool>(
-        dst: *mut u8,
-        src: *const u8,
-        offsets: &[isize],
-        _: &[isize],
-        _: &GatherParams,
-    ) {
-        let mut dst = dst;
-        let element = |offset: isize| match offset {
-            OUTSIDE if CHECK => T::default(),
-            // SAFETY: the caller's.
-            _ => unsafe { src.wrapping_offset(offset).cast::<T>().read_unaligned() },
-        };
-        let words = offsets.chunks_exact(in_word::<T>());
-        let rest = words.remainder();
-        for offsets in words {
-            let mut word = 0;
-            for (at, &offset) in offsets.iter().enumerate() {
-                word |= in_place(element(offset), at);
-            }
-            // SAFETY: the caller's; so many elements are a word.
-            unsafe { dst.cast::<u64>().write_unaligned(word) };
-            dst = dst.wrapping_add(8);
-        }
-        for &offset in rest {
-            // SAFETY: the caller's.
-            unsafe { dst.cast::<T>().write_unaligned(element(offset)) };
-            dst = dst.wrapping_add(size_of::<T>());
-        }
-    }
-}
-
 pub(super) struct Points<C>(PhantomData<C>);
 
 impl<C: Copier> Mover for Points<C> {
+    type Block = Never;
+
     #[inline(always)]
     unsafe fn rows<const CHECK: bool>(
         dst: *mut u8,
@@ -379,6 +188,8 @@ impl<C: Copier> Mover for Points<C> {
 pub(super) struct Boxes;
 
 impl Mover for Boxes {
+    type Block = Never;
+
     #[inline(always)]
     unsafe fn rows<const CHECK: bool>(
         dst: *mut u8,
