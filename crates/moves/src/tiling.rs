@@ -123,6 +123,15 @@ impl Plane {
         }
     }
 
+    /// With vectors of half a line where whole ones overlap each other by more than an eighth: either are stored by halves.
+    fn in_even_panels(mut self) -> Plane {
+        let covered = |lanes| self.row.extent.next_multiple_of(lanes * self.per_lane);
+        if self.lanes == 4 && 8 * covered(4) > 9 * covered(2) {
+            self.lanes = 2;
+        }
+        self
+    }
+
     fn cut(mut self, route: Route, tiling: Tiling, tile: (usize, usize)) -> Plane {
         (self.route, self.tiling, self.tile) = (route, tiling, tile);
         self
@@ -270,8 +279,9 @@ impl Plane {
             let (tiling, tile) = (self.straight(target), (rows.min(4 * LINE), self.side()));
             self.cut(Route::Tiles, tiling, tile)
         } else if k > 1 && panels == Tiling::Panels {
-            let tile = (within(rows, 2 * LINE, self.side()), self.column.extent);
-            self.cut(Route::Tiles, panels, tile)
+            let plane = self.in_even_panels();
+            let tile = (within(rows, 2 * LINE, plane.side()), plane.column.extent);
+            plane.cut(Route::Tiles, panels, tile)
         } else {
             self.in_tiles(target)
         }

@@ -122,7 +122,8 @@ fn answer(line: &str) -> String {
         let tile = match plan.way() {
             Way::Transpose(plane) => {
                 let (rows, columns) = plane.tile;
-                format!(", tiles of {rows} x {columns} by {:?}", plane.tiling)
+                let (tiling, bytes) = (plane.tiling, 16 * plane.lanes);
+                format!(", tiles of {rows} x {columns} by {tiling:?} of {bytes} bytes")
             }
             _ => String::new(),
         };
