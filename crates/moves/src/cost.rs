@@ -70,9 +70,18 @@ pub fn copy(bytes: usize) -> usize {
     ROW + ROW_LINE * bytes.div_ceil(LINE)
 }
 
-/// A transposition in register tiles.
+/// A transposition in register tiles, of which squares of whole lines take less where two of their permutations go on at
+/// once.
 #[must_use]
-pub fn transpose(plane: &Plane) -> usize {
+pub fn transpose(plane: &Plane, core: Core) -> usize {
+    let whole_lines = plane.lanes == 4 && plane.per_lane > 1 && plane.has_squares();
+    match core.turns_whole_lines() && whole_lines {
+        true => in_tiles(plane) / 3 * 2,
+        false => in_tiles(plane),
+    }
+}
+
+fn in_tiles(plane: &Plane) -> usize {
     let k = plane.per_lane;
     let sides = (plane.row.extent, plane.column.extent);
     let blocks = (Plane::in_blocks(k, sides.0), Plane::in_blocks(k, sides.1));
@@ -127,7 +136,7 @@ pub fn packed(plane: &Plane, bytes: usize) -> usize {
         _ => plane.windows(),
     };
     let pack = PACK.0 + PACK.1 * shuffles;
-    transpose(plane).saturating_add(bytes.div_ceil(plane.packed).saturating_mul(pack))
+    in_tiles(plane).saturating_add(bytes.div_ceil(plane.packed).saturating_mul(pack))
 }
 
 /// What it takes to spread sixteen bytes out, and to press them together.
@@ -137,7 +146,7 @@ const WIDEN: usize = 4 + 6;
 #[must_use]
 pub fn widened(plane: &Plane, elements: usize) -> usize {
     let lanes = elements.div_ceil(plane.per_lane);
-    transpose(plane).saturating_add(lanes.saturating_mul(WIDEN))
+    in_tiles(plane).saturating_add(lanes.saturating_mul(WIDEN))
 }
 
 /// Channels that are split or joined: a load, a permutation and the steps of a square for every line of

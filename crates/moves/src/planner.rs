@@ -318,7 +318,7 @@ fn tiles(plane: Plane, shape: &ByteBox, stores: Stores, target: &Target) -> (usi
         let cost = cost::widened(&plane, shape.runs());
         return (cost, Way::Widened(plane.widened()));
     }
-    let cost = cost::transpose(&plane);
+    let cost = cost::transpose(&plane, target.core);
     match stores {
         Stores::Cached => (cost, Way::Transpose(plane)),
         Stores::Past => (cost, Way::Transpose(plane.past(target))),

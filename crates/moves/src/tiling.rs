@@ -353,7 +353,7 @@ impl Plane {
     }
 
     /// Whether there is room for a square of whole vectors.
-    fn has_squares(&self) -> bool {
+    pub(crate) fn has_squares(&self) -> bool {
         self.lanes > 1 && self.is_tall()
     }
 
