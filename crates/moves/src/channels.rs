@@ -4,7 +4,7 @@
 //! has a few whole rows of the short side. One permutation in a window makes each of its channels a
 //! cell, and a square of cells is transposed in registers: the shorter the rows, the larger the cells.
 
-use crate::byte_box::{ByteBox, Step, Steps};
+use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost::LINE;
 use crate::crowding::share_sets;
 use crate::target::Target;
@@ -80,8 +80,9 @@ impl Channels {
         })
     }
 
-    /// The same as it is carried out on a machine.
-    pub(crate) fn on(mut self, target: &Target, width: usize) -> Channels {
+    /// The same as it is carried out on a machine, if tiles are not faster there: of wide elements there is little to permute,
+    /// and from behind the nearest cache all that is loaded for cells that no channel fills takes longer.
+    pub(crate) fn on(mut self, target: &Target, width: usize) -> Option<Channels> {
         let apart = if self.splits {
             self.short.dst
         } else {
@@ -93,6 +94,13 @@ impl Channels {
         self.crowded = parts
             && self.long.extent * width >= Self::TOGETHER
             && share_sets(target, channels, self.short.extent);
-        self
+        let bytes =
+            (self.long.extent * self.short.extent * width).saturating_mul(extent(&self.outer));
+        let tiles = target.core.turns_whole_lines()
+            && self.splits
+            && width >= 4
+            && self.short.extent < self.cells
+            && bytes > target.l1 as usize / 2;
+        (self.crowded || !tiles).then_some(self)
     }
 }

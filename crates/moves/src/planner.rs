@@ -160,7 +160,7 @@ impl Planner {
         let folded = Folded::of(shape, features);
         all.extend(folded.map(|folded| ("folded", cost::folded(&folded))));
         if features >= Features::Avx512 {
-            let channels = Channels::of(shape);
+            let channels = Channels::of(shape).and_then(|plan| plan.on(&self.target, shape.run));
             all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
             let squares = Squares::of(shape);
             all.extend(squares.map(|plan| ("squares", cost::squares(&plan))));
@@ -231,7 +231,7 @@ impl Planner {
         // Masks and permutations of bytes are what AVX-512 has.
         let masks = !past && features >= Features::Avx512;
         let channels = masks.then(|| Channels::of(shape)).flatten();
-        let channels = channels.map(|plan| plan.on(&self.target, shape.run));
+        let channels = channels.and_then(|plan| plan.on(&self.target, shape.run));
         let alone = channels.as_ref().is_some_and(Channels::is_alone);
         let channels = channels.map(|plan| (cost::channels(&plan, shape.run), Way::Channels(plan)));
         if alone && let Some(channels) = channels {
