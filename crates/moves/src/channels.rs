@@ -94,8 +94,10 @@ impl Channels {
         self.crowded = parts
             && self.long.extent * width >= Self::TOGETHER
             && share_sets(target, channels, self.short.extent);
-        let bytes =
-            (self.long.extent * self.short.extent * width).saturating_mul(extent(&self.outer));
+        let all = [self.short.extent, width, extent(&self.outer)];
+        let bytes = all
+            .into_iter()
+            .fold(self.long.extent, usize::saturating_mul);
         let tiles = target.core.turns_whole_lines()
             && self.splits
             && width >= 4
