@@ -1,8 +1,8 @@
 //! Rows named by an index tensor.
 //!
-//! Offsets are computed a chunk at a time ([`crate::index`]), so the rows ahead are known and can
-//! be asked for early, and the copying loop has neither compare nor branch unless an index of its
-//! chunk is outside.
+//! Short rows are moved as their indices are read (`direct`). For all others, and where an index is not simply the number
+//! of a row, offsets are computed a chunk at a time ([`crate::index`]), so the rows ahead are known and can be asked for
+//! early, and the copying loop has neither compare nor branch unless an index of its chunk is outside.
 
 mod direct;
 mod movers;
