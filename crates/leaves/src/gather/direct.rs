@@ -8,12 +8,15 @@ use std::marker::PhantomData;
 use restride_loops::Norm;
 
 use super::{GatherParams, Row};
-use crate::copy::Copier;
+use crate::copy::{Copier, One};
 use crate::once::read_once;
 use crate::vector::Vector;
 
 /// How a few rows are moved while their indices are read.
 pub(super) trait Block: 'static {
+    /// How one is moved that is not in a block.
+    type Single: Copier;
+
     /// How many; none if offsets have to be known first.
     const ROWS: usize;
 
@@ -93,6 +96,7 @@ impl<I: Word> Named<I> {
 pub(super) struct Never;
 
 impl Block for Never {
+    type Single = One<u8>;
     const ROWS: usize = 0;
 
     #[inline(always)]
@@ -105,6 +109,7 @@ impl Block for Never {
 pub(super) struct InTurn<C>(PhantomData<C>);
 
 impl<C: Copier> Block for InTurn<C> {
+    type Single = C;
     const ROWS: usize = C::IN_A_TURN;
 
     #[inline(always)]
@@ -128,6 +133,7 @@ impl<C: Copier> Block for InTurn<C> {
 pub(super) struct Overlapping<C, V>(PhantomData<(C, V)>);
 
 impl<C: Copier, V: Vector> Block for Overlapping<C, V> {
+    type Single = C;
     const ROWS: usize = 4;
     const BEHIND: usize = 1;
 
@@ -159,7 +165,8 @@ impl<C: Copier, V: Vector> Block for Overlapping<C, V> {
 /// Elements that follow each other, put together to words: one store for several.
 pub(super) struct InWords<T>(PhantomData<T>);
 
-impl<T: Word> Block for InWords<T> {
+impl<T: Vector + Word> Block for InWords<T> {
+    type Single = One<T>;
     const ROWS: usize = 16;
     const COEFF: usize = size_of::<T>();
 
@@ -194,7 +201,7 @@ impl<T: Word> Block for InWords<T> {
     }
 }
 
-/// Moves rows until an index is not the number of one, or until all but a few are moved. Returns how many.
+/// Moves rows until an index is not the number of one. Returns how many.
 ///
 /// # Safety
 /// So many indices are left to read, one after the other, and as many rows to write; each number is that of a row of
@@ -207,19 +214,18 @@ pub(super) unsafe fn rows<B: Block>(
     left: usize,
     params: &GatherParams,
 ) -> usize {
-    let blocks = left.saturating_sub(B::BEHIND) / B::ROWS.max(1);
-    // SAFETY: the caller's, and so many blocks have no more indices than are left.
+    // SAFETY: the caller's.
     unsafe {
         match params.norm.ty.width().bytes() {
-            1 => of::<B, u8>(dst, src, index, blocks, params),
-            2 => of::<B, u16>(dst, src, index, blocks, params),
-            4 => of::<B, u32>(dst, src, index, blocks, params),
-            _ => of::<B, u64>(dst, src, index, blocks, params),
+            1 => of::<B, u8>(dst, src, index, left, params),
+            2 => of::<B, u16>(dst, src, index, left, params),
+            4 => of::<B, u32>(dst, src, index, left, params),
+            _ => of::<B, u64>(dst, src, index, left, params),
         }
     }
 }
 
-/// As [`rows`], of so many blocks, and of indices of these bits.
+/// As [`rows`], of indices of these bits.
 ///
 /// # Safety
 /// As [`rows`].
@@ -228,7 +234,7 @@ unsafe fn of<B: Block, I: Word>(
     dst: *mut u8,
     src: *const u8,
     index: *const u8,
-    blocks: usize,
+    left: usize,
     params: &GatherParams,
 ) -> usize {
     let (coeff, usual) = (params.coeff, B::COEFF as isize);
@@ -236,8 +242,8 @@ unsafe fn of<B: Block, I: Word>(
     unsafe {
         match usual > 0 && coeff == usual {
             // A constant is a part of addresses.
-            true => counting::<B, I>(dst, src, index, blocks, usual, params),
-            false => counting::<B, I>(dst, src, index, blocks, coeff, params),
+            true => counting::<B, I>(dst, src, index, left, usual, params),
+            false => counting::<B, I>(dst, src, index, left, coeff, params),
         }
     }
 }
@@ -251,7 +257,7 @@ unsafe fn counting<B: Block, I: Word>(
     mut dst: *mut u8,
     src: *const u8,
     index: *const u8,
-    blocks: usize,
+    mut left: usize,
     coeff: isize,
     params: &GatherParams,
 ) -> usize {
@@ -263,15 +269,26 @@ unsafe fn counting<B: Block, I: Word>(
         coeff,
         of: PhantomData::<I>,
     };
-    for moved in 0..blocks {
-        // SAFETY: the caller's.
-        if unsafe { B::rows(dst, src, &named, Spacing { run, stride, last }) }.is_none() {
-            return moved.wrapping_mul(B::ROWS);
+    let all = left;
+    // SAFETY: the caller's.
+    unsafe {
+        while left >= B::ROWS + B::BEHIND
+            && B::rows(dst, src, &named, Spacing { run, stride, last }).is_some()
+        {
+            named.at = named.at.wrapping_add(B::ROWS * size_of::<I>());
+            dst = dst.wrapping_offset(stride.wrapping_mul(B::ROWS as isize));
+            left = left.wrapping_sub(B::ROWS);
         }
-        named.at = named.at.wrapping_add(B::ROWS * size_of::<I>());
-        dst = dst.wrapping_offset(stride.wrapping_mul(B::ROWS as isize));
+        while left > 0
+            && let Some(offset) = named.offset(0)
+        {
+            B::Single::copy(dst, src.wrapping_offset(offset), run);
+            named.at = named.at.wrapping_add(size_of::<I>());
+            dst = dst.wrapping_offset(stride);
+            left = left.wrapping_sub(1);
+        }
     }
-    blocks.wrapping_mul(B::ROWS)
+    all.wrapping_sub(left)
 }
 
 /// The first value, in the bits of its type, that is not the number of a row: what is negative is larger.
