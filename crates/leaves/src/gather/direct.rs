@@ -30,12 +30,31 @@ pub(super) trait Block: 'static {
     ///
     /// # Safety
     /// The indices can be read, each number is that of a row of the source, and the block is writable.
+    #[inline(always)]
     unsafe fn rows<I: Word>(
         dst: *mut u8,
         src: *const u8,
         named: &Named<I>,
         spacing: Spacing,
-    ) -> Option<()>;
+    ) -> Option<()> {
+        let mut to = dst;
+        for at in 0..Self::ROWS {
+            // SAFETY: the caller's.
+            unsafe { Self::row(to, src, named.offset(at)?, spacing) };
+            to = to.wrapping_offset(spacing.stride);
+        }
+        Some(())
+    }
+
+    /// Moves one of them.
+    ///
+    /// # Safety
+    /// The offset is that of a row of the source, and the row is writable, as is what has to be moved after the block.
+    #[inline(always)]
+    unsafe fn row(dst: *mut u8, src: *const u8, offset: isize, spacing: Spacing) {
+        // SAFETY: the caller's.
+        unsafe { Self::Single::copy(dst, src.wrapping_offset(offset), spacing.run) }
+    }
 }
 
 /// How rows lie. Blocks have it by value, since what they store could change what lies in memory.
@@ -98,11 +117,6 @@ pub(super) struct Never;
 impl Block for Never {
     type Single = One<u8>;
     const ROWS: usize = 0;
-
-    #[inline(always)]
-    unsafe fn rows<I: Word>(_: *mut u8, _: *const u8, _: &Named<I>, _: Spacing) -> Option<()> {
-        None
-    }
 }
 
 /// Runs, as many as their copier takes in a turn.
@@ -111,22 +125,6 @@ pub(super) struct InTurn<C>(PhantomData<C>);
 impl<C: Copier> Block for InTurn<C> {
     type Single = C;
     const ROWS: usize = C::IN_A_TURN;
-
-    #[inline(always)]
-    unsafe fn rows<I: Word>(
-        dst: *mut u8,
-        src: *const u8,
-        named: &Named<I>,
-        spacing: Spacing,
-    ) -> Option<()> {
-        let mut to = dst;
-        for at in 0..Self::ROWS {
-            // SAFETY: the caller's.
-            unsafe { C::copy(to, src.wrapping_offset(named.offset(at)?), spacing.run) };
-            to = to.wrapping_offset(spacing.stride);
-        }
-        Some(())
-    }
 }
 
 /// Runs that follow each other, each moved as one vector: what that has too much, the next one is written over.
@@ -138,27 +136,16 @@ impl<C: Copier, V: Vector> Block for Overlapping<C, V> {
     const BEHIND: usize = 1;
 
     #[inline(always)]
-    unsafe fn rows<I: Word>(
-        dst: *mut u8,
-        src: *const u8,
-        named: &Named<I>,
-        spacing: Spacing,
-    ) -> Option<()> {
-        let mut to = dst;
-        for at in 0..Self::ROWS {
-            // SAFETY: the caller's; a vector begins with a row, and ends, unless this is the last one of the source,
-            // before the one behind it does. There is another one behind the block.
-            unsafe {
-                let offset = named.offset(at)?;
-                let from = src.wrapping_offset(offset);
-                match offset == spacing.last {
-                    true => C::copy(to, from, spacing.run),
-                    false => V::load(from).store(to),
-                }
+    unsafe fn row(dst: *mut u8, src: *const u8, offset: isize, spacing: Spacing) {
+        let from = src.wrapping_offset(offset);
+        // SAFETY: the caller's; a vector begins with a row, and ends, unless this is the last one of the source, before the
+        // one behind it does. There is another one behind the block.
+        unsafe {
+            match offset == spacing.last {
+                true => C::copy(dst, from, spacing.run),
+                false => V::load(from).store(dst),
             }
-            to = to.wrapping_add(spacing.run);
         }
-        Some(())
     }
 }
 
