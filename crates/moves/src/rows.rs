@@ -57,14 +57,17 @@ impl Rows {
         if shape.following().is_some_and(|vector| vector <= widest) {
             return Rows::Following;
         }
+        // A core that stores a line every clock copies what is near in whole lines, in two thirds of the platform's time.
+        let near = target.core == Core::Zen5 && shape.bytes() <= target.l1 as usize / 2;
         let least = match target.core {
             // What stores lines at once does not store halves of them.
             Core::Cove => LINE,
-            Core::Zen | Core::Zen5 if shape.run.is_multiple_of(LINE) => WIDE,
+            Core::Zen | Core::Zen5 if near || shape.run.is_multiple_of(LINE) => WIDE,
             Core::Zen | Core::Zen5 => PLATFORM,
         };
+        let most = if near { usize::MAX } else { PLATFORM };
         Rows::Each {
-            whole_lines: (least..PLATFORM).contains(&shape.run),
+            whole_lines: (least..most).contains(&shape.run),
             early: early(shape, target),
         }
     }
@@ -81,6 +84,9 @@ impl Rows {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Each {
+                whole_lines: true, ..
+            } => "rows by lines",
             Self::Each { .. } => "rows",
             Self::Following => "overlapping rows",
             Self::Repeated => "repeated rows",
