@@ -124,6 +124,19 @@ fn every_run_length() {
     }
 }
 
+/// Up to the size from which rows are the platform's, and from there on.
+#[test]
+fn rows_that_fill_half_of_the_nearest_cache() {
+    let mut arena = Arena::new(1 << 16);
+    for (rows, n) in [(3, 5461), (2, 8192), (2, 8193), (1, 16_383), (1, 16_384)] {
+        for shift in [0, 1, 63] {
+            let dims = [dim(rows, n + 9, n + 64), dim(n, 1, 1)];
+            let ways = arena.check(&dims, 1, Form::Rows, shift == 1, shift);
+            assert!(ways.contains(&"rows by lines"), "{ways:?} for {n}");
+        }
+    }
+}
+
 /// Long rows of which each goes to several places, which are taken a piece at a time.
 #[test]
 fn long_rows_that_repeat() {
