@@ -29,16 +29,18 @@ struct SquaresParams<const STEPS: usize> {
     plane: TransposeParams,
 }
 
-/// `SIDE` elements squared, in `STEPS` steps.
-struct OddSquares<const SIDE: usize, const STEPS: usize>;
+/// `SIDE` elements squared, in `STEPS` steps. `FULL`: there is room for a square.
+struct OddSquares<const SIDE: usize, const STEPS: usize, const FULL: bool>;
 
-impl<const SIDE: usize, const STEPS: usize> Body for OddSquares<SIDE, STEPS> {
+impl<const SIDE: usize, const STEPS: usize, const FULL: bool> Body
+    for OddSquares<SIDE, STEPS, FULL>
+{
     type Params = SquaresParams<STEPS>;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &SquaresParams<STEPS>) {
         let plane = &params.plane;
-        let (rows, columns) = plane.tile;
+        let (rows, columns) = tile::<SIDE, FULL>(plane);
         walk!(&plane.nest, dst, src, |dst, src| {
             for row in Blocks::new(plane.rows, rows) {
                 let src = src.wrapping_add(row.wrapping_mul(params.width));
@@ -49,13 +51,22 @@ impl<const SIDE: usize, const STEPS: usize> Body for OddSquares<SIDE, STEPS> {
                     // much lies in its rows. The body is run where AVX-512 is.
                     unsafe {
                         match column < params.whole {
-                            true => square::<SIDE, STEPS, true>(to, from, params),
-                            false => square::<SIDE, STEPS, false>(to, from, params),
+                            true => square::<SIDE, STEPS, FULL, true>(to, from, params),
+                            false => square::<SIDE, STEPS, FULL, false>(to, from, params),
                         }
                     }
                 }
             }
         });
+    }
+}
+
+/// Rows and columns of a tile, which the compiler knows of a square.
+#[inline(always)]
+fn tile<const SIDE: usize, const FULL: bool>(plane: &TransposeParams) -> (usize, usize) {
+    match FULL {
+        true => (SIDE, SIDE),
+        false => plane.tile,
     }
 }
 
@@ -66,12 +77,12 @@ impl<const SIDE: usize, const STEPS: usize> Body for OddSquares<SIDE, STEPS> {
 /// The elements are readable, and their places writable, if `WHOLE` those of whole lines. It runs
 /// where AVX-512 is.
 #[inline(always)]
-unsafe fn square<const SIDE: usize, const STEPS: usize, const WHOLE: bool>(
+unsafe fn square<const SIDE: usize, const STEPS: usize, const FULL: bool, const WHOLE: bool>(
     dst: *mut u8,
     src: *const u8,
     params: &SquaresParams<STEPS>,
 ) {
-    let (rows, columns) = params.plane.tile;
+    let (rows, columns) = tile::<SIDE, FULL>(&params.plane);
     // SAFETY: the caller's; tables are aligned.
     unsafe {
         let mut lines = [_mm512_setzero_si512(); SIDE];
@@ -142,7 +153,10 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Squares) -> Leaf {
                 tile,
             },
         };
-        Leaf::new::<Avx512, OddSquares<SIDE, STEPS>>(params)
+        match tile == (SIDE, SIDE) {
+            true => Leaf::new::<Avx512, OddSquares<SIDE, STEPS, true>>(params),
+            false => Leaf::new::<Avx512, OddSquares<SIDE, STEPS, false>>(params),
+        }
     }
     match plan.side {
         16 => of::<16, 4>(shape, plan),
