@@ -217,8 +217,6 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
                 (args.candidates, "--candidates"),
                 (args.reference, "--reference"),
                 (args.then_read, "--then-read"),
-                (args.calibrate, "--calibrate"),
-                (args.target.is_some(), "--target"),
             ] {
                 if used {
                     let message = format!("{option} is for workloads, and this is a program");
@@ -229,6 +227,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
                 sources: &args.input,
                 views: args.views.policy(),
                 code,
+                target,
             };
             let line = program::run(&input, &options, &effort, &mut out)?;
             if let Some(file) = &mut json {

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use restride::{Code, Config, Engine, Output, Program, TensorMut, TensorRef, ViewPolicy};
+use restride::{
+    Code, Config, Engine, Output, Program, Target, TensorMut, TensorRef, ViewPolicy,
+};
 use restride_bench::engine::{bound, facts};
 use restride_bench::memory::Region;
 use restride_bench::outcome::{Effort, Outcome};
@@ -28,8 +30,10 @@ pub(super) struct ProgramOptions<'a> {
     pub(super) sources: &'a [String],
     /// Whether what could be a view is written.
     pub(super) views: ViewPolicy,
-    /// How code is made.
+    /// How code is made,
     pub(super) code: Code,
+    /// and for which machine.
+    pub(super) target: Target,
 }
 
 /// Checks, times and prints a program, and gives what `--save` writes.
@@ -65,6 +69,7 @@ pub(super) fn run(
         views: options.views,
         code: options.code,
         budget: crate::budget::chosen(),
+        target: options.target.clone(),
         ..Config::default()
     });
     let outcome = measure(
