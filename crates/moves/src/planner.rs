@@ -190,9 +190,11 @@ impl Planner {
         }
         let limit = match best.1 {
             Way::Rows(_) => rows,
-            // A unit of a line program stands for less time.
+            // A unit of a program of wide lines stands for less time.
             Way::Joined(_) | Way::Pixels(_) => best.0.saturating_mul(2),
-            Way::Packed(ref plane) if plane.packed_squares().is_none() => best.0.saturating_mul(2),
+            Way::Packed(ref plane) if plane.packed == LINE && plane.packed_squares().is_none() => {
+                best.0.saturating_mul(2)
+            }
             _ => best.0,
         };
         let lines = Program::find(shape, &self.lines, self.features(), limit);

@@ -2,7 +2,6 @@
 //! registers: every window is shuffled by a table of its own and the results are joined.
 
 use std::arch::x86_64::*;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use restride_moves::ByteBox;
@@ -25,7 +24,10 @@ pub(crate) struct NarrowParams {
     nest: Nest,
     row: Row,
     middle: Middle,
+    /// Those of one window first,
     unit: Arc<[PlacedLine]>,
+    /// of which there are so many.
+    singles: usize,
 }
 
 /// The leaf of a program.
@@ -36,17 +38,24 @@ pub(crate) fn prepare(shape: &ByteBox, found: &Units<NarrowLines, usize>) -> Lea
         op: op.clone(),
         place,
     };
+    let is_single = |(op, _): &(&Op, Place)| op.tables[1] == Op::NONE;
+    let all = lines.ops.iter().zip(places);
+    let (singles, others): (Vec<_>, Vec<_>) = all.partition(is_single);
     let params = NarrowParams {
         nest: Nest::new(shape, (0, lines.start), &cut.outer),
         row: Row::new(cut),
         middle: Behind::new(cut).after(cut.steps),
-        unit: lines.ops.iter().zip(places).map(line).collect(),
+        singles: singles.len(),
+        unit: singles.into_iter().chain(others).map(line).collect(),
     };
-    match found.windows {
-        1 => Leaf::new::<Avx2, Narrow<1>>(params),
-        2 => Leaf::new::<Avx2, Narrow<2>>(params),
-        3 => Leaf::new::<Avx2, Narrow<3>>(params),
-        _ => Leaf::new::<Avx2, Narrow<4>>(params),
+    match (found.windows, params.singles) {
+        (1, _) => Leaf::new::<Avx2, Narrow<1, 1>>(params),
+        (2, 0) => Leaf::new::<Avx2, Narrow<2, 2>>(params),
+        (2, _) => Leaf::new::<Avx2, Narrow<1, 2>>(params),
+        (3, 0) => Leaf::new::<Avx2, Narrow<3, 3>>(params),
+        (3, _) => Leaf::new::<Avx2, Narrow<1, 3>>(params),
+        (_, 0) => Leaf::new::<Avx2, Narrow<4, 4>>(params),
+        (..) => Leaf::new::<Avx2, Narrow<1, 4>>(params),
     }
 }
 
@@ -85,10 +94,10 @@ unsafe fn part(src: *const u8, op: &Op, place: &Place, at: usize) -> __m128i {
     }
 }
 
-/// Lines of up to `J` windows.
-struct Narrow<const J: usize>(PhantomData<[(); J]>);
+/// Lines of up to `J` windows, some of which are of `I`; two loops where all are alike would take a tenth longer.
+struct Narrow<const I: usize, const J: usize>;
 
-impl<const J: usize> Body for Narrow<J> {
+impl<const I: usize, const J: usize> Body for Narrow<I, J> {
     type Params = NarrowParams;
 
     fn elsewhere(params: &NarrowParams) -> usize {
@@ -99,9 +108,13 @@ impl<const J: usize> Body for Narrow<J> {
     unsafe fn run(dst: *mut u8, src: *const u8, params: &NarrowParams) {
         // SAFETY: the body is run at AVX2; units lie in the caller's box, and windows in the units.
         unsafe {
-            let lines: &[PlacedLine] = &params.unit;
+            let singles = if I < J { params.singles } else { 0 };
+            let (singles, others) = params.unit.split_at(singles);
             let unit = |to: *mut u8, from: *const u8| {
-                for it in lines {
+                for it in singles {
+                    line::<I>(to, from, it);
+                }
+                for it in others {
                     line::<J>(to, from, it);
                 }
             };

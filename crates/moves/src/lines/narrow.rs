@@ -30,6 +30,11 @@ pub struct Op {
     pub tables: [[u8; LINE]; MAX_WINDOWS],
 }
 
+impl Op {
+    /// The table of a window that has nothing of a line.
+    pub const NONE: [u8; LINE] = [0x80; LINE];
+}
+
 /// A way to run a unit: its lines.
 pub(crate) struct Way {
     unit: NarrowLines,
@@ -95,7 +100,7 @@ fn op(
     let inside = |src: &i32| (*src).clamp(*inside.start(), *inside.end());
     // Windows that are not needed load the first one again and contribute nothing.
     let mut op = Op {
-        tables: [[0x80; LINE]; MAX_WINDOWS],
+        tables: [Op::NONE; MAX_WINDOWS],
     };
     let mut place = Place {
         dst: line.dst as isize,
