@@ -7,8 +7,6 @@
 //! * many short rows are inline, in a loop: a leaf's inner loop is no better at 16 bytes a row;
 //! * all else is a leaf.
 
-use restride_loops::Form;
-
 use crate::byte_box::ByteBox;
 use crate::cells::{Cells, Shuffles};
 use crate::cost::inline::{
@@ -60,8 +58,8 @@ impl Inline {
     }
 
     /// Whether a loop moves the rows of a box as fast as a leaf that moves rows.
-    pub(crate) fn has_short_rows(shape: &ByteBox, form: Form) -> bool {
-        form == Form::Rows && shape.run <= SHORT_ROW && loads(shape.run) == 1
+    pub(crate) fn has_short_rows(shape: &ByteBox) -> bool {
+        shape.run <= SHORT_ROW && loads(shape.run) == 1
     }
 
     /// The code that each row of a gather of `extent` rows should have. A leaf knows the rows ahead

@@ -5,6 +5,7 @@ use restride_loops::Form;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::channels::Channels;
+use crate::cost::inline::SHORT_LOOPS;
 use crate::cost::{self, LINE};
 use crate::crowding::Crowded;
 use crate::estimate::ROOM;
@@ -101,8 +102,15 @@ impl Planner {
             let lines = matches!(self.way(shape, form), (cost, Way::Lines(Program::Wide(_), _)) if cost < most);
             return straight.filter(|_| !lines);
         }
-        if straight.is_some() || !Inline::has_short_rows(shape, form) {
+        if straight.is_some() || !Inline::has_short_rows(shape) {
             return straight;
+        }
+        if form != Form::Rows {
+            // Without permutations of wide vectors, much of what is not in rows is left to single elements.
+            let own = form != Form::Stream && self.features() < Features::Avx512;
+            let way = own.then(|| self.way(shape, form).1);
+            let alone = matches!(way, Some(Way::Rows(Rows::Each { .. })));
+            return alone.then(|| self.self_contained(shape, form, shuffles, SHORT_LOOPS));
         }
         // A loop is as good as rows, and better than lines that move a few of these at a time, or have to
         // look what they are to do.

@@ -3,9 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use restride::{
-    Code, Config, Engine, Output, Program, Target, TensorMut, TensorRef, ViewPolicy,
-};
+use restride::{Code, Config, Engine, Output, Program, Target, TensorMut, TensorRef, ViewPolicy};
 use restride_bench::engine::{bound, facts};
 use restride_bench::memory::Region;
 use restride_bench::outcome::{Effort, Outcome};
