@@ -5,6 +5,7 @@ use restride_loops::Form;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::channels::Channels;
+use crate::cores::Core;
 use crate::cost::inline::SHORT_LOOPS;
 use crate::cost::{self, LINE};
 use crate::crowding::Crowded;
@@ -102,15 +103,11 @@ impl Planner {
             let lines = matches!(self.way(shape, form), (cost, Way::Lines(Program::Wide(_), _)) if cost < most);
             return straight.filter(|_| !lines);
         }
-        if straight.is_some() || !Inline::has_short_rows(shape) {
+        if straight.is_some() {
             return straight;
         }
-        if form != Form::Rows {
-            // Without permutations of wide vectors, much of what is not in rows is left to single elements.
-            let own = form != Form::Stream && self.features() < Features::Avx512;
-            let way = own.then(|| self.way(shape, form).1);
-            let alone = matches!(way, Some(Way::Rows(Rows::Each { .. })));
-            return alone.then(|| self.self_contained(shape, form, shuffles, SHORT_LOOPS));
+        if form != Form::Rows || !Inline::has_short_rows(shape) {
+            return self.loops(shape, form, shuffles);
         }
         // A loop is as good as rows, and better than lines that move a few of these at a time, or have to
         // look what they are to do.
@@ -121,6 +118,29 @@ impl Planner {
             _ => false,
         };
         loops.then_some(Inline::Runs)
+    }
+
+    /// Loops of vectors of sixteen bytes, where they are faster than a leaf: a leaf looks up what each line is put together
+    /// from, and moves single elements where none of its ways fits.
+    fn loops(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
+        if matches!(form, Form::Rows | Form::Stream | Form::Staged) {
+            return None;
+        }
+        let (cost, way) = self.way(shape, form);
+        let narrow = self.features() < Features::Avx512;
+        // A Zen 5 stores two such vectors a clock, and one of a whole line.
+        let as_fast = narrow || self.target.core == Core::Zen5;
+        let most = match way {
+            Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
+            Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
+            Way::Packed(_) if narrow => cost,
+            Way::Transpose(plane) if as_fast && !plane.fills_lines_with_lanes() => cost,
+            _ => return None,
+        };
+        let mut ways = ways(shape, form, Some(shuffles), &self.lines);
+        let best = best(&ways, SHORT_LOOPS);
+        let own = ways.swap_remove(best);
+        (own.cost <= most).then_some(own.inline)
     }
 
     /// The code that moves a box without any call, of about so many instructions at most if there is

@@ -82,6 +82,14 @@ impl Plane {
         target.core != Core::Cove || self.is_near(target)
     }
 
+    /// Whether elements as wide as a lane fill whole lines of both sides many times: only then is one store of four of them
+    /// Whether putting four lanes together for a store is worth it, for elements as wide as one: of a thin side it is not, unless
+    /// what is read is spread out.
+    pub(crate) fn fills_lines_with_lanes(&self) -> bool {
+        let side = self.row.extent.min(self.column.extent);
+        self.per_lane == 1 && (side >= LINE / 4 || self.step > 1)
+    }
+
     /// Whether the nearest cache has both sides.
     fn is_near(&self, target: &Target) -> bool {
         let elements = self.row.extent * self.column.extent;
