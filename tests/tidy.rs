@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 6600),
     ("loops", 4400),
     ("lower", 4510),
-    ("moves", 4810),
+    ("moves", 4850),
     ("partition", 225),
     ("process", 200),
     ("restride", 4040),
