@@ -117,9 +117,10 @@ mod tests {
     use super::Inline;
     use crate::byte_box::ByteBox;
     use crate::cells::Shuffles;
-    use crate::{Planner, Target};
+    use crate::{Features, Planner, Target};
     use restride_loops::{Dim, Form};
 
+    /// Where there are wide vectors: without them loops are inline, too.
     fn choice(dims: &[(i64, i64, i64)], width: usize, form: Form) -> Option<Inline> {
         let dims: Vec<Dim> = dims
             .iter()
@@ -131,6 +132,9 @@ mod tests {
 
     #[test]
     fn what_is_short_is_inline() {
+        if !Features::Avx512.is_available() {
+            return;
+        }
         let runs = Some(Inline::Runs);
         assert_eq!(choice(&[(64, 1, 1)], 4, Form::Rows), runs);
         assert_eq!(choice(&[(65, 1, 1)], 4, Form::Rows), None);
@@ -143,6 +147,9 @@ mod tests {
 
     #[test]
     fn shuffles_are_found_and_bounded() {
+        if !Features::Avx512.is_available() {
+            return;
+        }
         let in_vectors = |dims: &[_], width| {
             let choice = choice(dims, width, Form::Strided);
             matches!(choice, Some(Inline::Cells(_)))

@@ -129,12 +129,17 @@ impl Planner {
         let (cost, way) = self.way(shape, form);
         let narrow = self.features() < Features::Avx512;
         // A Zen 5 stores two such vectors a clock, and one of a whole line.
-        let as_fast = narrow || self.target.core == Core::Zen5;
+        let stores_two = self.target.core == Core::Zen5;
         let most = match way {
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
+            Way::Lines(Program::Wide(units), _) if stores_two && units.are_listed() => cost / 2,
             Way::Packed(_) if narrow => cost,
-            Way::Transpose(plane) if as_fast && !plane.fills_lines_with_lanes() => cost,
+            Way::Transpose(plane)
+                if (narrow || stores_two) && plane.is_thin_or_near(&self.target) =>
+            {
+                cost
+            }
             _ => return None,
         };
         let mut ways = ways(shape, form, Some(shuffles), &self.lines);

@@ -83,11 +83,14 @@ impl Plane {
     }
 
     /// Whether elements as wide as a lane fill whole lines of both sides many times: only then is one store of four of them
-    /// Whether putting four lanes together for a store is worth it, for elements as wide as one: of a thin side it is not, unless
-    /// what is read is spread out.
-    pub(crate) fn fills_lines_with_lanes(&self) -> bool {
-        let side = self.row.extent.min(self.column.extent);
-        self.per_lane == 1 && (side >= LINE / 4 || self.step > 1)
+    /// Whether the order of its tiles matters little: it has a thin side, or is near. Elements as wide as a lane that are spread
+    /// out are read together all the same.
+    pub(crate) fn is_thin_or_near(&self, target: &Target) -> bool {
+        let thin = self.row.extent.min(self.column.extent) < LINE / 4;
+        match self.per_lane {
+            1 => thin && self.step == 1,
+            _ => thin || self.is_near(target),
+        }
     }
 
     /// Whether the nearest cache has both sides.

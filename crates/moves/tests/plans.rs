@@ -13,7 +13,6 @@ use std::fs;
 use std::path::Path;
 
 use restride_loops::{BufferId, Dim, Form, Gather, IndexType, Norm, Place};
-use restride_moves::cells::Shuffles;
 use restride_moves::{ByteBox, Core, Features, Inline, Planner, Processor, Target, Way};
 
 /// A line of the table, read.
@@ -127,8 +126,16 @@ fn answer(line: &str) -> String {
             }
             _ => String::new(),
         };
+        let shuffles = Processor::X86_64.shuffles(features);
+        let inline = shuffles.and_then(|shuffles| planner.inline(&shape, form, shuffles));
+        let instead = match inline {
+            None => String::new(),
+            Some(Inline::Runs) => "inline runs instead of ".into(),
+            Some(Inline::Cells(cells)) => format!("inline cells for {} instead of ", cells.cost),
+            Some(Inline::Tiles(_)) => "inline tiles instead of ".into(),
+        };
         let way = plan.way().name();
-        let found = format!("{way}{tile}");
+        let found = format!("{instead}{way}{tile}");
         // Ways cost nearly the same on all cores, and a Zen 5 mostly does as others of its maker do.
         let _ = match core {
             Core::Zen => writeln!(text, "  {features:?}: {found}, of {}", costs.join(", ")),
@@ -137,13 +144,6 @@ fn answer(line: &str) -> String {
         };
         zen = found;
     }
-    let planner = Planner::new(&Target::default());
-    let _ = match planner.inline(&shape, form, Shuffles::Bytes) {
-        None => writeln!(text, "  a call"),
-        Some(Inline::Runs) => writeln!(text, "  inline runs"),
-        Some(Inline::Cells(cells)) => writeln!(text, "  inline cells, {}", cells.cost),
-        Some(Inline::Tiles(_)) => writeln!(text, "  inline tiles"),
-    };
     for processor in Processor::ALL {
         let planner = Planner::new(&Target::of(processor, Features::Sse41));
         let ways = planner.own(&shape, form).into_iter();
