@@ -123,23 +123,19 @@ impl Planner {
     /// Loops of vectors of sixteen bytes, where they are faster than a leaf: a leaf looks up what each line is put together
     /// from, and moves single elements where none of its ways fits.
     fn loops(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
-        if matches!(form, Form::Rows | Form::Stream | Form::Staged) {
+        let narrow = self.features() < Features::Avx512;
+        // A Zen 5 stores two such vectors a clock, and one of a whole line.
+        let in_time = narrow || self.target.core == Core::Zen5;
+        if !in_time || matches!(form, Form::Rows | Form::Stream | Form::Staged) {
             return None;
         }
         let (cost, way) = self.way(shape, form);
-        let narrow = self.features() < Features::Avx512;
-        // A Zen 5 stores two such vectors a clock, and one of a whole line.
-        let stores_two = self.target.core == Core::Zen5;
         let most = match way {
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
-            Way::Lines(Program::Wide(units), _) if stores_two && units.are_listed() => cost / 2,
+            Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
             Way::Packed(_) if narrow => cost,
-            Way::Transpose(plane)
-                if (narrow || stores_two) && plane.is_thin_or_near(&self.target) =>
-            {
-                cost
-            }
+            Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
             _ => return None,
         };
         let mut ways = ways(shape, form, Some(shuffles), &self.lines);
