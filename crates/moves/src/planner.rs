@@ -138,9 +138,7 @@ impl Planner {
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
             _ => return None,
         };
-        let mut ways = ways(shape, form, Some(shuffles), &self.lines);
-        let best = best(&ways, SHORT_LOOPS);
-        let own = ways.swap_remove(best);
+        let own = self_contained(shape, form, shuffles, &self.lines, SHORT_LOOPS);
         (own.cost <= most).then_some(own.inline)
     }
 
@@ -154,7 +152,7 @@ impl Planner {
         shuffles: Shuffles,
         room: usize,
     ) -> Inline {
-        self_contained(shape, form, shuffles, &self.lines, room)
+        self_contained(shape, form, shuffles, &self.lines, room).inline
     }
 
     /// The code that moves a box without any call on the planner's machine, by name, and the instructions that it

@@ -22,17 +22,17 @@ pub(crate) struct OwnWay {
     pub(crate) inline: Inline,
 }
 
-/// The code for a box, of about `room` instructions at most where there is any so short.
+/// The way for a box, of about `room` instructions at most where there is any so short.
 pub(crate) fn self_contained(
     shape: &ByteBox,
     form: Form,
     shuffles: Shuffles,
     known: &Known,
     room: usize,
-) -> Inline {
+) -> OwnWay {
     let mut ways = ways(shape, form, Some(shuffles), known);
     let best = best(&ways, room);
-    ways.swap_remove(best).inline
+    ways.swap_remove(best)
 }
 
 /// Which of some ways has the fewest instructions, of those that there is room for: runs, or a later one.
