@@ -322,7 +322,7 @@ pub(crate) mod inline {
     pub(crate) const LARGEST_LINES: usize = 64;
     /// The same for square tiles, in loops of a hundred instructions at most.
     pub(crate) const SHORT_TILES: usize = 160;
-    /// The same for loops of what a leaf would move by single elements.
+    /// The same for loops in place of a leaf, whatever the size of the box.
     pub(crate) const SHORT_LOOPS: usize = 256;
     /// Bytes of a row that a loop of plain loads and stores moves as fast as a leaf.
     pub(crate) const SHORT_ROW: usize = 16;

@@ -82,7 +82,6 @@ impl Plane {
         target.core != Core::Cove || self.is_near(target)
     }
 
-    /// Whether elements as wide as a lane fill whole lines of both sides many times: only then is one store of four of them
     /// Whether the order of its tiles matters little: it has a thin side, or is near. Elements as wide as a lane that are spread
     /// out are read together all the same.
     pub(crate) fn is_thin_or_near(&self, target: &Target) -> bool {
