@@ -87,6 +87,8 @@ impl Leaf {
                 #[cfg(target_arch = "x86_64")]
                 Way::Channels(plan) => Some(transpose::channels::prepare(shape, plan)),
                 #[cfg(target_arch = "x86_64")]
+                Way::Blended(plan) => Some(transpose::blended::prepare(shape, plan)),
+                #[cfg(target_arch = "x86_64")]
                 Way::Squares(plan) => Some(transpose::squares::prepare(shape, plan)),
                 #[cfg(target_arch = "x86_64")]
                 Way::Joined(plan) => crate::joined::prepare(shape, plan),
@@ -98,6 +100,7 @@ impl Leaf {
                 Way::Packed(_)
                 | Way::Widened(_)
                 | Way::Channels(_)
+                | Way::Blended(_)
                 | Way::Squares(_)
                 | Way::Joined(_)
                 | Way::Pixels(_)

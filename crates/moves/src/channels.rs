@@ -1,8 +1,10 @@
 //! A transposition with one short side of dense rows: the channels of pixels to planes, and back.
 //!
-//! Lines of the long side are put together from as many windows as there are cells in a line; a window
+//! With lines of 64 bytes whose bytes can be permuted, lines of the long side are put together from as many windows as there are cells in a line; a window
 //! has a few whole rows of the short side. One permutation in a window makes each of its channels a
 //! cell, and a square of cells is transposed in registers: the shorter the rows, the larger the cells.
+
+use std::ops::RangeInclusive;
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost::LINE;
@@ -10,9 +12,9 @@ use crate::crowding::share_sets;
 use crate::target::Target;
 use crate::transpose::Transposed;
 
-/// How channels are split or joined, on a machine with lines of 64 bytes that permutes their bytes.
+/// Rows of a few channels next to each other on one side, which are rows of their own on the other side.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Channels {
+pub struct Strip {
     /// From one row of channels to the next, and how many there are.
     pub long: Step,
     /// From one channel to the next, and how many there are.
@@ -23,12 +25,58 @@ pub struct Channels {
     pub start: (isize, isize),
     /// What is around the two.
     pub outer: Steps,
+}
+
+/// How channels are split or joined, on a machine with lines of 64 bytes that permutes their bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channels {
+    /// What is split or joined.
+    pub strip: Strip,
     /// How many cells a line has: 8 or 16.
     pub cells: usize,
     /// How many rows a window has, whose elements of one channel are a cell.
     pub rows: usize,
     /// Whether the channels share too few sets of the nearest cache: several lines of each are moved together.
     pub crowded: bool,
+}
+
+impl Strip {
+    /// From one channel to the next, on the side where it has a row of its own.
+    #[must_use]
+    pub fn apart(&self) -> isize {
+        match self.splits {
+            true => self.short.dst,
+            false => self.short.src,
+        }
+    }
+
+    /// Nothing if no side has so many elements that are rows next to each other, or they are not as wide as registers take
+    /// them.
+    pub(crate) fn of(shape: &ByteBox, channels: RangeInclusive<usize>) -> Option<Strip> {
+        let width = shape.run;
+        let both = Transposed::of(shape)?;
+        if both.step != 1 || !matches!(width, 1 | 2 | 4 | 8) {
+            return None;
+        }
+        let (row, column) = (both.row, both.column);
+        let dense = |short: Step, long: isize| {
+            channels.contains(&short.extent) && long == (short.extent * width) as isize
+        };
+        let (long, short, splits) = if dense(row, column.src) {
+            (column, row, true)
+        } else if dense(column, row.dst) {
+            (row, column, false)
+        } else {
+            return None;
+        };
+        Some(Strip {
+            long,
+            short,
+            splits,
+            start: both.start,
+            outer: both.outer(shape),
+        })
+    }
 }
 
 impl Channels {
@@ -39,41 +87,22 @@ impl Channels {
 
     /// Whether nothing else is looked for: all other ways turn to the rows of a crowded destination more often.
     pub(crate) fn is_alone(&self) -> bool {
-        self.crowded && self.splits
+        self.crowded && self.strip.splits
     }
 
     /// Nothing if no side has five to sixteen elements that are rows next to each other, or the other
     /// side does not fill a line.
     pub(crate) fn of(shape: &ByteBox) -> Option<Channels> {
         let width = shape.run;
-        let both = Transposed::of(shape)?;
-        if both.step != 1 || !matches!(width, 1 | 2 | 4 | 8) {
-            return None;
-        }
-        let (row, column) = (both.row, both.column);
-        let dense = |short: Step, long: isize| {
-            let fits = (Self::FEWEST..=16).contains(&short.extent);
-            fits && long == (short.extent * width) as isize
-        };
-        let (long, short, splits) = if dense(row, column.src) {
-            (column, row, true)
-        } else if dense(column, row.dst) {
-            (row, column, false)
-        } else {
-            return None;
-        };
-        let cells = if short.extent <= 8 { 8 } else { 16 };
+        let strip = Strip::of(shape, Self::FEWEST..=16)?;
+        let cells = if strip.short.extent <= 8 { 8 } else { 16 };
         let rows = LINE / cells / width;
         // Wider elements of more than eight channels fill the lanes of register tiles well.
-        if cells > 8 && width > 1 || long.extent < LINE / width {
+        if cells > 8 && width > 1 || strip.long.extent < LINE / width {
             return None;
         }
         Some(Channels {
-            long,
-            short,
-            splits,
-            start: both.start,
-            outer: both.outer(shape),
+            strip,
             cells,
             rows,
             crowded: false,
@@ -83,25 +112,22 @@ impl Channels {
     /// The same as it is carried out on a machine, if tiles are not faster there: of wide elements there is little to permute,
     /// and from behind the nearest cache all that is loaded for cells that no channel fills takes longer.
     pub(crate) fn on(mut self, target: &Target, width: usize) -> Option<Channels> {
-        let apart = if self.splits {
-            self.short.dst
-        } else {
-            self.short.src
-        };
-        let channels = std::iter::once((self.short.extent, apart));
+        let strip = &self.strip;
+        let apart = strip.apart();
+        let channels = std::iter::once((strip.short.extent, apart));
         // A line that is read whole is read once, wherever it lies.
-        let parts = self.splits || apart % LINE as isize != 0;
+        let parts = strip.splits || apart % LINE as isize != 0;
         self.crowded = parts
-            && self.long.extent * width >= Self::TOGETHER
-            && share_sets(target, channels, self.short.extent);
-        let all = [self.short.extent, width, extent(&self.outer)];
+            && strip.long.extent * width >= Self::TOGETHER
+            && share_sets(target, channels, strip.short.extent);
+        let all = [strip.short.extent, width, extent(&strip.outer)];
         let bytes = all
             .into_iter()
-            .fold(self.long.extent, usize::saturating_mul);
+            .fold(strip.long.extent, usize::saturating_mul);
         let tiles = target.core.turns_whole_lines()
-            && self.splits
+            && strip.splits
             && width >= 4
-            && self.short.extent < self.cells
+            && strip.short.extent < self.cells
             && bytes > target.l1 as usize / 2;
         (self.crowded || !tiles).then_some(self)
     }

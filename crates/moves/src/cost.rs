@@ -4,6 +4,7 @@
 //! current x86-64 core whose caches hold both sides. What goes past the caches costs what memory
 //! costs, whichever way it is moved; there the way is chosen by [`Target`](crate::Target).
 
+use crate::blended::Blended;
 use crate::byte_box::{ByteBox, Step, extent};
 use crate::channels::Channels;
 use crate::cores::Core;
@@ -154,8 +155,18 @@ pub fn widened(plane: &Plane, elements: usize) -> usize {
 #[must_use]
 pub fn channels(plan: &Channels, width: usize) -> usize {
     let unit = plan.cells * (3 + plan.cells.ilog2() as usize) + TURN;
-    let units = plan.long.extent.div_ceil(LINE / width);
-    (unit * units + UNITS).saturating_mul(extent(&plan.outer))
+    let units = plan.strip.long.extent.div_ceil(LINE / width);
+    (unit * units + UNITS).saturating_mul(extent(&plan.strip.outer))
+}
+
+/// The same with blends, of two lanes of each channel: a load for either, the blends, a shuffle, the steps of a square, and a
+/// store.
+#[must_use]
+pub fn blended(plan: &Blended, width: usize) -> usize {
+    let steps = 4 + plan.blends() + plan.even.ilog2() as usize;
+    let unit = plan.odd * plan.even * steps + TURN;
+    let units = plan.strip.long.extent.div_ceil(LINE / 2 / width);
+    (unit * units + UNITS).saturating_mul(extent(&plan.strip.outer))
 }
 
 /// Squares of elements: a load, a store and the steps of a square for every line of one, twice as much for either as in tiles,

@@ -7,6 +7,7 @@
 //!
 //! What ways cost is said in one file, [`mod@cost`], and `tests/plans.txt` shows what follows from it.
 
+mod blended;
 mod byte_box;
 pub mod cells;
 mod channels;
@@ -35,8 +36,9 @@ mod tiles;
 mod tiling;
 mod transpose;
 
+pub use blended::Blended;
 pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, extent, following, reach};
-pub use channels::Channels;
+pub use channels::{Channels, Strip};
 pub use cores::Core;
 pub use crowding::Crowded;
 pub use error::{BoxError, TargetError};

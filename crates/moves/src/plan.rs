@@ -1,5 +1,6 @@
 //! The plan of one box.
 
+use crate::blended::Blended;
 use crate::byte_box::ByteBox;
 use crate::channels::Channels;
 use crate::crowding::Crowded;
@@ -88,6 +89,8 @@ pub enum Way {
     Folded(Box<Folded>),
     /// As `Transpose`, of a few channels whose rows are dense.
     Channels(Channels),
+    /// The same on a machine that blends vectors and shuffles bytes within their lanes.
+    Blended(Blended),
     /// As `Transpose`, of elements whose width is no power of two.
     Squares(Squares),
     /// A few short rows at a time, which permutations join to lines.
@@ -129,6 +132,7 @@ impl Way {
             },
             Self::Channels(plan) if plan.crowded => "channels, several lines together",
             Self::Channels(_) => "channels",
+            Self::Blended(_) => "blended channels",
             Self::Squares(_) => "squares",
             Self::Joined(_) => "joined rows",
             Self::Pixels(_) => "split pixels",

@@ -2,6 +2,7 @@
 
 use restride_loops::Form;
 
+use crate::blended::Blended;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::channels::Channels;
@@ -186,6 +187,8 @@ impl Planner {
         }));
         let folded = Folded::of(shape, features);
         all.extend(folded.map(|folded| ("folded", cost::folded(&folded))));
+        let blended = self.blended(shape);
+        all.extend(blended.map(|(cost, way)| (way.name(), cost)));
         if features >= Features::Avx512 {
             let channels = Channels::of(shape).and_then(|plan| plan.on(&self.target, shape.run));
             all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
@@ -233,6 +236,11 @@ impl Planner {
         // What two calls take is known less well than what loops do.
         let through = Through::of(shape, self, best.0 / 5 * 4);
         through.map_or(best, |(cost, through)| (cost, Way::Through(through)))
+    }
+
+    fn blended(&self, shape: &ByteBox) -> Option<(usize, Way)> {
+        let plan = (self.features() == Features::Avx2).then(|| Blended::of(shape))??;
+        Some((cost::blended(&plan, shape.run), Way::Blended(plan)))
     }
 
     fn rows(&self, shape: &ByteBox, stores: Stores) -> Rows {
@@ -320,6 +328,7 @@ impl Planner {
                 }
             }
         }
+        let channels = channels.or_else(|| self.blended(shape));
         channels.filter(|(cost, _)| *cost < best.0).unwrap_or(best)
     }
 }

@@ -203,7 +203,8 @@ unsafe fn join<const K: usize>(
 
 /// Prepares it.
 pub(crate) fn prepare(shape: &ByteBox, plan: &Channels) -> Leaf {
-    let (width, channels) = (shape.run, plan.short.extent);
+    let strip = &plan.strip;
+    let (width, channels) = (shape.run, strip.short.extent);
     let window = plan.rows * channels * width;
     let cell = LINE / plan.cells;
     let mut table = [0; LINE];
@@ -211,25 +212,21 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Channels) -> Leaf {
         let (element, byte_of) = (byte / width, byte % width);
         let (row, channel) = (element / channels, element % channels);
         let at = channel * cell + row * width + byte_of;
-        let (to, from) = if plan.splits { (at, byte) } else { (byte, at) };
+        let (to, from) = if strip.splits { (at, byte) } else { (byte, at) };
         table[to] = from as u8;
     }
     let params = ChannelsParams {
         table,
         mask: u64::MAX >> (LINE - window),
         window,
-        nest: Nest::new(shape, plan.start, &plan.outer),
-        rows: plan.long.extent,
+        nest: Nest::new(shape, strip.start, &strip.outer),
+        rows: strip.long.extent,
         unit: LINE / width,
-        row: (plan.long.dst, plan.long.src),
+        row: (strip.long.dst, strip.long.src),
         channels,
-        channel: if plan.splits {
-            plan.short.dst
-        } else {
-            plan.short.src
-        },
+        channel: strip.apart(),
     };
-    match (plan.cells, plan.splits) {
+    match (plan.cells, strip.splits) {
         (8, true) => of::<2, true>(params, plan.crowded),
         (8, false) => of::<2, false>(params, plan.crowded),
         (_, true) => of::<4, true>(params, plan.crowded),

@@ -1,7 +1,8 @@
 //! Two dimensions, one contiguous in the destination and one in the source.
 //!
+//! - `blended` has one short side of dense rows, on machines with vectors of 32 bytes,
 //! - `block` transposes rectangles in registers,
-//! - `channels` has one short side of dense rows,
+//! - `channels` has one on machines with vectors of 64 bytes,
 //! - `direct` writes them where they belong,
 //! - `folded` has sides of several dimensions,
 //! - `packed` brings together first what steps through the source,
@@ -9,6 +10,8 @@
 //! - `staged` collects a tile of them first, where the addresses are unfavourable,
 //! - `widened` makes elements of three and six bytes fit registers.
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod blended;
 mod block;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod channels;
