@@ -10,8 +10,9 @@ use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::{Nest, walk, walk_rows};
 use crate::stream;
+use crate::transpose::Blocks;
 use crate::vector::{Vector, prefetch};
-use restride_moves::{ByteBox, Rows as Way};
+use restride_moves::{ByteBox, Rows as Way, Step};
 
 /// What rows need to know.
 pub(crate) struct RowParams {
@@ -65,6 +66,51 @@ impl<L: Level, C: Copier, V: Vector> Body for Following<L, C, V> {
                     from = from.wrapping_offset(inner.src);
                 }
                 C::copy(to, from, run);
+            }
+        });
+    }
+}
+
+pub(crate) struct SharingParams {
+    nest: Nest,
+    run: usize,
+    /// The dimension whose runs share lines, and how many of it are moved at a time.
+    row: Step,
+    at_once: usize,
+    /// The innermost one.
+    inner: Step,
+}
+
+/// Short runs, some of one dimension at every point of the innermost one.
+struct Sharing<L, C>(PhantomData<(L, C)>);
+
+impl<L: Level, C: Copier> Body for Sharing<L, C> {
+    type Params = SharingParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &SharingParams) {
+        let &SharingParams {
+            run,
+            row,
+            at_once,
+            inner,
+            ..
+        } = params;
+        walk!(&params.nest, dst, src, |d, s| {
+            for first in Blocks::new(row.extent, at_once) {
+                let mut to = d.wrapping_offset(row.dst.wrapping_mul(first as isize));
+                let mut from = s.wrapping_offset(row.src.wrapping_mul(first as isize));
+                for _ in 0..inner.extent {
+                    let (mut to_row, mut from_row) = (to, from);
+                    for _ in 0..at_once {
+                        // SAFETY: every point is a run of the caller's box.
+                        unsafe { C::copy(to_row, from_row, run) }
+                        to_row = to_row.wrapping_offset(row.dst);
+                        from_row = from_row.wrapping_offset(row.src);
+                    }
+                    to = to.wrapping_offset(inner.dst);
+                    from = from.wrapping_offset(inner.src);
+                }
             }
         });
     }
@@ -153,7 +199,23 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
         run: shape.run,
         early,
     };
+    fn sharing<L: Level, C: Copier>(params: SharingParams) -> Leaf {
+        Leaf::new::<L, Sharing<L, C>>(params)
+    }
     match way {
+        Way::Sharing { row, at_once } => {
+            let mut outer = shape.steps.clone();
+            let inner = outer.pop().unwrap_or(Step::NONE);
+            let row = outer.remove(row);
+            let params = SharingParams {
+                nest: Nest::new(shape, (0, 0), &outer),
+                run: shape.run,
+                row,
+                at_once,
+                inner,
+            };
+            with_short_copier!(shape.run, L, sharing(params))
+        }
         Way::Past => stream::prepare::<L>(shape),
         Way::Repeated => Leaf::new::<L, Repeated<L>>(params(0)),
         Way::Following => with_following!(shape.run, L, following(params(0)), of(params(0))),

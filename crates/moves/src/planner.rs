@@ -114,7 +114,7 @@ impl Planner {
         // look what they are to do.
         let (cost, way) = self.way(shape, form);
         let loops = match way {
-            Way::Rows(_) => true,
+            Way::Rows(rows) => !matches!(rows, Rows::Sharing { .. }),
             Way::Lines(..) => shape.steps.len() > 2 || cost >= cost::rows(shape) / 2,
             _ => false,
         };
@@ -131,16 +131,19 @@ impl Planner {
             return None;
         }
         let (cost, way) = self.way(shape, form);
-        let most = match way {
+        let most = match &way {
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
             Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
+            Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) if narrow => cost,
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
             _ => return None,
         };
         let own = self_contained(shape, form, shuffles, &self.lines, SHORT_LOOPS);
-        (own.cost <= most).then_some(own.inline)
+        // Runs go through the source in the order of the destination, and so turn to each of its lines often.
+        let scattered = matches!((&way, &own.inline), (Way::Packed(plane), Inline::Runs) if !plane.is_near(&self.target));
+        (own.cost <= most && !scattered).then_some(own.inline)
     }
 
     /// The code that moves a box without any call, of about so many instructions at most if there is

@@ -1,8 +1,9 @@
 //! How the runs of a box are copied.
 
-use crate::byte_box::ByteBox;
+use crate::byte_box::{ByteBox, Step};
 use crate::cores::Core;
 use crate::cost::LINE;
+use crate::crowding::fit;
 use crate::target::Target;
 
 /// Ways to copy the runs of a box, from the first to the last.
@@ -17,6 +18,14 @@ pub enum Rows {
     },
     /// As one vector each: what that has too much, the next run is written over.
     Following,
+    /// A few of one dimension at every point of the innermost one: what they share of lines of the source would be gone from
+    /// the nearest cache after all points.
+    Sharing {
+        /// Which dimension that is,
+        row: usize,
+        /// and how many of it.
+        at_once: usize,
+    },
     /// A piece of a run to all of its places before the next piece.
     Repeated,
     /// One after the other, past the caches.
@@ -33,6 +42,9 @@ const WIDE: usize = 8 * LINE;
 /// The hardware finds the beginning of a short run, or of one that follows closely, by itself.
 const LONG: usize = 6 * LINE;
 const GAP: usize = 4 * LINE;
+
+/// How many lines of the destination are filled at a time where runs share lines of the source.
+const UNDER_WAY: usize = 16;
 
 /// The beginning of a run, until the hardware has noticed that it goes on.
 const EARLY: usize = 4 * LINE;
@@ -56,6 +68,9 @@ impl Rows {
         let widest = 16 * target.features.lanes()[1];
         if shape.following().is_some_and(|vector| vector <= widest) {
             return Rows::Following;
+        }
+        if let Some(sharing) = sharing(shape, target) {
+            return sharing;
         }
         // A core that stores a line every clock copies what is near in whole lines, in two thirds of the platform's time.
         let near = target.core == Core::Zen5 && shape.bytes() <= target.l1 as usize / 2;
@@ -89,10 +104,27 @@ impl Rows {
             } => "rows by lines",
             Self::Each { .. } => "rows",
             Self::Following => "overlapping rows",
+            Self::Sharing { .. } => "rows that share lines",
             Self::Repeated => "repeated rows",
             Self::Past => "rows past the caches",
         }
     }
+}
+
+/// The dimension whose runs share lines of the source, if the innermost one goes through more of these than stay near.
+fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
+    let (inner, others) = shape.steps.split_last()?;
+    let lines = (target.l1 / target.line) as usize;
+    let stay = inner.extent <= lines / 2 && fit(target, target.ways(), inner.src, inner.extent);
+    if inner.src.unsigned_abs() < LINE || shape.run >= LINE / 2 || stay {
+        return None;
+    }
+    let apart = |step: &Step| step.src.unsigned_abs();
+    let shares = |(_, step): &(usize, &Step)| (1..LINE).contains(&apart(step));
+    let all = others.iter().enumerate().filter(shares);
+    let (row, step) = all.min_by_key(|(_, step)| apart(step))?;
+    let at_once = UNDER_WAY.max(LINE / apart(step)).min(step.extent);
+    Some(Rows::Sharing { row, at_once })
 }
 
 /// How much of the next run is worth asking for. What fits the nearest cache with room to spare is there.

@@ -93,7 +93,7 @@ impl Plane {
     }
 
     /// Whether the nearest cache has both sides.
-    fn is_near(&self, target: &Target) -> bool {
+    pub(crate) fn is_near(&self, target: &Target) -> bool {
         let elements = self.row.extent * self.column.extent;
         let elements = elements.saturating_mul(extent(&self.outer));
         elements.saturating_mul(2 * self.cell) <= target.l1 as usize

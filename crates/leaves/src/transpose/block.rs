@@ -24,7 +24,7 @@ pub(super) struct Rect<D, S> {
 }
 
 /// Starts of blocks of `size` that cover `0..extent`; the last one overlaps if it must.
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     at: usize,
     last: usize,
     size: usize,
@@ -34,7 +34,7 @@ pub(super) struct Blocks {
 impl Blocks {
     /// `size` is at most `extent`.
     #[inline(always)]
-    pub(super) fn new(extent: usize, size: usize) -> Blocks {
+    pub(crate) fn new(extent: usize, size: usize) -> Blocks {
         let last = extent.wrapping_sub(size);
         Blocks {
             at: 0,

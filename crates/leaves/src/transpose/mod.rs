@@ -34,6 +34,7 @@ use crate::lanes::Lanes;
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
 use crate::nest::Nest;
+pub(crate) use block::Blocks;
 use block::{InBlocks, InRuns, InSquares};
 use direct::{Banded, ByFours, Direct, Paneled};
 use staged::{Collected, Staged};
