@@ -19,13 +19,14 @@ pub struct Executable {
     phases: Phases,
     slots: usize,
     scratch: usize,
+    pays_after: Option<u32>,
 }
 
 impl Executable {
     /// Prepares a kernel for the machine that moves are planned for.
     pub fn new(kernel: &Verified, planner: &Planner) -> Result<Executable, PrepareError> {
         let kernel = kernel.clone();
-        let (phases, slots) = prepare(&kernel, planner)?;
+        let (phases, slots, pays_after) = prepare(&kernel, planner)?;
         let mut scratch = 0usize;
         for buffer in &kernel.buffers {
             if buffer.role == Role::Scratch {
@@ -42,7 +43,14 @@ impl Executable {
             phases,
             slots,
             scratch,
+            pays_after,
         })
+    }
+
+    /// After how many runs machine code has made up for the time that it takes to make by moving what leaves move here in
+    /// less time; nothing if it does not, or is worth having in any case.
+    pub fn code_pays_after(&self) -> Option<u32> {
+        self.pays_after
     }
 
     /// The kernel.

@@ -31,6 +31,50 @@ pub fn code_pays_after(kernel: &Kernel) -> Option<u32> {
     Some(u32::try_from(making.div_ceil(gain.max(1))).unwrap_or(u32::MAX))
 }
 
+/// How many micro-operations of a move take a nanosecond, about.
+const PER_MOVE: usize = 20;
+
+/// Nanoseconds that each instruction of a move takes to make.
+const INSTRUCTION: u64 = 1000;
+
+/// Code that gains less than this in so many runs is not worth having.
+const WORTH: u64 = 64;
+
+/// Moves that code of their own makes faster in a kernel that gains nothing else by it.
+#[derive(Clone, Copy)]
+pub(crate) struct Loops {
+    /// Nanoseconds of a run that they save,
+    saved: u64,
+    /// and those that it takes to make them.
+    making: u64,
+}
+
+impl Loops {
+    /// None so far; nothing if there will be code anyway.
+    pub(crate) fn of(kernel: &Kernel) -> Option<Loops> {
+        let work = Work::of(kernel);
+        let making = MAKING.1.saturating_mul(work.statements);
+        work.keeps_pace().then_some(Loops {
+            saved: 0,
+            making: making.saturating_add(MAKING.0),
+        })
+    }
+
+    /// Counts what is saved in each of some runs, and the instructions that do that.
+    pub(crate) fn save(&mut self, (saved, instructions): (usize, usize), times: u64) {
+        let saved = (saved / PER_MOVE) as u64;
+        self.saved = self.saved.saturating_add(saved.saturating_mul(times));
+        let making = INSTRUCTION.saturating_mul(instructions as u64);
+        self.making = self.making.saturating_add(making);
+    }
+
+    /// After how many runs they have paid, unless that is many.
+    pub(crate) fn pay_after(&self) -> Option<u32> {
+        let runs = self.making.div_ceil(self.saved.max(1));
+        u32::try_from(runs).ok().filter(|_| runs <= WORTH)
+    }
+}
+
 /// Whether running a kernel generically takes as long as running its machine code, to a hundredth
 /// or so: where nearly all of the time is spent in leaves, which are the same for both.
 #[must_use]

@@ -6,23 +6,29 @@ use smallvec::SmallVec;
 
 use crate::frame::Address;
 use crate::node::{CheckDim, GatherNode, Phases, PreparedCheck, PreparedStmt};
-use crate::pace::is_long;
+use crate::pace::{Loops, is_long};
 use crate::slots::{Loaded, Slots};
 
-/// The phases of a kernel, and how many slots a frame of it needs.
-pub(crate) fn prepare(kernel: &Kernel, planner: &Planner) -> Result<(Phases, usize), PrepareError> {
+/// The phases of a kernel, how many slots a frame of it needs, and after how many runs machine code would pay.
+pub(crate) fn prepare(
+    kernel: &Kernel,
+    planner: &Planner,
+) -> Result<(Phases, usize, Option<u32>), PrepareError> {
     let mut preparer = Preparer {
         kernel,
         planner,
         slots: Slots::new(kernel),
         last: None,
+        times: 1,
+        loops: Loops::of(kernel),
     };
     let phases = kernel
         .phases
         .iter()
         .map(|phase| preparer.block(phase))
         .collect::<Result<_, _>>()?;
-    Ok((phases, preparer.slots.count()))
+    let pays_after = preparer.loops.and_then(|loops| loops.pay_after());
+    Ok((phases, preparer.slots.count(), pays_after))
 }
 
 struct Preparer<'k> {
@@ -31,6 +37,10 @@ struct Preparer<'k> {
     slots: Slots,
     /// The last move.
     last: Option<MovePlan>,
+    /// How often a statement is run.
+    times: u64,
+    /// What machine code gains where nothing but its moves may be faster.
+    loops: Option<Loops>,
 }
 
 impl Preparer<'_> {
@@ -54,6 +64,7 @@ impl Preparer<'_> {
                 parallel,
                 body,
             } => {
+                let before = self.loops;
                 let whole = match folded(stmt) {
                     Some(leaf) if !is_long(self.kernel, body) => Some(self.leaf(&leaf)?),
                     Some(_) | None => None,
@@ -65,7 +76,12 @@ impl Preparer<'_> {
                     }
                     whole => {
                         let slot = self.slots.enter(*var, *extent);
+                        let outside = self.times;
+                        // Machine code has the loop.
+                        self.loops = before;
+                        self.times = outside.saturating_mul(extent.unsigned_abs());
                         let body = self.block(body)?;
+                        self.times = outside;
                         self.slots.leave();
                         Ok(PreparedStmt::Loop {
                             slot,
@@ -144,6 +160,11 @@ impl Preparer<'_> {
         let src = self.address(&m.src)?;
         let zeros = || m.dims.iter().map(|dim| (dim.extent, dim.dst)).collect();
         let leaf = Leaf::prepare_after(&mut self.last, &m.dims, width, m.form, self.planner)?;
+        if let (Some(loops), Some(plan)) = (&mut self.loops, &self.last)
+            && let Some(saved) = self.planner.saved_by_loops(plan, m.form)
+        {
+            loops.save(saved, self.times);
+        }
         Ok(PreparedStmt::Move {
             leaf,
             zero: self.zero(src.is_indexed(), zeros, width)?.map(Box::new),

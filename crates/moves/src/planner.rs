@@ -19,7 +19,7 @@ use crate::lines::{Known, Program};
 use crate::pixels::Pixels;
 use crate::plan::{MovePlan, Stores, Way};
 use crate::rows::Rows;
-use crate::self_contained::{best, self_contained, ways};
+use crate::self_contained::{OwnWay, best, self_contained, ways};
 use crate::squares::Squares;
 use crate::target::Target;
 use crate::through::Through;
@@ -124,16 +124,51 @@ impl Planner {
     /// Loops of vectors of sixteen bytes, where they are faster than a leaf: a leaf looks up what each line is put together
     /// from, and moves single elements where none of its ways fits.
     fn loops(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
-        let narrow = self.features() < Features::Avx512;
-        // A Zen 5 stores two such vectors a clock, and one of a whole line.
-        let in_time = narrow || self.target.core == Core::Zen5;
-        if !in_time || matches!(form, Form::Rows | Form::Stream | Form::Staged) {
+        if !self.has_loops(form) {
             return None;
         }
         let (cost, way) = self.way(shape, form);
-        let most = match &way {
-            Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
+        let own = self.in_place_of(&way, cost, shape, form, shuffles)?;
+        Some(own.inline)
+    }
+
+    /// The micro-operations that loops would save in place of a plan, and how many instructions they have; nothing where
+    /// they are no faster.
+    #[must_use]
+    pub fn saved_by_loops(&self, plan: &MovePlan, form: Form) -> Option<(usize, usize)> {
+        let shuffles = self.target.processor.shuffles(self.features())?;
+        let own = self.has_loops(form).then(|| {
+            self.in_place_of(plan.way(), plan.cost(), plan.shape(), form, shuffles)
+        })??;
+        Some((plan.cost().saturating_sub(own.cost), own.code))
+    }
+
+    fn has_loops(&self, form: Form) -> bool {
+        match form {
+            Form::Rows | Form::Staged => false,
+            Form::Stream => self.is_narrow(),
+            // A Zen 5 stores two such vectors a clock, and one of a whole line.
+            _ => self.is_narrow() || self.target.core == Core::Zen5,
+        }
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.features() < Features::Avx512
+    }
+
+    fn in_place_of(
+        &self,
+        way: &Way,
+        cost: usize,
+        shape: &ByteBox,
+        form: Form,
+        shuffles: Shuffles,
+    ) -> Option<OwnWay> {
+        let narrow = self.is_narrow();
+        let most = match way {
             Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
+            _ if form == Form::Stream => return None,
+            Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) if narrow => cost,
@@ -142,8 +177,8 @@ impl Planner {
         };
         let own = self_contained(shape, form, shuffles, &self.lines, SHORT_LOOPS);
         // Runs go through the source in the order of the destination, and so turn to each of its lines often.
-        let scattered = matches!((&way, &own.inline), (Way::Packed(plane), Inline::Runs) if !plane.is_near(&self.target));
-        (own.cost <= most && !scattered).then_some(own.inline)
+        let scattered = matches!((way, &own.inline), (Way::Packed(plane), Inline::Runs) if !plane.is_near(&self.target));
+        (own.cost <= most && !scattered).then_some(own)
     }
 
     /// The code that moves a box without any call, of about so many instructions at most if there is

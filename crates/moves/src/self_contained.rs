@@ -18,7 +18,7 @@ pub(crate) struct OwnWay {
     /// Instructions that it executes, about.
     pub(crate) cost: usize,
     /// Instructions that it has.
-    code: usize,
+    pub(crate) code: usize,
     pub(crate) inline: Inline,
 }
 
