@@ -171,7 +171,7 @@ impl Planner {
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
-            Way::Packed(_) if narrow => cost,
+            Way::Packed(_) | Way::Through(_) if narrow => cost,
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
             _ => return None,
         };
