@@ -5,7 +5,7 @@ mod common;
 use common::arena::{Arena, dim};
 use common::hull;
 use restride_leaves::{Core, Features, Leaf, Planner, Target};
-use restride_loops::{Form, Random};
+use restride_loops::{Dim, Form, Random};
 use restride_moves::ByteBox;
 
 #[test]
@@ -407,6 +407,32 @@ fn channels() {
             }
         }
     }
+}
+
+/// One channel of a few in either direction, and some of four: what follows the last one must not be read.
+#[test]
+fn some_channels() {
+    let mut arena = Arena::new(1 << 16);
+    let mut blended = 0;
+    for width in [1, 2, 4] {
+        for channels in 1..=9 {
+            for pixels in [15, 16, 31, 32, 33, 64, 100, 193] {
+                let low = pixels % 2 == 0;
+                let one = [dim(pixels, 1, channels)];
+                let rows = [dim(5, pixels + 3, 300 * channels), dim(pixels, 1, channels)];
+                let back = [dim(pixels, 1, -channels)];
+                let turned = [dim(5, pixels, 200 * channels), dim(pixels, 1, -channels)];
+                let some = [dim(3, pixels, 1), dim(pixels, 1, channels)];
+                let swapped = [dim(2, pixels, -1), dim(pixels, 1, channels)];
+                let all: [&[Dim]; 6] = [&one, &rows, &back, &turned, &some, &swapped];
+                for dims in all {
+                    let ways = arena.check(dims, width, Form::Strided, low, 1);
+                    blended += usize::from(ways.contains(&"blended channels"));
+                }
+            }
+        }
+    }
+    assert!(blended > 200 || !Features::Avx2.is_available(), "{blended}");
 }
 
 /// Channels of which several lines are moved together, since they share sets of a cache.

@@ -7,15 +7,13 @@
 //! takes a blend of every lane for each bit of `j`. An even number of channels is an odd one of wider elements, which are
 //! taken apart by a shuffle that does so anyway, and by the steps of a transposition of a few lanes.
 
-use std::ops::RangeInclusive;
-
-use crate::byte_box::ByteBox;
+use crate::byte_box::{ByteBox, Step};
 use crate::channels::Strip;
 
-/// How channels are split or joined with vectors of two lanes.
+/// How channels are split or joined with vectors of two lanes, or one of them is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blended {
-    /// What is split or joined.
+    /// What is split or joined. One row of channels is taken backwards where those before it follow it.
     pub strip: Strip,
     /// How many channels there are: so many,
     pub odd: usize,
@@ -24,19 +22,28 @@ pub struct Blended {
 }
 
 impl Blended {
-    /// Registers hold a vector of each.
-    const CHANNELS: RangeInclusive<usize> = 2..=15;
-    /// The most bytes of all of narrow elements; more fill tiles as well.
-    const NARROW: usize = 24;
     /// The bytes of a lane, and of a vector.
     pub const LANE: usize = 16;
     const VECTOR: usize = 2 * Self::LANE;
+    /// Registers hold a vector of so many channels.
+    const MOST: usize = 15;
+    /// The most bytes of all of narrow elements; more fill tiles as well.
+    const NARROW: usize = 24;
+    /// Of how many channels one is taken at most, and of how many several are that are not all.
+    const ONE: usize = 8;
+    const SOME: usize = 4;
 
-    /// Nothing if no side has so many elements that are rows next to each other, the other side does not fill a vector, or
-    /// tiles of registers are as good.
+    /// Nothing if no side has rows of a few elements, or the other side does not fill a vector; nor where tiles of registers
+    /// are as good.
     pub(crate) fn of(shape: &ByteBox) -> Option<Blended> {
-        let strip = Strip::of(shape, Self::CHANNELS)?;
-        let (width, channels) = (shape.run, strip.short.extent);
+        let width = shape.run;
+        let fits = |channels: usize, pitch: usize| match channels {
+            1 => width <= 2 && pitch <= Self::ONE,
+            _ if channels == pitch => channels <= Self::MOST,
+            _ => channels < pitch && pitch == Self::SOME,
+        };
+        let strip = Strip::of(shape, fits).or_else(|| stepping(shape, |pitch| fits(1, pitch)))?;
+        let channels = strip.pitch;
         let even = 1 << channels.trailing_zeros();
         let odd = channels / even;
         let fits = match width {
@@ -53,4 +60,21 @@ impl Blended {
     pub fn blends(&self) -> usize {
         self.odd.next_power_of_two().ilog2() as usize
     }
+}
+
+/// The innermost dimension, if it steps through the source by so many elements, as one channel of so many.
+fn stepping(shape: &ByteBox, fits: impl Fn(usize) -> bool) -> Option<Strip> {
+    let (long, outer) = shape.steps.split_last()?;
+    let width = shape.run;
+    let pitch = long.src.unsigned_abs() / width;
+    let steps = (pitch * width) as isize == long.src.abs() && long.src != width as isize;
+    let row = long.dst == width as isize;
+    (steps && row && pitch > 0 && fits(pitch)).then(|| Strip {
+        long: *long,
+        short: Step::NONE,
+        pitch,
+        splits: true,
+        start: (0, 0),
+        outer: outer.into(),
+    })
 }

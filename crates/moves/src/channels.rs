@@ -4,8 +4,6 @@
 //! has a few whole rows of the short side. One permutation in a window makes each of its channels a
 //! cell, and a square of cells is transposed in registers: the shorter the rows, the larger the cells.
 
-use std::ops::RangeInclusive;
-
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost::LINE;
 use crate::crowding::share_sets;
@@ -19,6 +17,8 @@ pub struct Strip {
     pub long: Step,
     /// From one channel to the next, and how many there are.
     pub short: Step,
+    /// How many elements the rows are apart that lie next to each other.
+    pub pitch: usize,
     /// Whether it is the source that has the rows.
     pub splits: bool,
     /// Where the walk starts in destination and source, after the start of the box.
@@ -50,28 +50,29 @@ impl Strip {
         }
     }
 
-    /// Nothing if no side has so many elements that are rows next to each other, or they are not as wide as registers take
-    /// them.
-    pub(crate) fn of(shape: &ByteBox, channels: RangeInclusive<usize>) -> Option<Strip> {
+    /// Nothing if no side has rows of elements as wide as registers take them, so many elements apart that their number `fits`.
+    pub(crate) fn of(shape: &ByteBox, fits: impl Fn(usize, usize) -> bool) -> Option<Strip> {
         let width = shape.run;
         let both = Transposed::of(shape)?;
         if both.step != 1 || !matches!(width, 1 | 2 | 4 | 8) {
             return None;
         }
         let (row, column) = (both.row, both.column);
-        let dense = |short: Step, long: isize| {
-            channels.contains(&short.extent) && long == (short.extent * width) as isize
+        let apart = |short: Step, long: isize| {
+            let pitch = usize::try_from(long).ok()? / width;
+            (fits(short.extent, pitch) && (pitch * width) as isize == long).then_some(pitch)
         };
-        let (long, short, splits) = if dense(row, column.src) {
-            (column, row, true)
-        } else if dense(column, row.dst) {
-            (row, column, false)
+        let (long, short, pitch, splits) = if let Some(pitch) = apart(row, column.src) {
+            (column, row, pitch, true)
         } else {
-            return None;
+            // What lies between the rows of the destination is not theirs.
+            let pitch = apart(column, row.dst).filter(|pitch| *pitch == column.extent)?;
+            (row, column, pitch, false)
         };
         Some(Strip {
             long,
             short,
+            pitch,
             splits,
             start: both.start,
             outer: both.outer(shape),
@@ -94,7 +95,9 @@ impl Channels {
     /// side does not fill a line.
     pub(crate) fn of(shape: &ByteBox) -> Option<Channels> {
         let width = shape.run;
-        let strip = Strip::of(shape, Self::FEWEST..=16)?;
+        let strip = Strip::of(shape, |channels, pitch| {
+            channels == pitch && (Self::FEWEST..=16).contains(&channels)
+        })?;
         let cells = if strip.short.extent <= 8 { 8 } else { 16 };
         let rows = LINE / cells / width;
         // Wider elements of more than eight channels fill the lanes of register tiles well.

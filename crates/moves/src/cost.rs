@@ -160,13 +160,16 @@ pub fn channels(plan: &Channels, width: usize) -> usize {
 }
 
 /// The same with blends, of two lanes of each channel: a load for either, the blends, a shuffle, the steps of a square, and a
-/// store.
+/// store. Of one channel, only what it takes is done.
 #[must_use]
 pub fn blended(plan: &Blended, width: usize) -> usize {
-    let steps = 4 + plan.blends() + plan.even.ilog2() as usize;
-    let unit = plan.odd * plan.even * steps + TURN;
+    let channels = plan.odd * plan.even;
+    let each = match plan.strip.short.extent {
+        1 => 4 * channels + plan.even,
+        _ => channels * (4 + plan.blends() + plan.even.ilog2() as usize),
+    };
     let units = plan.strip.long.extent.div_ceil(LINE / 2 / width);
-    (unit * units + UNITS).saturating_mul(extent(&plan.strip.outer))
+    ((each + TURN) * units + UNITS).saturating_mul(extent(&plan.strip.outer))
 }
 
 /// Squares of elements: a load, a store and the steps of a square for every line of one, twice as much for either as in tiles,

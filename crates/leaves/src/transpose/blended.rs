@@ -1,10 +1,9 @@
-//! A few channels of dense rows, split or joined by blends of vectors and shuffles within their lanes.
+//! A few channels of dense rows, split, joined or one of them taken, by blends of vectors and shuffles within their lanes.
 
 use std::arch::x86_64::*;
 
 use restride_moves::{Blended, ByteBox};
 
-use super::block::Blocks;
 use super::side::at;
 use crate::lanes::{Lanes, transpose};
 use crate::leaf::Leaf;
@@ -35,8 +34,14 @@ struct BlendedParams {
     rows: usize,
     unit: usize,
     row: (isize, isize),
-    /// From one channel to the next.
+    /// From one channel to the next, and how many there are.
     channel: isize,
+    channels: usize,
+    /// From the first to the last of the rows that are moved together, in the source.
+    last: isize,
+    /// How wide elements are, and where the source ends, from the caller's address: of some of the channels, vectors hold more.
+    width: usize,
+    end: isize,
 }
 
 /// What all rows take, in registers as far as there are any.
@@ -45,6 +50,8 @@ struct Held<const ODD: usize> {
     orders: [__m256i; ODD],
     places: [usize; ODD],
     channel: isize,
+    channels: usize,
+    last: isize,
 }
 
 impl<const ODD: usize> Held<ODD> {
@@ -59,6 +66,8 @@ impl<const ODD: usize> Held<ODD> {
             orders: std::array::from_fn(|number| table(&params.orders[number])),
             places: std::array::from_fn(|number| params.places[number]),
             channel: params.channel,
+            channels: params.channels,
+            last: params.last,
         }
     }
 
@@ -84,22 +93,29 @@ impl<const ODD: usize> Held<ODD> {
         lanes
     }
 
-    /// A vector of every channel, of so many times as many.
+    /// A vector of every channel, of so many times as many, or of some.
     ///
     /// # Safety
-    /// As many rows are readable as a vector has elements, and the vectors writable. It runs where AVX2 is.
+    /// As many rows of all channels are readable as a vector has elements, and the vectors writable. It runs where AVX2 is.
     #[inline(always)]
-    unsafe fn split<const EVEN: usize>(&self, dst: *mut u8, src: *const u8) {
+    unsafe fn split<const EVEN: usize, const TAKEN: u8>(&self, dst: *mut u8, src: *const u8) {
         // SAFETY: the caller's.
         unsafe {
             let mut all = [[_mm256_setzero_si256(); EVEN]; ODD];
             for part in 0..EVEN {
-                let from = src.wrapping_add(part * ODD * LANE);
+                // Rows that go backwards begin with the last of them in memory, and so do lanes.
+                let at = |part: usize| match TAKEN {
+                    BACK => {
+                        let lane = src.wrapping_add((2 * EVEN - 1 - part) * ODD * LANE);
+                        lane.wrapping_offset(self.last)
+                    }
+                    _ => src.wrapping_add(part * ODD * LANE),
+                };
                 let mut lanes = self.orders;
                 for (lane, place) in lanes.iter_mut().zip(self.places) {
-                    let from = from.wrapping_add(place);
-                    let second = from.wrapping_add(EVEN * ODD * LANE);
-                    *lane = Lanes::load_lanes([from, second, from, from]);
+                    let first = at(part).wrapping_add(place);
+                    let second = at(part + EVEN).wrapping_add(place);
+                    *lane = Lanes::load_lanes([first, second, first, first]);
                 }
                 let lanes = self.turn::<true>(lanes);
                 for (number, lane) in lanes.into_iter().enumerate() {
@@ -107,9 +123,15 @@ impl<const ODD: usize> Held<ODD> {
                 }
             }
             let mut to = dst;
-            for group in all {
-                for channel in transpose(group) {
-                    channel.store(to);
+            for (number, group) in all.into_iter().enumerate() {
+                for (part, channel) in transpose(group).into_iter().enumerate() {
+                    let number = number * EVEN + part;
+                    match TAKEN {
+                        ALL => channel.store(to),
+                        ONE | BACK if number == 0 => channel.store(to),
+                        SOME if number < self.channels => channel.store(to),
+                        _ => {}
+                    }
                     to = to.wrapping_offset(self.channel);
                 }
             }
@@ -150,10 +172,18 @@ impl<const ODD: usize> Held<ODD> {
     }
 }
 
-/// So many times so many channels.
-struct Blending<const ODD: usize, const EVEN: usize, const SPLITS: bool>;
+/// Which channels are taken, or whether they are joined.
+const JOIN: u8 = 0;
+const ALL: u8 = 1;
+const SOME: u8 = 2;
+const ONE: u8 = 3;
+/// One, of rows that go backwards.
+const BACK: u8 = 4;
 
-impl<const ODD: usize, const EVEN: usize, const SPLITS: bool> Body for Blending<ODD, EVEN, SPLITS> {
+/// So many times so many channels.
+struct Blending<const ODD: usize, const EVEN: usize, const TAKEN: u8>;
+
+impl<const ODD: usize, const EVEN: usize, const TAKEN: u8> Body for Blending<ODD, EVEN, TAKEN> {
     type Params = BlendedParams;
 
     #[inline(always)]
@@ -163,19 +193,69 @@ impl<const ODD: usize, const EVEN: usize, const SPLITS: bool> Body for Blending<
         let &BlendedParams {
             rows, unit, row, ..
         } = params;
+        let by = |rows: usize| {
+            let rows = rows as isize;
+            (row.0.wrapping_mul(rows), row.1.wrapping_mul(rows))
+        };
+        let (on, back) = (by(unit), by((unit - rows % unit) % unit));
+        let end = src.wrapping_offset(params.end);
+        // From the first element of some rows to behind the last byte of all of their channels.
+        let reach = match TAKEN {
+            BACK => params.width * ODD * EVEN,
+            _ => 2 * EVEN * ODD * LANE,
+        };
         walk!(&params.nest, dst, src, |dst, src| {
-            for first in Blocks::new(rows, unit) {
-                let to = at(dst, first, row.0, 0);
-                let from = at(src.cast_mut(), first, row.1, 0);
-                // SAFETY: so many rows lie in the caller's box; the body is run where AVX2 is.
+            let (mut to, mut from) = (dst, src);
+            let mut left = rows / unit;
+            let mut rest = !rows.is_multiple_of(unit);
+            loop {
+                // SAFETY: so many rows lie in the caller's box, and what is between them and before its end; the body is
+                // run where AVX2 is.
                 unsafe {
-                    match SPLITS {
-                        true => held.split::<EVEN>(to, from),
-                        false => held.join::<EVEN>(to, from),
+                    match TAKEN {
+                        JOIN => held.join::<EVEN>(to, from),
+                        SOME | ONE | BACK if from.wrapping_add(reach) > end => last(to, from, params),
+                        _ => held.split::<EVEN, TAKEN>(to, from),
                     }
+                }
+                to = to.wrapping_offset(on.0);
+                from = from.wrapping_offset(on.1);
+                left = left.wrapping_sub(1);
+                if left == 0 {
+                    if !rest {
+                        break;
+                    }
+                    // The last ones overlap those before.
+                    to = to.wrapping_offset(back.0.wrapping_neg());
+                    from = from.wrapping_offset(back.1.wrapping_neg());
+                    (left, rest) = (1, false);
                 }
             }
         });
+    }
+}
+
+/// The last rows of the source, behind which nothing may be read: element by element.
+///
+/// # Safety
+/// They are readable, and what is taken of them writable.
+#[cold]
+unsafe fn last(dst: *mut u8, src: *const u8, params: &BlendedParams) {
+    let apart = params.width as isize;
+    for channel in 0..params.channels {
+        let mut to = at(dst, channel, params.channel, 0);
+        let mut from = src.wrapping_offset(apart.wrapping_mul(channel as isize));
+        for _ in 0..params.unit {
+            // SAFETY: the caller's.
+            unsafe {
+                match params.width {
+                    1 => to.write(from.read()),
+                    _ => u16::load(from).store(to),
+                }
+            }
+            to = to.wrapping_offset(params.row.0);
+            from = from.wrapping_offset(params.row.1);
+        }
     }
 }
 
@@ -189,6 +269,7 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
     // Elements are as wide as that where their number is odd.
     let (narrow, width) = (shape.run, shape.run * even);
     let elements = LANE / width;
+    let backwards = strip.long.src < 0;
     let mut masks = [[[0; LANE]; 2]; BITS];
     for (bit, mask) in masks.iter_mut().enumerate() {
         let takes = |byte: usize| byte / width % odd >> bit & 1 == 1;
@@ -202,6 +283,10 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
                 byte / narrow % elements,
                 byte % narrow,
             );
+            let element = match backwards {
+                true => elements - 1 - element,
+                false => element,
+            };
             let blended = (element * odd + number) % elements * width + part * narrow + of;
             let (to, from) = match strip.splits {
                 true => (byte, blended),
@@ -214,37 +299,60 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
     for lane in 0..odd {
         places[lane * elements % odd] = lane * LANE;
     }
+    let unit = 2 * LANE / narrow;
     let params = BlendedParams {
         masks,
         orders,
         places,
         nest: Nest::new(shape, strip.start, &strip.outer),
         rows: strip.long.extent,
-        unit: 2 * LANE / narrow,
+        unit,
         row: (strip.long.dst, strip.long.src),
         channel: strip.apart(),
+        channels: strip.short.extent,
+        last: strip.long.src * (unit as isize - 1),
+        width: narrow,
+        end: shape.hull().end,
     };
-    match strip.splits {
-        true => of::<true>(params, odd, even),
-        false => of::<false>(params, odd, even),
+    match (strip.splits, strip.short.extent) {
+        (false, _) => of::<JOIN>(params, odd, even),
+        (true, 1) if backwards => one::<BACK>(params, odd, even),
+        (true, 1) => one::<ONE>(params, odd, even),
+        (true, channels) if channels == strip.pitch => of::<ALL>(params, odd, even),
+        // Of four.
+        (true, _) => Leaf::new::<Avx2, Blending<1, 4, SOME>>(params),
     }
 }
 
-fn of<const SPLITS: bool>(params: BlendedParams, odd: usize, even: usize) -> Leaf {
+fn of<const TAKEN: u8>(params: BlendedParams, odd: usize, even: usize) -> Leaf {
     match (odd, even) {
-        (1, 2) => Leaf::new::<Avx2, Blending<1, 2, SPLITS>>(params),
-        (1, 4) => Leaf::new::<Avx2, Blending<1, 4, SPLITS>>(params),
-        (1, _) => Leaf::new::<Avx2, Blending<1, 8, SPLITS>>(params),
-        (3, 1) => Leaf::new::<Avx2, Blending<3, 1, SPLITS>>(params),
-        (3, 2) => Leaf::new::<Avx2, Blending<3, 2, SPLITS>>(params),
-        (3, _) => Leaf::new::<Avx2, Blending<3, 4, SPLITS>>(params),
-        (5, 1) => Leaf::new::<Avx2, Blending<5, 1, SPLITS>>(params),
-        (5, _) => Leaf::new::<Avx2, Blending<5, 2, SPLITS>>(params),
-        (7, 1) => Leaf::new::<Avx2, Blending<7, 1, SPLITS>>(params),
-        (7, _) => Leaf::new::<Avx2, Blending<7, 2, SPLITS>>(params),
-        (9, _) => Leaf::new::<Avx2, Blending<9, 1, SPLITS>>(params),
-        (11, _) => Leaf::new::<Avx2, Blending<11, 1, SPLITS>>(params),
-        (13, _) => Leaf::new::<Avx2, Blending<13, 1, SPLITS>>(params),
-        _ => Leaf::new::<Avx2, Blending<15, 1, SPLITS>>(params),
+        (1, 2) => Leaf::new::<Avx2, Blending<1, 2, TAKEN>>(params),
+        (1, 4) => Leaf::new::<Avx2, Blending<1, 4, TAKEN>>(params),
+        (1, _) => Leaf::new::<Avx2, Blending<1, 8, TAKEN>>(params),
+        (3, 1) => Leaf::new::<Avx2, Blending<3, 1, TAKEN>>(params),
+        (3, 2) => Leaf::new::<Avx2, Blending<3, 2, TAKEN>>(params),
+        (3, _) => Leaf::new::<Avx2, Blending<3, 4, TAKEN>>(params),
+        (5, 1) => Leaf::new::<Avx2, Blending<5, 1, TAKEN>>(params),
+        (5, _) => Leaf::new::<Avx2, Blending<5, 2, TAKEN>>(params),
+        (7, 1) => Leaf::new::<Avx2, Blending<7, 1, TAKEN>>(params),
+        (7, _) => Leaf::new::<Avx2, Blending<7, 2, TAKEN>>(params),
+        (9, _) => Leaf::new::<Avx2, Blending<9, 1, TAKEN>>(params),
+        (11, _) => Leaf::new::<Avx2, Blending<11, 1, TAKEN>>(params),
+        (13, _) => Leaf::new::<Avx2, Blending<13, 1, TAKEN>>(params),
+        _ => Leaf::new::<Avx2, Blending<15, 1, TAKEN>>(params),
+    }
+}
+
+/// One of up to eight channels.
+fn one<const TAKEN: u8>(params: BlendedParams, odd: usize, even: usize) -> Leaf {
+    match (odd, even) {
+        (1, 1) => Leaf::new::<Avx2, Blending<1, 1, TAKEN>>(params),
+        (1, 2) => Leaf::new::<Avx2, Blending<1, 2, TAKEN>>(params),
+        (1, 4) => Leaf::new::<Avx2, Blending<1, 4, TAKEN>>(params),
+        (1, _) => Leaf::new::<Avx2, Blending<1, 8, TAKEN>>(params),
+        (3, 1) => Leaf::new::<Avx2, Blending<3, 1, TAKEN>>(params),
+        (3, _) => Leaf::new::<Avx2, Blending<3, 2, TAKEN>>(params),
+        (5, _) => Leaf::new::<Avx2, Blending<5, 1, TAKEN>>(params),
+        _ => Leaf::new::<Avx2, Blending<7, 1, TAKEN>>(params),
     }
 }
