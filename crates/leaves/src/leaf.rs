@@ -91,6 +91,8 @@ impl Leaf {
                 #[cfg(target_arch = "x86_64")]
                 Way::Squares(plan) => Some(transpose::squares::prepare(shape, plan)),
                 #[cfg(target_arch = "x86_64")]
+                Way::Pressed(plan) => Some(crate::pressed::prepare(shape, plan)),
+                #[cfg(target_arch = "x86_64")]
                 Way::Joined(plan) => crate::joined::prepare(shape, plan),
                 #[cfg(target_arch = "x86_64")]
                 Way::Pixels(plan) => transpose::pixels::prepare(shape, plan),
@@ -102,6 +104,7 @@ impl Leaf {
                 | Way::Channels(_)
                 | Way::Blended(_)
                 | Way::Squares(_)
+                | Way::Pressed(_)
                 | Way::Joined(_)
                 | Way::Pixels(_)
                 | Way::Lines(..) => None,

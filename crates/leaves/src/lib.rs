@@ -35,6 +35,8 @@ mod once;
 mod park;
 #[cfg(target_arch = "x86_64")]
 mod picks;
+#[cfg(target_arch = "x86_64")]
+mod pressed;
 mod rows;
 mod stack;
 mod stream;

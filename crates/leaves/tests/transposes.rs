@@ -435,6 +435,33 @@ fn some_channels() {
     assert!(blended > 200 || !Features::Avx2.is_available(), "{blended}");
 }
 
+/// Rows of which something is left out, that go backwards, or that are repeated.
+#[test]
+fn pressed_runs() {
+    let mut arena = Arena::new(1 << 16);
+    let mut pressed = 0;
+    for run in 1..=8 {
+        for apart in [-9, -8, -7, -5, -4, -3, -2, 0, 1, 2, 3, 4, 5, 6, 8, 9] {
+            for rows in [4, 5, 7, 11, 16, 33, 40] {
+                let low = rows % 2 == 0;
+                let plain = [dim(rows, run, apart), dim(run, 1, 1)];
+                let inside = [dim(rows, run, apart), dim(run, 1, -1)];
+                let outer = [
+                    dim(3, rows * run + 2, 400),
+                    dim(rows, run, apart),
+                    dim(run, 1, 1),
+                ];
+                let all: [&[Dim]; 3] = [&plain, &inside, &outer];
+                for dims in all {
+                    let ways = arena.check(dims, 1, Form::Rows, low, 1);
+                    pressed += usize::from(ways.contains(&"pressed runs"));
+                }
+            }
+        }
+    }
+    assert!(pressed > 200 || !Features::Avx2.is_available(), "{pressed}");
+}
+
 /// Channels of which several lines are moved together, since they share sets of a cache.
 #[test]
 fn crowded_channels() {

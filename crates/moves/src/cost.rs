@@ -172,6 +172,13 @@ pub fn blended(plan: &Blended, width: usize) -> usize {
     ((each + TURN) * units + UNITS).saturating_mul(extent(&plan.strip.outer))
 }
 
+/// So many units of short runs that are pressed together: a load, a shuffle and a store of each, most of which straddle
+/// lines.
+#[must_use]
+pub fn pressed(units: usize) -> usize {
+    units.saturating_mul(3).saturating_add(2 * UNITS)
+}
+
 /// Squares of elements: a load, a store and the steps of a square for every line of one, twice as much for either as in tiles,
 /// since all of them straddle lines.
 #[must_use]

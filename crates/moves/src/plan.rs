@@ -9,6 +9,7 @@ use crate::folded::Folded;
 use crate::joined::Joined;
 use crate::lines::Program;
 use crate::pixels::Pixels;
+use crate::pressed::Pressed;
 use crate::rows::Rows;
 use crate::squares::Squares;
 use crate::through::Through;
@@ -95,6 +96,8 @@ pub enum Way {
     Squares(Squares),
     /// A few short rows at a time, which permutations join to lines.
     Joined(Box<Joined>),
+    /// Short runs, of which a vector is pressed together at a time.
+    Pressed(Box<Pressed>),
     /// Dense pixels, of which permutations make vectors of each channel.
     Pixels(Box<Pixels>),
     /// Line by line, each a permutation of the bytes of a few windows.
@@ -135,6 +138,7 @@ impl Way {
             Self::Blended(_) => "blended channels",
             Self::Squares(_) => "squares",
             Self::Joined(_) => "joined rows",
+            Self::Pressed(_) => "pressed runs",
             Self::Pixels(_) => "split pixels",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",
@@ -189,15 +193,16 @@ mod tests {
         if !Features::Avx2.is_available() {
             return;
         }
-        // Pixels of three planes, of which a row is left, or less than a unit has.
-        let pixels = [(1600, 3, 1), (3, 1, 70_000)];
-        assert!(again(&pixels, 500, Form::Lines));
-        assert!(!again(&pixels, 3, Form::Lines));
+        // Elements in reverse, of which a row is left, or less than a unit has.
+        let elements = [(1600, 4, -4), (4, 1, 1)];
+        assert!(again(&elements, 500, Form::Lines));
+        assert!(!again(&elements, 3, Form::Lines));
         // Rows that are turned round.
         let rows = [(40, 300, 300), (100, 3, -3), (3, 1, 1)];
         assert!(again(&rows, 7, Form::Lines));
         // One more channel is another unit.
-        assert!(!again(&[(3, 1, 70_000), (1600, 3, 1)], 2, Form::Lines));
+        let pixels = [(3, 4, -4), (40, 12, 12), (4, 1, 1)];
+        assert!(!again(&pixels, 2, Form::Lines));
         // Stored past the caches.
         assert!(!again(
             &[(40, 3000, 3000), (1000, 3, -3), (3, 1, 1)],

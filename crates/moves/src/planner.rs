@@ -18,6 +18,7 @@ use crate::joined::Joined;
 use crate::lines::{Known, Program};
 use crate::pixels::Pixels;
 use crate::plan::{MovePlan, Stores, Way};
+use crate::pressed::Pressed;
 use crate::rows::Rows;
 use crate::self_contained::{OwnWay, best, self_contained, ways};
 use crate::squares::Squares;
@@ -137,9 +138,9 @@ impl Planner {
     #[must_use]
     pub fn saved_by_loops(&self, plan: &MovePlan, form: Form) -> Option<(usize, usize)> {
         let shuffles = self.target.processor.shuffles(self.features())?;
-        let own = self.has_loops(form).then(|| {
-            self.in_place_of(plan.way(), plan.cost(), plan.shape(), form, shuffles)
-        })??;
+        let own = self
+            .has_loops(form)
+            .then(|| self.in_place_of(plan.way(), plan.cost(), plan.shape(), form, shuffles))??;
         Some((plan.cost().saturating_sub(own.cost), own.code))
     }
 
@@ -170,6 +171,7 @@ impl Planner {
             _ if form == Form::Stream => return None,
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
+            Way::Blended(_) => cost / 3,
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) | Way::Through(_) if narrow => cost,
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
@@ -225,8 +227,9 @@ impl Planner {
         }));
         let folded = Folded::of(shape, features);
         all.extend(folded.map(|folded| ("folded", cost::folded(&folded))));
-        let blended = self.blended(shape);
-        all.extend(blended.map(|(cost, way)| (way.name(), cost)));
+        let narrow = [self.blended(shape), self.pressed(shape)];
+        let narrow = narrow.into_iter().flatten();
+        all.extend(narrow.map(|(cost, way)| (way.name(), cost)));
         if features >= Features::Avx512 {
             let channels = Channels::of(shape).and_then(|plan| plan.on(&self.target, shape.run));
             all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
@@ -279,6 +282,11 @@ impl Planner {
     fn blended(&self, shape: &ByteBox) -> Option<(usize, Way)> {
         let plan = (self.features() == Features::Avx2).then(|| Blended::of(shape))??;
         Some((cost::blended(&plan, shape.run), Way::Blended(plan)))
+    }
+
+    fn pressed(&self, shape: &ByteBox) -> Option<(usize, Way)> {
+        let found = (self.features() == Features::Avx2).then(|| Pressed::of(shape))?;
+        found.map(|(cost, it)| (cost, Way::Pressed(Box::new(it))))
     }
 
     fn rows(&self, shape: &ByteBox, stores: Stores) -> Rows {
@@ -366,8 +374,12 @@ impl Planner {
                 }
             }
         }
-        let channels = channels.or_else(|| self.blended(shape));
-        channels.filter(|(cost, _)| *cost < best.0).unwrap_or(best)
+        for found in [channels, self.blended(shape), self.pressed(shape)] {
+            if let Some(found) = found.filter(|(cost, _)| *cost < best.0) {
+                best = found;
+            }
+        }
+        best
     }
 }
 

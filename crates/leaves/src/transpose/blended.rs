@@ -214,7 +214,9 @@ impl<const ODD: usize, const EVEN: usize, const TAKEN: u8> Body for Blending<ODD
                 unsafe {
                     match TAKEN {
                         JOIN => held.join::<EVEN>(to, from),
-                        SOME | ONE | BACK if from.wrapping_add(reach) > end => last(to, from, params),
+                        SOME | ONE | BACK if from.wrapping_add(reach) > end => {
+                            last(to, from, params)
+                        }
                         _ => held.split::<EVEN, TAKEN>(to, from),
                     }
                 }
