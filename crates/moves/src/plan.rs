@@ -198,14 +198,14 @@ mod tests {
         assert!(again(&elements, 500, Form::Lines));
         assert!(!again(&elements, 3, Form::Lines));
         // Rows that are turned round.
-        let rows = [(40, 300, 300), (100, 3, -3), (3, 1, 1)];
+        let rows = [(40, 400, 400), (100, 4, -4), (4, 1, 1)];
         assert!(again(&rows, 7, Form::Lines));
-        // One more channel is another unit.
-        let pixels = [(3, 4, -4), (40, 12, 12), (4, 1, 1)];
+        // One channel less is another unit.
+        let pixels = [(4, 4, -4), (40, 16, 16), (4, 1, 1)];
         assert!(!again(&pixels, 2, Form::Lines));
         // Stored past the caches.
         assert!(!again(
-            &[(40, 3000, 3000), (1000, 3, -3), (3, 1, 1)],
+            &[(40, 4000, 4000), (1000, 4, -4), (4, 1, 1)],
             7,
             Form::Stream
         ));

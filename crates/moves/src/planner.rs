@@ -220,7 +220,7 @@ impl Planner {
         let rows = self.rows(shape, Stores::Cached);
         let mut all = vec![(rows.name(), cost::rows(shape))];
         let features = self.features();
-        let plane = Plane::of(shape, features);
+        let plane = Plane::of(shape, features).filter(Plane::is_for_leaves);
         all.extend(plane.map(|plane| {
             let (cost, way) = tiles(plane, shape, Stores::Cached, &self.target);
             (way.name(), cost)
@@ -310,7 +310,7 @@ impl Planner {
             false => cost::rows_in_clocks(shape),
         };
         let (stores, width) = (stores_of(form), shape.run as i64);
-        let plane = Plane::of(shape, features);
+        let plane = Plane::of(shape, features).filter(Plane::is_for_leaves);
         let mut best = (rows, Way::Rows(self.rows(shape, stores)));
         // Masks and permutations of bytes are what AVX-512 has.
         let masks = !past && features >= Features::Avx512;

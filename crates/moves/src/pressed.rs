@@ -1,6 +1,8 @@
 //! Short runs that are not next to each other in the source and follow each other in the destination, on a machine that
 //! shuffles sixteen bytes: pixels of which channels are left out, or that go backwards.
 
+use std::ops::RangeInclusive;
+
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost;
 
@@ -20,17 +22,12 @@ pub struct Pressed {
 impl Pressed {
     /// The bytes of a window and of a vector.
     pub const VECTOR: usize = 16;
-    /// Units of fewer bytes are not worth it.
-    const LEAST: usize = 9;
+    /// Units of fewer bytes are not worth it, and those that fill a vector are lines by themselves.
+    const BYTES: RangeInclusive<usize> = 9..=15;
 
     /// The largest units, and what they cost.
     pub(crate) fn of(shape: &ByteBox) -> Option<(usize, Pressed)> {
         if shape.run >= Self::VECTOR || shape.hull().len() < Self::VECTOR {
-            return None;
-        }
-        // Longer vectors of narrow elements are turned round by themselves: see `Blended`.
-        let turns = |long: &Step| long.src == -(shape.run as isize) && long.extent > Self::VECTOR;
-        if shape.run <= 2 && shape.steps.last().is_some_and(turns) {
             return None;
         }
         let (mut bytes, mut span) = (shape.run, shape.run);
@@ -44,7 +41,7 @@ impl Pressed {
             let most = room.unwrap_or(Self::VECTOR) + 1;
             let steps = most.min(Self::VECTOR / bytes).min(long.extent);
             let row = bytes * long.extent;
-            if bytes * steps >= Self::LEAST && row >= 2 * Self::VECTOR {
+            if Self::BYTES.contains(&(bytes * steps)) && row >= 2 * Self::VECTOR {
                 best = Some((number, steps, bytes * steps));
             }
             if steps < long.extent {

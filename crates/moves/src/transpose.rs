@@ -98,6 +98,15 @@ pub struct Plane {
 impl Plane {
     /// Rows that step further are not packed.
     pub const LONGEST_STEP: usize = 16;
+    /// The same of elements wider than two bytes that are packed sixteen bytes at a time.
+    const LONGEST_WIDE_STEP: usize = 4;
+
+    /// Whether a leaf packs it in less time than it moves single elements: sixteen bytes at a time, a load, a shuffle and a blend
+    /// for each of a few take longer.
+    pub(crate) fn is_for_leaves(&self) -> bool {
+        self.step == 1 || self.packed == LINE || self.cell <= 2 || self.per_lane == 1
+    }
+
     /// How many of some rows or columns are moved in blocks, of as many elements as a lane has: not a single last one
     /// of narrow elements, for which a block would move again what has been moved.
     #[inline(always)]
@@ -194,8 +203,7 @@ impl Plane {
         let fits = match (cell == width, both.step == 1) {
             (true, true) => true,
             (true, false) if packed == LINE || per_lane == 1 => true,
-            // Sixteen bytes at a time, a load, a shuffle and a blend for each of a few is slower than moving it by itself.
-            (true, false) => shuffles && cell <= 2,
+            (true, false) => shuffles && (cell <= 2 || both.step <= Self::LONGEST_WIDE_STEP),
             (false, true) => shuffles && row.extent * width >= 16,
             (false, false) => false,
         };

@@ -408,37 +408,22 @@ impl Engine {
             }
             Code::Native | Code::SelfContained | Code::Background | Code::Generic => None,
         };
-        let (runner, pays_after) = match native {
-            Some(native) => (Runner::Native(native), pays_after),
-            None => self.generic(&kernel, pays_after, code, work)?,
+        let (runner, faster) = match native {
+            Some(native) => (Runner::Native(native), None),
+            None => {
+                let generic = Executable::new(&kernel, &share.planner)?;
+                let faster = generic.code_pays_after();
+                let faster = faster.filter(|_| cfg!(feature = "jit"));
+                (Runner::Generic(generic), faster)
+            }
         };
+        let pays_after = pays_after.or(faster);
         let made = Arc::new(RunnableKernel::new(kernel.clone(), runner, pays_after));
         let made = share.kernels.find_or_add(hash, made, same);
-        if code == Code::Background {
+        if code == Code::Background || faster.is_some() {
             self.improve(&made, code);
         }
         Ok(made)
-    }
-
-    /// Runs a kernel by calls of leaves, unless machine code turns out to move what they move in less time.
-    fn generic(
-        &self,
-        kernel: &Verified,
-        pays_after: Option<u32>,
-        code: Code,
-        work: u64,
-    ) -> Result<(Runner, Option<u32>), CompileError> {
-        let share = self.share();
-        let generic = Executable::new(kernel, &share.planner)?;
-        let faster = generic.code_pays_after().filter(|_| cfg!(feature = "jit"));
-        let native = match code {
-            Code::Native if pays_after.is_none() && faster.is_some() => {
-                share.jit.compile(kernel, work)
-            }
-            _ => None,
-        };
-        let runner = native.map_or(Runner::Generic(generic), Runner::Native);
-        Ok((runner, pays_after.or(faster)))
     }
 
     /// After how many runs machine code of its own has paid for a kernel; nothing if it has no use for

@@ -19,14 +19,14 @@ const MOST: usize = 16;
 const BITS: usize = 4;
 
 /// The same for either lane of a vector.
-type Table = [[u8; LANE]; 2];
+type BothLanes = [[u8; LANE]; 2];
 
 #[repr(C, align(64))]
 struct BlendedParams {
     /// Which bytes each blend takes from another lane.
-    masks: [Table; BITS],
+    masks: [BothLanes; BITS],
     /// The order of the bytes of a lane that has those of one channel, or of a few.
-    orders: [Table; MOST],
+    orders: [BothLanes; MOST],
     /// Where the lanes lie that are blended, of which one begins with the first of the channels, the next with the second.
     places: [usize; MOST],
     nest: Nest,
@@ -45,7 +45,7 @@ struct BlendedParams {
 }
 
 /// What all rows take, in registers as far as there are any.
-struct Held<const ODD: usize> {
+struct Blends<const ODD: usize> {
     masks: [__m256i; BITS],
     orders: [__m256i; ODD],
     places: [usize; ODD],
@@ -54,14 +54,14 @@ struct Held<const ODD: usize> {
     last: isize,
 }
 
-impl<const ODD: usize> Held<ODD> {
+impl<const ODD: usize> Blends<ODD> {
     /// # Safety
     /// It runs where AVX2 is.
     #[inline(always)]
     unsafe fn new(params: &BlendedParams) -> Self {
         // SAFETY: tables are aligned.
-        let table = |table: &Table| unsafe { _mm256_load_si256(table.as_ptr().cast()) };
-        Held {
+        let table = |table: &BothLanes| unsafe { _mm256_load_si256(table.as_ptr().cast()) };
+        Blends {
             masks: std::array::from_fn(|bit| table(&params.masks[bit])),
             orders: std::array::from_fn(|number| table(&params.orders[number])),
             places: std::array::from_fn(|number| params.places[number]),
@@ -102,6 +102,10 @@ impl<const ODD: usize> Held<ODD> {
         // SAFETY: the caller's.
         unsafe {
             let mut all = [[_mm256_setzero_si256(); EVEN]; ODD];
+            #[expect(
+                clippy::needless_range_loop,
+                reason = "a part is a column of all groups"
+            )]
             for part in 0..EVEN {
                 // Rows that go backwards begin with the last of them in memory, and so do lanes.
                 let at = |part: usize| match TAKEN {
@@ -141,7 +145,7 @@ impl<const ODD: usize> Held<ODD> {
     /// The way back.
     ///
     /// # Safety
-    /// As [`Held::split`].
+    /// As [`Blends::split`].
     #[inline(always)]
     unsafe fn join<const EVEN: usize>(&self, dst: *mut u8, src: *const u8) {
         // SAFETY: the caller's.
@@ -189,7 +193,7 @@ impl<const ODD: usize, const EVEN: usize, const TAKEN: u8> Body for Blending<ODD
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &BlendedParams) {
         // SAFETY: the body is run where AVX2 is.
-        let held = unsafe { Held::<ODD>::new(params) };
+        let blends = unsafe { Blends::<ODD>::new(params) };
         let &BlendedParams {
             rows, unit, row, ..
         } = params;
@@ -213,11 +217,11 @@ impl<const ODD: usize, const EVEN: usize, const TAKEN: u8> Body for Blending<ODD
                 // run where AVX2 is.
                 unsafe {
                     match TAKEN {
-                        JOIN => held.join::<EVEN>(to, from),
+                        JOIN => blends.join::<EVEN>(to, from),
                         SOME | ONE | BACK if from.wrapping_add(reach) > end => {
                             last(to, from, params)
                         }
-                        _ => held.split::<EVEN, TAKEN>(to, from),
+                        _ => blends.split::<EVEN, TAKEN>(to, from),
                     }
                 }
                 to = to.wrapping_offset(on.0);
@@ -274,7 +278,7 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
     let backwards = strip.long.src < 0;
     let mut masks = [[[0; LANE]; 2]; BITS];
     for (bit, mask) in masks.iter_mut().enumerate() {
-        let takes = |byte: usize| byte / width % odd >> bit & 1 == 1;
+        let takes = |byte: usize| ((byte / width % odd) >> bit) & 1 == 1;
         *mask = [std::array::from_fn(|byte| if takes(byte) { 0xff } else { 0 }); 2];
     }
     let mut orders = [[[0; LANE]; 2]; MOST];
