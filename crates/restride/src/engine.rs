@@ -420,8 +420,12 @@ impl Engine {
         let pays_after = pays_after.or(faster);
         let made = Arc::new(RunnableKernel::new(kernel.clone(), runner, pays_after));
         let made = share.kernels.find_or_add(hash, made, same);
-        if code == Code::Background || faster.is_some() {
-            self.improve(&made, code);
+        match code {
+            Code::Background => self.improve(&made, code),
+            Code::Native if faster.is_some() => {
+                made.improve(|| share.jit.compile(&kernel, work));
+            }
+            Code::Native | Code::SelfContained | Code::Generic => {}
         }
         Ok(made)
     }
