@@ -37,7 +37,7 @@ const PER_MOVE: usize = 20;
 /// Nanoseconds that each instruction of a move takes to make.
 const INSTRUCTION: u64 = 1000;
 
-/// Code that gains less than this in so many runs is not worth having.
+/// Code that has not paid within so many runs is not worth having.
 const WORTH: u64 = 64;
 
 /// Moves that code of their own makes faster in a kernel that gains nothing else by it.

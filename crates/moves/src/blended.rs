@@ -13,7 +13,7 @@ use crate::channels::Strip;
 /// How channels are split or joined with vectors of two lanes, or one of them is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blended {
-    /// What is split or joined. One row of channels is taken backwards where those before it follow it.
+    /// What is split or joined. Rows go backwards in the source only where one channel of each is taken.
     pub strip: Strip,
     /// How many channels there are: so many,
     pub odd: usize,

@@ -137,10 +137,13 @@ impl Planner {
     /// they are no faster.
     #[must_use]
     pub fn saved_by_loops(&self, plan: &MovePlan, form: Form) -> Option<(usize, usize)> {
+        let way = plan.way();
+        // Large transpositions wait for what is behind the caches; to find that loops gain nothing would take as long as planning.
+        if !self.has_loops(form) || !self.is_narrow() && matches!(way, Way::Transpose(_)) {
+            return None;
+        }
         let shuffles = self.target.processor.shuffles(self.features())?;
-        let own = self
-            .has_loops(form)
-            .then(|| self.in_place_of(plan.way(), plan.cost(), plan.shape(), form, shuffles))??;
+        let own = self.in_place_of(way, plan.cost(), plan.shape(), form, shuffles)?;
         Some((plan.cost().saturating_sub(own.cost), own.code))
     }
 
@@ -179,7 +182,11 @@ impl Planner {
         };
         let own = self_contained(shape, form, shuffles, &self.lines, SHORT_LOOPS);
         // Runs go through the source in the order of the destination, and so turn to each of its lines often.
-        let scattered = matches!((way, &own.inline), (Way::Packed(plane), Inline::Runs) if !plane.is_near(&self.target));
+        let scattered = match (way, &own.inline) {
+            (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),
+            (Way::Through(_), Inline::Runs) => true,
+            _ => false,
+        };
         (own.cost <= most && !scattered).then_some(own)
     }
 
