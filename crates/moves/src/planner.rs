@@ -171,8 +171,8 @@ impl Planner {
         let narrow = self.is_narrow();
         let most = match way {
             Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
-            _ if form == Form::Stream => return None,
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
+            _ if form == Form::Stream => return None,
             Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
             Way::Blended(_) => cost / 3,
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
