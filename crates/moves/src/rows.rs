@@ -115,7 +115,10 @@ impl Rows {
 fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
     let (inner, others) = shape.steps.split_last()?;
     let lines = (target.l1 / target.line) as usize;
-    let stay = inner.extent <= lines / 2 && fit(target, target.ways(), inner.src, inner.extent);
+    // A few lines are fetched again in less time than each of their elements takes two more steps.
+    let few = inner.extent <= UNDER_WAY;
+    let fit = || fit(target, target.ways(), inner.src, inner.extent);
+    let stay = few || inner.extent <= lines / 2 && fit();
     if inner.src.unsigned_abs() < LINE || shape.run >= LINE / 2 || stay {
         return None;
     }
