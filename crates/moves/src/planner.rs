@@ -147,6 +147,7 @@ impl Planner {
         Some((plan.cost().saturating_sub(own.cost), own.code))
     }
 
+    /// Whether loops may be faster than leaves that have the machine's widest vectors.
     fn has_loops(&self, form: Form) -> bool {
         match form {
             Form::Rows | Form::Staged => false,
@@ -156,10 +157,12 @@ impl Planner {
         }
     }
 
+    /// Whether leaves have neither masks nor permutations of wide registers.
     fn is_narrow(&self) -> bool {
         self.features() < Features::Avx512
     }
 
+    /// Loops in place of a way that costs so much, if they are faster.
     fn in_place_of(
         &self,
         way: &Way,
@@ -286,11 +289,13 @@ impl Planner {
         through.map_or(best, |(cost, through)| (cost, Way::Through(through)))
     }
 
+    /// Channels by blends, and what they cost, where nothing wider does it.
     fn blended(&self, shape: &ByteBox) -> Option<(usize, Way)> {
         let plan = (self.features() == Features::Avx2).then(|| Blended::of(shape))??;
         Some((cost::blended(&plan, shape.run), Way::Blended(plan)))
     }
 
+    /// The same of short runs that are pressed together.
     fn pressed(&self, shape: &ByteBox) -> Option<(usize, Way)> {
         let found = (self.features() == Features::Avx2).then(|| Pressed::of(shape))?;
         found.map(|(cost, it)| (cost, Way::Pressed(Box::new(it))))
