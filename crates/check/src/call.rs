@@ -79,6 +79,19 @@ impl<'a> CodeRun<'a> {
                 self.move_box(dst, src, &dims, *width)?;
                 None
             }
+            Contract::Weave { parts, width } => {
+                let (dst, sources) = (self.argument_pointer(0)?, self.argument_pointer(1)?);
+                for (number, (dims, behind)) in (0..).zip(parts) {
+                    let src = self.memory.load_value(moved(sources, number, 8), 8)?;
+                    let Value::Pointer(src) = src else {
+                        return Err(src.unexpected("an address"));
+                    };
+                    let dims: Vec<(i64, [i64; 2])> =
+                        dims.iter().map(|d| (d.extent, [d.dst, d.src])).collect();
+                    self.move_box(moved(dst, *behind, *width), src, &dims, *width)?;
+                }
+                None
+            }
             Contract::Fill { dims, width, bits } => {
                 let dst = self.argument_pointer(0)?;
                 let element = bits.to_le_bytes().map(Label::literal);
@@ -110,7 +123,7 @@ impl<'a> CodeRun<'a> {
         let params = |callee: &Callee| {
             known(self.argument(match callee.contract {
                 Contract::Check { .. } => 1,
-                Contract::Move { .. } | Contract::Fill { .. } => 2,
+                Contract::Move { .. } | Contract::Weave { .. } | Contract::Fill { .. } => 2,
                 Contract::Gather { .. } => 3,
             }))
         };

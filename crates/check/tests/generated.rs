@@ -9,9 +9,9 @@ mod support {
 
 use std::collections::BTreeSet;
 
-use restride_check::{CallForm, CodeSubject, Limits, Processor, Report, Unproved, check};
+use restride_check::{CallForm, CodeSubject, Contract, Limits, Processor, Report, Unproved, check};
 use restride_jit::{CompileOptions, Compiler, Features, NativeKernel};
-use restride_loops::{Stmt, Verified, generate, verify};
+use restride_loops::{Kernel, Stmt, Verified, generate, verify};
 
 fn compiler(features: Features, self_contained: bool) -> Compiler {
     let mut options = CompileOptions::default();
@@ -117,4 +117,30 @@ fn a_buffer_too_short_is_noticed() {
         "{refused} refused, {spare} spare"
     );
     println!("{refused} refused, {spare} buffers with an element to spare");
+}
+
+/// Moves that one leaf makes are followed by what it promises: all is in range, and nothing less will do.
+#[test]
+fn woven_moves_are_shown_to_be_right() {
+    let written = include_str!("../../jit/tests/kernels/woven.kernel");
+    let (mut woven, mut refused) = (0, 0);
+    for features in levels() {
+        let mut compiler = compiler(features, false);
+        for text in written.split("// ----") {
+            let kernel: Kernel = text.parse().expect("a kernel");
+            let kernel = verify(kernel).expect("a kernel that may run");
+            let native = compiler.compile(&kernel).expect("executable memory");
+            let contracts = native.callees().iter().map(|callee| &callee.contract);
+            woven += contracts
+                .filter(|it| matches!(it, Contract::Weave { .. }))
+                .count();
+            let follow = |short| checked(&kernel, &native, short);
+            refused += support::short::too_short(&kernel, |_| false, follow).0;
+        }
+    }
+    // With AVX2 as well as with AVX-512, where there are these.
+    let levels = [Features::Avx2, Features::Avx512];
+    let levels = levels.into_iter().filter(|level| level.is_available());
+    assert_eq!(woven, 3 * levels.count());
+    assert!(refused > 50, "{refused} refused");
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use restride_check::Contract;
 use restride_jit::{Features, Listing, NativeKernel};
+use restride_loops::Dim;
 use restride_loops::Verified;
 
 use crate::execute::{compiler, no_code};
@@ -79,6 +80,7 @@ impl Names {
         let names = callees.flat_map(|callee| {
             let kind = match &callee.contract {
                 Contract::Move { .. } => "moves a box",
+                Contract::Weave { .. } => "weaves boxes",
                 Contract::Fill { .. } => "fills a box",
                 Contract::Gather { .. } => "gathers rows",
                 Contract::Check { .. } => "checks indices",
@@ -154,25 +156,26 @@ fn remark(out: &mut String, line: &str, name: Option<&str>) {
 /// A promise that code rests on.
 pub(crate) fn contract(contract: &Contract) -> String {
     let list = |points: Vec<String>| points.join(", ");
+    let shape = |dims: &[Dim]| {
+        let dims = dims.iter();
+        let dims = dims.map(|d| format!("({}, {}, {})", d.extent, d.dst, d.src));
+        format!("[{}]", list(dims.collect()))
+    };
     match contract {
-        Contract::Move { dims, width } => {
-            let dims = dims.iter();
-            let dims = dims.map(|d| format!("({}, {}, {})", d.extent, d.dst, d.src));
-            format!("move w{width} box [{}]", list(dims.collect()))
+        Contract::Move { dims, width } => format!("move w{width} box {}", shape(dims)),
+        Contract::Weave { parts, width } => {
+            let parts = parts.iter();
+            let parts = parts.map(|(dims, behind)| format!("{} at {behind}", shape(dims)));
+            format!("weave w{width} boxes {}", list(parts.collect()))
         }
         Contract::Fill { dims, width, bits } => {
             let dims = dims.iter().map(|(n, stride)| format!("({n}, {stride})"));
             format!("fill w{width} <- {bits:#x} box [{}]", list(dims.collect()))
         }
         Contract::Gather { gather, width } => {
-            let dims = gather.dims.iter();
-            let dims = dims.map(|d| format!("({}, {}, {})", d.extent, d.dst, d.src));
-            format!(
-                "gather {} rows w{width} limit {} box [{}]",
-                gather.extent,
-                gather.norm.limit,
-                list(dims.collect())
-            )
+            let (rows, limit) = (gather.extent, gather.norm.limit);
+            let row = shape(&gather.dims);
+            format!("gather {rows} rows w{width} limit {limit} box {row}")
         }
         Contract::Check { dims, norm } => {
             let dims = dims.iter().map(|(n, stride)| format!("({n}, {stride})"));

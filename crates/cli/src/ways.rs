@@ -1,5 +1,6 @@
 //! How the moves of a kernel are made, and what each would cost in the other ways there are for it.
 
+use restride_leaves::Weave;
 use restride_loops::{Buffer, Dim, Form, Gather, IndexType, Kernel, Move, Place, Stmt};
 use restride_moves::{ByteBox, Planner, Target, cost};
 use serde_json::{Value, json};
@@ -9,6 +10,8 @@ use serde_json::{Value, json};
 enum Moved {
     /// A box in a form.
     Box(Vec<Dim>, Form),
+    /// Boxes that are woven.
+    Boxes(Vec<Vec<Dim>>),
     /// Rows that so many indices of a type name, of so many, which are so far apart on both sides.
     Rows(i64, IndexType, i64, [i64; 2], Vec<Dim>),
 }
@@ -51,30 +54,35 @@ impl Ways {
             let buffer = kernel.buffer(place.buffer);
             buffer.map_or(1, |buffer| buffer.width.bytes())
         };
-        let mut left: Vec<(&Stmt, u128)> = Vec::new();
-        left.extend(kernel.phases.iter().flatten().map(|stmt| (stmt, 1)));
-        left.reverse();
-        while let Some((stmt, times)) = left.pop() {
+        let phases = kernel.phases.iter().rev();
+        let mut left: Vec<(&[Stmt], u128)> = phases.map(|phase| (&phase[..], 1)).collect();
+        let mut indices = Vec::new();
+        while let Some((stmts, times)) = left.pop() {
+            let Some((stmt, rest)) = stmts.split_first() else {
+                continue;
+            };
+            let steady = |it: &Move| !indices.iter().any(|var| it.src.addr.coeff(*var) != 0);
+            if let Some(woven) = Weave::of(stmts, steady, kernel, &planner) {
+                let group = Alike::of_weave(width(&woven.moves[0].dst), &woven);
+                add(&mut groups, Some(group), times);
+                left.push((&stmts[woven.moves.len()..], times));
+                continue;
+            }
+            left.push((rest, times));
             match stmt {
                 Stmt::For { extent, body, .. } => {
-                    let times = times.saturating_mul(extent.unsigned_abs().into());
-                    left.extend(body.iter().rev().map(|stmt| (stmt, times)));
+                    left.push((body, times.saturating_mul(extent.unsigned_abs().into())));
                 }
                 Stmt::Move(it) => {
-                    add(
-                        &mut groups,
-                        Alike::of_move(&planner, width(&it.dst), it),
-                        times,
-                    );
+                    let group = Alike::of_move(&planner, width(&it.dst), it);
+                    add(&mut groups, group, times);
                 }
                 Stmt::Gather(it) if target.precompiled => {
-                    add(
-                        &mut groups,
-                        Alike::of_gather(&planner, width(&it.dst), it),
-                        times,
-                    );
+                    let group = Alike::of_gather(&planner, width(&it.dst), it);
+                    add(&mut groups, group, times);
                 }
-                Stmt::Check { .. } | Stmt::Index { .. } | Stmt::Gather(_) | Stmt::Fill { .. } => {}
+                Stmt::Index { var, .. } => indices.push(*var),
+                Stmt::Check { .. } | Stmt::Gather(_) | Stmt::Fill { .. } => {}
             }
         }
         let buffers = kernel.buffers.iter();
@@ -95,7 +103,7 @@ impl Ways {
 
     fn sum(&self, of: fn(&Alike) -> usize) -> f64 {
         let boxes = self.groups.iter();
-        let boxes = boxes.filter(|group| matches!(group.moved, Moved::Box(..)));
+        let boxes = boxes.filter(|group| !matches!(group.moved, Moved::Rows(..)));
         boxes
             .map(|group| group.times as f64 * of(group) as f64)
             .sum()
@@ -187,6 +195,15 @@ impl Alike {
         Some(Self::new((width, moved, bytes), chosen, others))
     }
 
+    fn of_weave(width: usize, weave: &Weave<'_>) -> Self {
+        let boxes = weave.moves.iter().map(|it| it.dims.to_vec());
+        let boxes: Vec<Vec<Dim>> = boxes.collect();
+        let bytes = |dims: &Vec<Dim>| dims.iter().fold(width, |n, dim| n * dim.extent as usize);
+        let bytes = boxes.iter().map(bytes).sum();
+        let moved = Moved::Boxes(boxes);
+        Self::new((width, moved, bytes), ("woven", weave.cost), Vec::new())
+    }
+
     fn of_gather(planner: &Planner, width: usize, it: &Gather) -> Option<Self> {
         let plan = planner.gather(it, width).ok()?;
         let others = planner.gather_candidates(it, width).ok()?;
@@ -215,17 +232,23 @@ impl Alike {
     }
 
     fn shape(&self) -> String {
+        let list = |dims: &[Dim]| {
+            let dims = dims.iter();
+            let dims = dims.map(|dim| format!("({}, {}, {})", dim.extent, dim.dst, dim.src));
+            format!("[{}]", dims.collect::<Vec<_>>().join(", "))
+        };
         let (rows, dims) = match &self.moved {
-            Moved::Box(dims, _) => (String::new(), dims),
+            Moved::Box(dims, _) => (String::new(), list(dims)),
+            Moved::Boxes(boxes) => {
+                let boxes: Vec<String> = boxes.iter().map(|dims| list(dims)).collect();
+                (String::new(), boxes.join(" and "))
+            }
             Moved::Rows(extent, ty, limit, _, dims) => {
-                (format!("gather {extent} {} of {limit} ", ty.name()), dims)
+                let rows = format!("gather {extent} {} of {limit} ", ty.name());
+                (rows, list(dims))
             }
         };
-        let dims = dims.iter();
-        let dims: Vec<String> = dims
-            .map(|dim| format!("({}, {}, {})", dim.extent, dim.dst, dim.src))
-            .collect();
-        format!("{rows}w{} [{}]", self.width, dims.join(", "))
+        format!("{rows}w{} {dims}", self.width)
     }
 
     fn line(&self) -> String {

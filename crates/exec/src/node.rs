@@ -33,6 +33,8 @@ pub(crate) enum PreparedStmt {
         src: Address,
     },
     Gather(Box<GatherNode>),
+    /// Several moves that are made in one pass.
+    Woven(Box<WovenNode>),
     Fill {
         leaf: Leaf,
         dst: Address,
@@ -57,6 +59,7 @@ impl PreparedStmt {
                 let zero = gather.zero.as_ref().map_or(0, Leaf::bytes);
                 size_of::<GatherNode>() + gather.leaf.bytes() + zero
             }
+            PreparedStmt::Woven(woven) => size_of::<WovenNode>() + woven.leaf.bytes(),
             PreparedStmt::Fill { leaf, .. } => leaf.bytes(),
         };
         size_of::<PreparedStmt>() + beside
@@ -93,4 +96,12 @@ pub(crate) struct GatherNode {
     pub(crate) dst: Address,
     pub(crate) src: Address,
     pub(crate) index: Address,
+}
+
+/// Moves that are made in one pass.
+pub(crate) struct WovenNode {
+    pub(crate) leaf: Leaf,
+    /// Where the first goes.
+    pub(crate) dst: Address,
+    pub(crate) src: SmallVec<[Address; 2]>,
 }

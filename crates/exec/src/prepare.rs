@@ -1,11 +1,11 @@
 //! Kernels to nodes.
 
-use restride_leaves::{GatherLeaf, Leaf, MovePlan, Planner, PrepareError};
+use restride_leaves::{GatherLeaf, Leaf, MovePlan, Planner, PrepareError, Weave};
 use restride_loops::{Addr, Dim, Gather, Kernel, Move, Norm, Place, Stmt, Var};
 use smallvec::SmallVec;
 
 use crate::frame::Address;
-use crate::node::{CheckDim, GatherNode, Phases, PreparedCheck, PreparedStmt};
+use crate::node::{CheckDim, GatherNode, Phases, PreparedCheck, PreparedStmt, WovenNode};
 use crate::pace::{Loops, is_long};
 use crate::slots::{Loaded, Slots};
 
@@ -48,12 +48,39 @@ impl Preparer<'_> {
         let mut loaded = Loaded::default();
         // As many as there are, and no more: these are kept.
         let mut nodes = Vec::with_capacity(stmts.len());
-        for stmt in stmts {
+        let mut left = stmts;
+        while let Some((stmt, rest)) = left.split_first() {
+            if let Some((woven, moves)) = self.woven(left)? {
+                nodes.push(woven);
+                let (moves, rest) = left.split_at(moves);
+                self.slots.skip(moves);
+                self.slots.give_up(&mut loaded);
+                left = rest;
+                continue;
+            }
             self.slots.step();
             nodes.push(self.stmt(stmt, &mut loaded)?);
             self.slots.give_up(&mut loaded);
+            left = rest;
         }
         Ok(nodes)
+    }
+
+    /// Several moves as one statement, and how many.
+    fn woven(&self, stmts: &[Stmt]) -> Result<Option<(PreparedStmt, usize)>, PrepareError> {
+        let is_index = |var: &Var| self.slots.find(*var).is_none_or(|slot| slot.is_index);
+        let steady = |it: &Move| !it.src.addr.terms.iter().any(|(var, _)| is_index(var));
+        let Some(Weave { moves, leaf, .. }) = Weave::of(stmts, steady, self.kernel, self.planner)
+        else {
+            return Ok(None);
+        };
+        let sources = moves.iter().map(|it| self.address(&it.src));
+        let woven = WovenNode {
+            leaf,
+            dst: self.address(&moves[0].dst)?,
+            src: sources.collect::<Result<_, _>>()?,
+        };
+        Ok(Some((PreparedStmt::Woven(Box::new(woven)), moves.len())))
     }
 
     fn stmt(&mut self, stmt: &Stmt, loaded: &mut Loaded) -> Result<PreparedStmt, PrepareError> {

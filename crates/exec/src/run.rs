@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use restride_leaves::{read_index, row_holds};
+use restride_leaves::{Weave, read_index, row_holds};
 use restride_loops::{Buffer, Norm, Role, chunk_range};
 use smallvec::SmallVec;
 
@@ -64,6 +64,7 @@ pub(crate) unsafe fn chunk(
                 | PreparedStmt::Check(_)
                 | PreparedStmt::Move { .. }
                 | PreparedStmt::Gather(_)
+                | PreparedStmt::Woven(_)
                 | PreparedStmt::Fill { .. } => {
                     if chunk == 0 {
                         one_of(phase, at, buffers, frame)?;
@@ -208,6 +209,14 @@ unsafe fn one(
                 }
             }
             PreparedStmt::Gather(g) => gather(g, buffers, frame),
+            PreparedStmt::Woven(it) => {
+                let to = buffers.at(&it.dst, frame);
+                let mut src = [to; Weave::SOURCES];
+                for (src, at) in src.iter_mut().zip(&it.src) {
+                    *src = buffers.at(at, frame);
+                }
+                it.leaf.call(to, src.as_ptr().cast());
+            }
             PreparedStmt::Fill { leaf, dst } => {
                 let to = buffers.at(dst, frame);
                 leaf.call(to, to);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use restride_leaves::{Callee, Contract, GatherLeaf, Leaf, PrepareError};
+use restride_leaves::{Callee, Contract, GatherLeaf, Leaf, PrepareError, Weave};
 use restride_loops::{Dim, Form, Gather, Norm};
 use restride_moves::Planner;
 
@@ -79,6 +79,21 @@ impl Attachments {
         Ok((entry, params))
     }
 
+    /// A leaf for several moves, of elements of the same width.
+    pub(crate) fn weave(&mut self, weave: Weave<'_>, width: i64) -> (*const u8, *const u8) {
+        let Weave { moves, leaf, .. } = weave;
+        let (entry, params) = self.keep_leaf(leaf);
+        let begins = moves[0].dst.addr.base;
+        self.record(entry, params, || Contract::Weave {
+            parts: moves
+                .iter()
+                .map(|it| (it.dims.clone(), it.dst.addr.base - begins))
+                .collect(),
+            width: width as usize,
+        });
+        (entry, params)
+    }
+
     /// A leaf that fills a box.
     pub(crate) fn fill(
         &mut self,
@@ -100,10 +115,13 @@ impl Attachments {
         &mut self,
         leaf: Result<Leaf, PrepareError>,
     ) -> Result<(*const u8, *const u8), JitError> {
-        let leaf = leaf.map_err(refused)?;
+        Ok(self.keep_leaf(leaf.map_err(refused)?))
+    }
+
+    fn keep_leaf(&mut self, leaf: Leaf) -> (*const u8, *const u8) {
         let call = (leaf.entry() as *const u8, leaf.params_ptr());
         self.leaves.push(leaf);
-        Ok(call)
+        call
     }
 
     /// A leaf for a gather.

@@ -13,6 +13,13 @@ pub enum Contract {
         /// Bytes per element.
         width: usize,
     },
+    /// `(dst, sources, params)`: moves a box from each of the addresses that lie at `sources`.
+    Weave {
+        /// The boxes, as above, each so many elements behind `dst`.
+        parts: SmallVec<[(SmallVec<[Dim; 4]>, i64); 2]>,
+        /// Bytes per element.
+        width: usize,
+    },
     /// `(dst, any, params)`: writes the low `width` bytes of `bits` to every element of a box.
     Fill {
         /// `(extent, stride)`, outermost first.

@@ -43,6 +43,7 @@ mod stream;
 mod through;
 mod transpose;
 mod vector;
+mod woven;
 
 pub use calibrate::{calibrate, read_all};
 pub use check::row_holds;
@@ -53,3 +54,4 @@ pub use leaf::{Leaf, MoveFn};
 pub use once::read_index;
 pub use restride_moves::{BoxError, Core, Features, MovePlan, Planner, Target};
 pub use stack::stack_left;
+pub use woven::Weave;

@@ -179,6 +179,13 @@ pub fn pressed(units: usize) -> usize {
     units.saturating_mul(3).saturating_add(2 * UNITS)
 }
 
+/// Rows of so many parts that are woven, in so many vectors: a load of each part, of which some straddle lines, the shuffles
+/// and a store.
+#[must_use]
+pub fn woven(vectors: usize, parts: usize) -> usize {
+    vectors.saturating_mul(2 * parts + ROW_LINE)
+}
+
 /// Squares of elements: a load, a store and the steps of a square for every line of one, twice as much for either as in tiles,
 /// since all of them straddle lines.
 #[must_use]

@@ -36,6 +36,7 @@ mod through;
 mod tiles;
 mod tiling;
 mod transpose;
+mod woven;
 
 pub use blended::Blended;
 pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, extent, following, reach};
@@ -60,3 +61,4 @@ pub use through::Through;
 pub use tiles::{STAGE, Tiles};
 pub use tiling::{PACKED_ROW, Route, STAGED, Tiling, WIDENED_ROW};
 pub use transpose::Plane;
+pub use woven::{Repeated, Strands, Vectors, Woven};

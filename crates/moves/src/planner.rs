@@ -26,6 +26,7 @@ use crate::target::Target;
 use crate::through::Through;
 use crate::tiling::Route;
 use crate::transpose::Plane;
+use crate::woven::Woven;
 
 /// Plans moves for one machine, and remembers the patterns of those it has planned: the next box of
 /// a pattern takes a tenth of the time. Bounded; to be kept by whoever plans many, and shared.
@@ -76,6 +77,13 @@ impl Planner {
     pub fn plan_after(&self, last: Option<&MovePlan>, shape: ByteBox, form: Form) -> MovePlan {
         let again = last.and_then(|last| last.stretched(&shape, stores_of(form)));
         again.unwrap_or_else(|| self.plan(shape, form))
+    }
+
+    /// How boxes are moved in one pass, each of which begins so many bytes behind the first one in the destination; nothing if
+    /// they are better moved one after the other.
+    #[must_use]
+    pub fn weave(&self, boxes: &[(ByteBox, isize)]) -> Option<Woven> {
+        Woven::of(boxes, self.features())
     }
 
     fn planned(&self, shape: ByteBox, (cost, way): (usize, Way)) -> MovePlan {

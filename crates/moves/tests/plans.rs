@@ -6,6 +6,8 @@
 //! for each kind of processor, the code that calls nothing, and about how many instructions it executes.
 //! A line that begins with `gather` is one: the width, how many indices of which type select from how many rows, how far rows
 //! are apart in destination and source, and the box of a row. Below it stands how each machine carries it out.
+//! One that begins with `weave` is boxes that are joined by `and`, each behind the place in the destination where it begins:
+//! below it stands how they are moved in one pass, if they are.
 //! `BLESS=1` writes that anew.
 
 use std::fmt::Write as _;
@@ -13,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 use restride_loops::{BufferId, Dim, Form, Gather, IndexType, Norm, Place};
-use restride_moves::{ByteBox, Core, Features, Inline, Planner, Processor, Target, Way};
+use restride_moves::{ByteBox, Core, Features, Inline, Planner, Processor, Target, Vectors, Way};
 
 /// A line of the table, read.
 fn read(line: &str) -> (ByteBox, Form) {
@@ -108,7 +110,41 @@ fn answer_gather(line: &str) -> String {
     text
 }
 
+/// `weave 1B 0 200:4:3 3:1:1 and 3 200:4:1`.
+fn answer_weave(line: &str) -> String {
+    let rest = line.strip_prefix("weave ").expect(line);
+    let (width, parts) = rest.split_once(' ').expect(line);
+    let bytes: isize = width.trim_end_matches('B').parse().expect(line);
+    let part = |part: &str| {
+        let (at, dims) = part.trim().split_once(' ').expect(line);
+        let (shape, _) = read(&format!("{width} {dims}"));
+        (shape, bytes * at.parse::<isize>().expect(line))
+    };
+    let boxes: Vec<(ByteBox, isize)> = parts.split("and").map(part).collect();
+    let mut text = String::new();
+    for (features, core, planner) in machines() {
+        if core != Core::Zen {
+            continue;
+        }
+        let found = planner.weave(&boxes).map(|woven| {
+            let of = |vectors: &Vectors| {
+                let (first, others) = vectors.windows;
+                format!("{} of windows of {first} and {others} bytes", vectors.count)
+            };
+            let (front, back) = (of(&woven.front), of(&woven.back));
+            let (unit, cost) = (woven.unit.dst, woven.cost());
+            format!("vectors {unit} bytes apart, {front}, then {back}, for {cost}")
+        });
+        let found = found.unwrap_or("one after the other".into());
+        let _ = writeln!(text, "  {features:?}: {found}");
+    }
+    text
+}
+
 fn answer(line: &str) -> String {
+    if line.starts_with("weave ") {
+        return answer_weave(line);
+    }
     if line.starts_with("gather ") {
         return answer_gather(line);
     }

@@ -13,7 +13,10 @@ mod pointers;
 mod tiles;
 mod vectors;
 
+use std::borrow::Borrow;
+
 use cranelift_codegen::ir::{InstBuilder, StackSlot, Value, types};
+use restride_leaves::Weave;
 use restride_loops::{Buffer, BufferId, Form, Kernel, Move, Place, Role, ScratchLayout, Stmt, Var};
 use restride_moves::cells::Shuffles;
 use restride_moves::{BoxError, ByteBox, Inline, STAGE};
@@ -26,6 +29,9 @@ use code::{Code, Trips};
 use pointers::{Key, Pointers};
 
 pub(crate) use code::signature;
+
+/// The bytes of as many addresses as one leaf takes.
+const SOURCES: u32 = 8 * Weave::SOURCES as u32;
 
 /// A byte address: a pointer and a displacement known now.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +81,8 @@ pub(crate) struct Emitter<'a, 'f> {
     shuffles: Option<Shuffles>,
     /// Where blocks are put together, if any are.
     stage: Option<StackSlot>,
+    /// Where the addresses of several sources are passed, if any are.
+    sources: Option<StackSlot>,
     /// About how many instructions a statement may have, of code that does everything itself;
     /// nothing if it may call leaves.
     room: Option<usize>,
@@ -102,6 +110,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             in_range: SmallVec::new(),
             shuffles: machine.shuffles(),
             stage: None,
+            sources: None,
             room,
             statuses,
             limit,
@@ -110,12 +119,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
 
     /// Memory on the stack in which blocks are put together.
     fn stage(&mut self) -> At {
-        let code = &mut self.code;
-        let slot = *self.stage.get_or_insert_with(|| code.stack(STAGE as u32));
-        At {
-            ptr: code.ins().stack_addr(types::I64, slot, 0),
-            offset: 0,
-        }
+        on_stack(&mut self.code, &mut self.stage, STAGE as u32)
     }
 
     /// Emits one phase as the body of the function under construction.
@@ -226,10 +230,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Statements of one block; what they define goes out of scope after it.
-    fn block<S: core::borrow::Borrow<Stmt>>(&mut self, stmts: &[S]) -> Result<(), JitError> {
+    fn block<S: Borrow<Stmt>>(&mut self, stmts: &[S]) -> Result<(), JitError> {
         let mark = self.pointers.mark();
         let ranges = self.in_range.len();
-        for (at, stmt) in stmts.iter().enumerate() {
+        let mut at = 0;
+        while let Some(stmt) = stmts.get(at) {
             if self.code.size() > self.limit {
                 return Err(JitError::TooLarge { limit: self.limit });
             }
@@ -249,7 +254,10 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 Stmt::Index { var, place, norm } => {
                     self.index(*var, place, norm, &stmts[at + 1..])?;
                 }
-                Stmt::Move(m) => self.move_box(m)?,
+                Stmt::Move(m) => match self.weave(&stmts[at..])? {
+                    0 => self.move_box(m)?,
+                    moves => at += moves - 1,
+                },
                 Stmt::Gather(g) => self.gather(g)?,
                 Stmt::Fill { dst, dims, bits } => {
                     let width = self.width(dst);
@@ -257,6 +265,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
                     self.fill(dst, dims, width, *bits)?;
                 }
             }
+            at += 1;
         }
         self.in_range.truncate(ranges);
         self.pointers.reset(mark);
@@ -310,6 +319,34 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.kernel
             .buffer(buffer)
             .map_or(1, |buffer| buffer.width.bytes() as i64)
+    }
+
+    /// The moves at the head of some statements that one leaf makes, and how many these are.
+    fn weave<S: Borrow<Stmt>>(&mut self, stmts: &[S]) -> Result<usize, JitError> {
+        if self.room.is_some() {
+            return Ok(0);
+        }
+        let steady = |it: &Move| {
+            let mut checked = self.in_range.iter();
+            checked.all(|(var, _)| it.src.addr.coeff(*var) == 0)
+        };
+        let planner = self.attachments.planner();
+        let Some(weave) = Weave::of(stmts, steady, self.kernel, planner) else {
+            return Ok(0);
+        };
+        let (moves, first) = (weave.moves.len(), &weave.moves[0].dst);
+        let (width, dst) = (self.width(first), self.at(first)?);
+        let places = on_stack(&mut self.code, &mut self.sources, SOURCES);
+        // Sources that there are not are the first once more.
+        let all = weave.moves.iter().chain(std::iter::repeat(&weave.moves[0]));
+        for (it, at) in all.zip((0..SOURCES).step_by(8)) {
+            let src = self.at(&it.src)?;
+            let src = self.code.pointer(src);
+            self.code.store(src, places.plus(at.into()));
+        }
+        let (entry, params) = self.attachments.weave(weave, width);
+        self.code.call_leaf(entry, dst, places, params);
+        Ok(moves)
     }
 
     /// A box, or zero bits in its place when an index it depends on is out of range.
@@ -378,6 +415,15 @@ impl<'a, 'f> Emitter<'a, 'f> {
             }
         }
         all
+    }
+}
+
+/// So many bytes on the stack, the same each time.
+fn on_stack(code: &mut Code<'_>, slot: &mut Option<StackSlot>, bytes: u32) -> At {
+    let slot = *slot.get_or_insert_with(|| code.stack(bytes));
+    At {
+        ptr: code.ins().stack_addr(types::I64, slot, 0),
+        offset: 0,
     }
 }
 
