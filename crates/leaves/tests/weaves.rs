@@ -161,7 +161,7 @@ fn random_parts() {
     let mut random = Random::new(9);
     for round in 0..4000 {
         let width = random.pick(&WIDTHS);
-        let parts = 2 + random.below(3) as usize;
+        let parts = 2 + random.below(3);
         let sizes: Vec<i64> = (0..parts).map(|_| 1 + random.below(6) as i64).collect();
         let pitch: i64 = sizes.iter().sum();
         let outer: Vec<i64> = (0..random.below(3))
