@@ -90,6 +90,8 @@ impl Cut {
 /// A unit has at most so many elements and bytes of destination.
 const MAX_ELEMENTS: usize = 1024;
 const MAX_BYTES: usize = 2048;
+/// So many lines stay in registers, with all that they are put together from.
+const FEW: usize = 3;
 
 /// The bytes of a line.
 pub(super) const LINE: usize = 64;
@@ -244,7 +246,7 @@ impl Choice<'_> {
 
     /// How many steps of the long dimension a unit may have, if rows of more than `row` bytes are cut;
     /// nothing if its other dimensions are too large.
-    fn sizes(&self, row: usize) -> Option<[usize; 3]> {
+    fn sizes(&self, row: usize) -> Option<[usize; 5]> {
         if self.row() > row {
             return None;
         }
@@ -260,7 +262,14 @@ impl Choice<'_> {
         // Four times as many are hardly ever better, but where there are no more.
         let few = extent <= 4 * once && extent * bytes <= row;
         let all = if few { fits(extent) } else { 0 };
-        Some([fits(once), fits(2 * once), all])
+        // As many as a few lines have, the last of which is not written whole, are better where that would be many.
+        let filled = |lines: &usize| (lines * LINE / bytes * bytes * 6 / lines, std::cmp::Reverse(*lines));
+        let few = (1..=FEW).max_by_key(filled).map_or(0, |lines| lines * LINE / bytes);
+        let [line, few] = match bytes * once > FEW * LINE {
+            true => [LINE / bytes, few].map(|steps| steps.min(extent)),
+            false => [0, 0],
+        };
+        Some([line, few, fits(once), fits(2 * once), all])
     }
 
     /// How many steps of the long dimension fill whole lines of the destination.
