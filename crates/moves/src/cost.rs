@@ -308,6 +308,16 @@ pub(crate) const fn wide_unit(loads: usize, permutations: usize, stores: usize) 
     4 * most + loads + permutations + stores
 }
 
+/// What so many bytes cost more in lines of 64 bytes that straddle two of memory and do not go on where one of those ends.
+pub(crate) const fn straddling(bytes: usize, core: Core) -> usize {
+    let line = match core {
+        Core::Zen => 15,
+        Core::Zen5 => 3,
+        Core::Cove => 5,
+    };
+    bytes * line / LINE
+}
+
 /// A unit of lines of 64 bytes, of which each takes from all windows of the unit. These stay in registers; a table, a
 /// mask, a permutation and a blend for each pair do not go on beside each other.
 pub(crate) const fn shared_unit(windows: usize, lines: usize) -> usize {

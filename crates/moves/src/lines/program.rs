@@ -55,11 +55,6 @@ impl<const SIZE: usize> Vector<SIZE> {
         len
     }
 
-    /// Whether its last byte is written.
-    pub(super) fn is_whole(&self) -> bool {
-        self.from.last().is_some_and(|from| *from != NONE)
-    }
-
     /// Finds what it takes from a window that starts at `start`, but for what the next one has, and
     /// calls `see` with the place of every byte and whether it is one of these, and where it lies.
     #[inline(always)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::patterns::{Known, Pattern};
-use super::unit::{Choice, Cut, Least, Unit, choices};
+use super::unit::{Choice, Cut, LINE, Least, Unit, choices};
 use crate::byte_box::ByteBox;
 use crate::cores::Core;
 use crate::cost;
@@ -75,7 +75,10 @@ pub(super) fn cheapest<W: Way>(
         }
         let pattern = choice.pattern();
         if let Some((way, each)) = known.program(&pattern) {
-            let found = (cost(choice, each), *at);
+            let found = (
+                cost(choice, each + straddling::<W>(choice, known.core())),
+                *at,
+            );
             if found < bound {
                 bound = found;
                 best = Some((choice, pattern, way));
@@ -93,6 +96,14 @@ pub(super) fn cheapest<W: Way>(
 
 fn least<W: Way>(choice: &Choice<'_>) -> Option<usize> {
     W::least(&choice.least(W::SIZE))
+}
+
+/// What a unit costs more where it does not begin where lines of memory do, if the one before it did.
+fn straddling<W: Way>(choice: &Choice<'_>, core: Core) -> usize {
+    match W::SIZE < LINE || choice.keeps_to_lines() {
+        true => 0,
+        false => cost::straddling(choice.bytes(), core),
+    }
 }
 
 /// What a box costs if a unit costs so much.
@@ -161,6 +172,7 @@ mod tests {
                         "{least:?} is no bound of {each}: {choice:?}"
                     );
                     assert!(least.is_some(), "{choice:?} can be run");
+                    let each = each + straddling::<W>(&choice, core);
                     all.push((cost(&choice, each), format!("{:?}", choice.cut())));
                 }
             });

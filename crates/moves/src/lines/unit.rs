@@ -238,6 +238,18 @@ impl Choice<'_> {
         })
     }
 
+    /// Whether all units of a row begin at the same place in a line of the destination.
+    pub(super) fn keeps_to_lines(&self) -> bool {
+        let long = self.long();
+        self.steps == long.extent || (long.dst.unsigned_abs() * self.steps).is_multiple_of(LINE)
+    }
+
+    /// The bytes of a unit.
+    pub(super) fn bytes(&self) -> usize {
+        self.dims()
+            .fold(self.shape.run, |bytes, step| bytes * step.extent)
+    }
+
     /// How many rows of units there are.
     pub(super) fn rows(&self) -> usize {
         self.outer()
@@ -263,8 +275,15 @@ impl Choice<'_> {
         let few = extent <= 4 * once && extent * bytes <= row;
         let all = if few { fits(extent) } else { 0 };
         // As many as a few lines have, the last of which is not written whole, are better where that would be many.
-        let filled = |lines: &usize| (lines * LINE / bytes * bytes * 6 / lines, std::cmp::Reverse(*lines));
-        let few = (1..=FEW).max_by_key(filled).map_or(0, |lines| lines * LINE / bytes);
+        let filled = |lines: &usize| {
+            (
+                lines * LINE / bytes * bytes * 6 / lines,
+                std::cmp::Reverse(*lines),
+            )
+        };
+        let few = (1..=FEW)
+            .max_by_key(filled)
+            .map_or(0, |lines| lines * LINE / bytes);
         let [line, few] = match bytes * once > FEW * LINE {
             true => [LINE / bytes, few].map(|steps| steps.min(extent)),
             false => [0, 0],

@@ -207,7 +207,7 @@ fn of(unit: &Unit, core: Core) -> Option<(Way, usize)> {
     for line in &lines {
         starts.push(cover(std::slice::from_ref(line), MAX_WINDOWS)?);
     }
-    let (mut windows, mut cost) = own(&lines, &starts, core)?;
+    let (mut windows, mut cost) = own(&starts, core)?;
     let most = starts.iter().map(|starts| starts.len()).max()?;
     if let Some((joint, all, less)) = joint(&lines, most).filter(|(.., less)| *less <= cost) {
         (windows, cost) = (joint, less);
@@ -244,7 +244,7 @@ fn ops(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
 }
 
 /// What a unit costs if each line has windows of its own.
-fn own(all: &[Line], starts: &[Starts], core: Core) -> Option<(Windows, usize)> {
+fn own(starts: &[Starts], core: Core) -> Option<(Windows, usize)> {
     let lines = starts.len();
     let most = starts.iter().map(|starts| starts.len()).max()?;
     let held = lines <= HELD_LINES && most <= JOINT_WINDOWS;
@@ -262,15 +262,7 @@ fn own(all: &[Line], starts: &[Starts], core: Core) -> Option<(Windows, usize)> 
         Core::Zen5 => windows().map(load).sum::<usize>() + 3 * lines,
     };
     let cost = cost(loads, lines * permutations(most), lines);
-    // Behind a line that is not written whole, all others straddle lines of memory.
-    let part = all.last().is_some_and(|line| !line.is_whole());
-    let straddles = match core {
-        _ if !part => 0,
-        Core::Zen => 15,
-        Core::Zen5 => 3,
-        Core::Cove => 5,
-    };
-    Some((Windows::Own(most), cost + lines * straddles))
+    Some((Windows::Own(most), cost))
 }
 
 /// The windows of all lines, of which a line has so many by itself, and what a unit costs with these.
