@@ -20,7 +20,7 @@ const LINE: usize = 64;
 /// So many windows are held in registers for all lines of a unit.
 const JOINT_WINDOWS: usize = 4;
 
-/// So many lines have their tables in registers.
+/// So many lines have their tables in registers, and one line of any windows.
 const HELD_LINES: usize = 3;
 const JOINT_LINES: usize = 4;
 
@@ -125,7 +125,7 @@ impl search::Way for Way {
             _ => of.first + (vectors - 2) * of.each + 1,
         };
         let own = all.max(own);
-        let own = match of.first <= JOINT_WINDOWS && vectors <= HELD_LINES {
+        let own = match of.first <= JOINT_WINDOWS && vectors <= HELD_LINES || vectors <= 1 {
             true => cost(own, of.first),
             false => cost(own + 2 * vectors, of.first),
         };
@@ -247,7 +247,7 @@ fn ops(lines: &[Line], starts: &[Starts]) -> Vec<Op> {
 fn own(starts: &[Starts], core: Core) -> Option<(Windows, usize)> {
     let lines = starts.len();
     let most = starts.iter().map(|starts| starts.len()).max()?;
-    let held = lines <= HELD_LINES && most <= JOINT_WINDOWS;
+    let held = lines <= HELD_LINES && most <= JOINT_WINDOWS || lines == 1;
     // Windows that do not lie like the first straddle lines of memory.
     let windows = || starts.iter().flatten();
     let first = *windows().next()?;

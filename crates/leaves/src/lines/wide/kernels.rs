@@ -292,6 +292,68 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FU
     }
 }
 
+/// One line of `PAIRS` of windows, more than two.
+pub(super) struct Many<const PAIRS: usize, const FULL: bool>;
+
+impl<const PAIRS: usize, const FULL: bool> Kernel for Many<PAIRS, FULL> {
+    type Held = ManyWindows<PAIRS>;
+    const WHOLE_LINES: bool = FULL;
+    const IN_REGISTERS: bool = true;
+
+    #[inline(always)]
+    unsafe fn hold(lines: &WideLines) -> Self::Held {
+        let (op, place) = (&lines.ops[0], &lines.places[0]);
+        let pair = |pair: usize| Pair {
+            // SAFETY: the caller's.
+            table: unsafe { table(op, pair) },
+            blend: op.blend[pair],
+            src: (place.src[2 * pair], place.src[2 * pair + 1]),
+            load: (op.load[2 * pair], op.load[2 * pair + 1]),
+        };
+        ManyWindows {
+            pairs: std::array::from_fn(pair),
+            store: op.store,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn unit<const LOADS: u8, const PAST: bool>(
+        dst: *mut u8,
+        src: *const u8,
+        held: &Self::Held,
+    ) {
+        // SAFETY: the caller's.
+        unsafe {
+            let part = |pair: &Pair| {
+                let low = window::<LOADS>(src, pair.src.0, pair.load.0);
+                let high = window::<LOADS>(src, pair.src.1, pair.load.1);
+                _mm512_permutex2var_epi8(low, pair.table, high)
+            };
+            let mut bytes = part(&held.pairs[0]);
+            for pair in &held.pairs[1..] {
+                bytes = _mm512_mask_mov_epi8(bytes, pair.blend, part(pair));
+            }
+            store::<FULL, PAST>(dst, held.store, bytes);
+        }
+    }
+}
+
+/// The constants of a line of so many pairs of windows.
+#[derive(Clone, Copy)]
+pub(super) struct ManyWindows<const PAIRS: usize> {
+    pairs: [Pair; PAIRS],
+    store: u64,
+}
+
+/// What a line takes of two windows.
+#[derive(Clone, Copy)]
+struct Pair {
+    table: __m512i,
+    blend: u64,
+    src: (isize, isize),
+    load: (u64, u64),
+}
+
 /// Any number of lines of the same windows, in `PAIRS`, with these in registers.
 pub(super) struct Shared<const PAIRS: usize, const FULL: bool>;
 
