@@ -114,7 +114,7 @@ impl Woven {
         }
         let part = |(it, &step): (&(ByteBox, isize), &isize)| {
             let run = it.0.run as isize;
-            Some(Part {
+            Some(PartOfRow {
                 at: begins(it)?.checked_sub(start.dst)?,
                 run,
                 step,
@@ -123,7 +123,7 @@ impl Woven {
                     .checked_add(run)?,
             })
         };
-        let rows = Rows {
+        let rows = WovenRows {
             parts: zip(boxes, &rows.by.src).map(part).collect::<Option<_>>()?,
             count: rows.extent as isize,
             pitch: rows.by.dst,
@@ -184,7 +184,7 @@ fn of_part(windows: Windows, part: usize) -> isize {
 }
 
 /// What one source has of every row.
-struct Part {
+struct PartOfRow {
     /// Where it begins in the row, and how many bytes it has.
     at: isize,
     run: isize,
@@ -194,8 +194,8 @@ struct Part {
 }
 
 /// Rows to be woven.
-struct Rows {
-    parts: SmallVec<[Part; PARTS]>,
+struct WovenRows {
+    parts: SmallVec<[PartOfRow; PARTS]>,
     count: isize,
     /// The bytes of a row.
     pitch: isize,
@@ -211,9 +211,9 @@ struct Needed {
     of: [(isize, isize); PARTS],
 }
 
-impl Rows {
+impl WovenRows {
     fn woven(&self, start: Strands, outer: SmallVec<[Repeated; 2]>) -> Option<Woven> {
-        let &Rows {
+        let &WovenRows {
             count,
             pitch,
             vector,
@@ -225,7 +225,7 @@ impl Rows {
             return None;
         }
         // By themselves, parts are stored with a mask, or in powers of two.
-        let stores = |part: &Part| match vector {
+        let stores = |part: &PartOfRow| match vector {
             16 if !(part.run as usize).is_power_of_two() => 2,
             _ => 1,
         };
@@ -293,7 +293,7 @@ impl Rows {
         };
         for byte in dst..dst + bytes {
             let (row, place) = (byte / self.pitch, byte % self.pitch);
-            let has = |part: &Part| (part.at..part.at + part.run).contains(&place);
+            let has = |part: &PartOfRow| (part.at..part.at + part.run).contains(&place);
             let number = self.parts.iter().position(has)?;
             let part = &self.parts[number];
             let from = row * part.step + place - part.at;

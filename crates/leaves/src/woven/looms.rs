@@ -168,7 +168,7 @@ unsafe fn lines<const K: usize, const FIRST: usize, const OTHERS: usize>(
 
 struct WovenParams<T> {
     /// What is around the rows, outermost first; at most [`Woven::DEEPEST`].
-    outer: Box<[Around]>,
+    outer: Box<[Circuit]>,
     start: Strands,
     unit: Strands,
     front: Series<T>,
@@ -176,7 +176,7 @@ struct WovenParams<T> {
 }
 
 /// So many steps, and the way back from the last.
-struct Around {
+struct Circuit {
     extent: usize,
     by: Strands,
     back: Strands,
@@ -246,7 +246,7 @@ pub(super) fn prepare(woven: &Woven) -> Leaf {
 }
 
 fn of<L: Loom>(woven: &Woven) -> Leaf {
-    let around = |it: &Repeated| Around {
+    let around = |it: &Repeated| Circuit {
         extent: it.extent,
         by: it.by,
         back: it.by.times(1 - it.extent as isize),

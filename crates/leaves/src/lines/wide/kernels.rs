@@ -293,24 +293,24 @@ impl<const J: usize, const M: usize, const FULL: bool> Kernel for Joint<J, M, FU
 }
 
 /// One line of `PAIRS` of windows, more than two.
-pub(super) struct Many<const PAIRS: usize, const FULL: bool>;
+pub(super) struct OneLine<const PAIRS: usize, const FULL: bool>;
 
-impl<const PAIRS: usize, const FULL: bool> Kernel for Many<PAIRS, FULL> {
-    type Held = ManyWindows<PAIRS>;
+impl<const PAIRS: usize, const FULL: bool> Kernel for OneLine<PAIRS, FULL> {
+    type Held = HeldPairs<PAIRS>;
     const WHOLE_LINES: bool = FULL;
     const IN_REGISTERS: bool = true;
 
     #[inline(always)]
     unsafe fn hold(lines: &WideLines) -> Self::Held {
         let (op, place) = (&lines.ops[0], &lines.places[0]);
-        let pair = |pair: usize| Pair {
+        let pair = |pair: usize| HeldPair {
             // SAFETY: the caller's.
             table: unsafe { table(op, pair) },
             blend: op.blend[pair],
             src: (place.src[2 * pair], place.src[2 * pair + 1]),
             load: (op.load[2 * pair], op.load[2 * pair + 1]),
         };
-        ManyWindows {
+        HeldPairs {
             pairs: std::array::from_fn(pair),
             store: op.store,
         }
@@ -324,7 +324,7 @@ impl<const PAIRS: usize, const FULL: bool> Kernel for Many<PAIRS, FULL> {
     ) {
         // SAFETY: the caller's.
         unsafe {
-            let part = |pair: &Pair| {
+            let part = |pair: &HeldPair| {
                 let low = window::<LOADS>(src, pair.src.0, pair.load.0);
                 let high = window::<LOADS>(src, pair.src.1, pair.load.1);
                 _mm512_permutex2var_epi8(low, pair.table, high)
@@ -340,14 +340,14 @@ impl<const PAIRS: usize, const FULL: bool> Kernel for Many<PAIRS, FULL> {
 
 /// The constants of a line of so many pairs of windows.
 #[derive(Clone, Copy)]
-pub(super) struct ManyWindows<const PAIRS: usize> {
-    pairs: [Pair; PAIRS],
+pub(super) struct HeldPairs<const PAIRS: usize> {
+    pairs: [HeldPair; PAIRS],
     store: u64,
 }
 
 /// What a line takes of two windows.
 #[derive(Clone, Copy)]
-struct Pair {
+struct HeldPair {
     table: __m512i,
     blend: u64,
     src: (isize, isize),

@@ -15,7 +15,7 @@ use crate::copy::LINE;
 use crate::leaf::Leaf;
 use crate::level::Avx512;
 use crate::nest::Nest;
-use kernels::{Joint, Kernel, Listed, MASKED, Many, Own, Shared, WHOLE};
+use kernels::{Joint, Kernel, Listed, MASKED, OneLine, Own, Shared, WHOLE};
 use peel::Peel;
 use single::{Single, SingleParams};
 use walk::Wide;
@@ -119,9 +119,9 @@ pub(crate) fn prepare(
         Windows::Own(2) => own::<2>(params),
         Windows::Own(3) => own::<3>(params),
         Windows::Own(4) => own::<4>(params),
-        Windows::Own(5 | 6) => many::<3, 6>(params),
-        Windows::Own(7 | 8) => many::<4, 8>(params),
-        Windows::Own(_) => many::<5, 10>(params),
+        Windows::Own(5 | 6) => one_line::<3, 6>(params),
+        Windows::Own(7 | 8) => one_line::<4, 8>(params),
+        Windows::Own(_) => one_line::<5, 10>(params),
     })
 }
 
@@ -160,10 +160,10 @@ fn own<const J: usize>(params: WideParams) -> Leaf {
 }
 
 /// Lines of so many pairs, which is as many as `J`.
-fn many<const PAIRS: usize, const J: usize>(params: WideParams) -> Leaf {
+fn one_line<const PAIRS: usize, const J: usize>(params: WideParams) -> Leaf {
     match (params.unit.ops.len(), is_full(&params)) {
-        (1, true) => of::<Many<PAIRS, true>>(params),
-        (1, false) => of::<Many<PAIRS, false>>(params),
+        (1, true) => of::<OneLine<PAIRS, true>>(params),
+        (1, false) => of::<OneLine<PAIRS, false>>(params),
         _ => listed::<J>(params),
     }
 }
