@@ -1,5 +1,5 @@
-//! Channels that are split or joined on a machine that shuffles bytes within lanes of sixteen and blends vectors, but permutes
-//! nothing wider.
+//! Channels that are split or joined by blends of vectors: on a machine that shuffles bytes within lanes of sixteen, but permutes
+//! nothing wider, and with lanes of whole lines on one that permutes these.
 //!
 //! An odd number of channels has no factor in common with the elements of a lane. So in as many lanes as there are channels,
 //! one after the other in memory, each channel has every place of a lane once: blends collect these in one lane, and a shuffle
@@ -10,11 +10,13 @@
 use crate::byte_box::{ByteBox, Step};
 use crate::channels::Strip;
 
-/// How channels are split or joined with vectors of two lanes, or one of them is taken.
+/// How channels are split or joined, or one of them is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blended {
     /// What is split or joined. Rows go backwards in the source only where one channel of each is taken.
     pub strip: Strip,
+    /// The bytes of a lane: 16, of which two are a vector, or 64.
+    pub lane: usize,
     /// How many channels there are: so many,
     pub odd: usize,
     /// times so many, a power of two.
@@ -22,20 +24,18 @@ pub struct Blended {
 }
 
 impl Blended {
-    /// The bytes of a lane, and of a vector.
-    pub const LANE: usize = 16;
-    const VECTOR: usize = 2 * Self::LANE;
     /// Registers hold a vector of so many channels.
     const MOST: usize = 15;
+    const HELD: usize = 12;
     /// The most bytes of all of narrow elements; more fill tiles as well.
     const NARROW: usize = 24;
     /// Of how many channels one is taken at most, and of how many several are that are not all.
     const ONE: usize = 8;
     const SOME: usize = 4;
 
-    /// Nothing if no side has rows of a few elements, or the other side does not fill a vector; nor where tiles of registers
-    /// are as good.
-    pub(crate) fn of(shape: &ByteBox) -> Option<Blended> {
+    /// With vectors of two lanes. Nothing if no side has rows of a few elements, or the other side does not fill a vector; nor
+    /// where tiles of registers are as good.
+    pub(crate) fn in_lanes(shape: &ByteBox) -> Option<Blended> {
         let width = shape.run;
         let fits = |channels: usize, pitch: usize| match channels {
             1 => width <= 2 && pitch <= Self::ONE,
@@ -44,15 +44,46 @@ impl Blended {
         };
         let strip = Strip::of(shape, fits).or_else(|| stepping(shape, |pitch| fits(1, pitch)))?;
         let channels = strip.pitch;
-        let even = 1 << channels.trailing_zeros();
-        let odd = channels / even;
+        let found = Self::new(strip, 16);
         let fits = match width {
-            1 | 2 => even * width < Self::LANE && channels * width <= Self::NARROW,
-            4 => odd == 3,
+            1 | 2 => found.even * width < found.lane && channels * width <= Self::NARROW,
+            4 => found.odd == 3,
             _ => false,
         };
-        let fills = strip.long.extent >= Self::VECTOR / width;
-        (fits && fills).then_some(Blended { strip, odd, even })
+        found.fills(width).then_some(found).filter(|_| fits)
+    }
+
+    /// With lines that are permuted. Fewer channels are patterns of a few windows, and powers of two are squares.
+    pub(crate) fn in_lines(shape: &ByteBox) -> Option<Blended> {
+        let strip = Strip::of(shape, |channels, pitch| {
+            channels == pitch && (3..=Self::MOST).contains(&channels) && !channels.is_power_of_two()
+        })?;
+        // Of more, not all stays in registers, which joining them does not make up for.
+        let held = strip.splits || strip.pitch <= Self::HELD;
+        let found = Self::new(strip, 64);
+        (held && found.fills(shape.run)).then_some(found)
+    }
+
+    fn new(strip: Strip, lane: usize) -> Blended {
+        let even = 1 << strip.pitch.trailing_zeros();
+        let odd = strip.pitch / even;
+        Blended {
+            strip,
+            lane,
+            odd,
+            even,
+        }
+    }
+
+    /// Whether the channels fill vectors.
+    fn fills(&self, width: usize) -> bool {
+        self.strip.long.extent >= self.vector() / width
+    }
+
+    /// The bytes of a vector.
+    #[must_use]
+    pub fn vector(&self) -> usize {
+        self.lane.max(32)
     }
 
     /// How many blends each lane goes through.

@@ -159,16 +159,15 @@ pub fn channels(plan: &Channels, width: usize) -> usize {
     (unit * units + UNITS).saturating_mul(extent(&plan.strip.outer))
 }
 
-/// The same with blends, of two lanes of each channel: a load for either, the blends, a shuffle, the steps of a square, and a
-/// store. Of one channel, only what it takes is done.
+/// The same with blends: a load for every lane of each channel, the blends, a shuffle, the steps of a square, and a store. Of one channel, only what it takes is done.
 #[must_use]
 pub fn blended(plan: &Blended, width: usize) -> usize {
-    let channels = plan.odd * plan.even;
+    let (channels, lanes) = (plan.odd * plan.even, plan.vector() / plan.lane);
     let each = match plan.strip.short.extent {
         1 => 4 * channels + plan.even,
-        _ => channels * (4 + plan.blends() + plan.even.ilog2() as usize),
+        _ => channels * (2 + lanes + plan.blends() + plan.even.ilog2() as usize),
     };
-    let units = plan.strip.long.extent.div_ceil(LINE / 2 / width);
+    let units = plan.strip.long.extent.div_ceil(plan.vector() / width);
     ((each + TURN) * units + UNITS).saturating_mul(extent(&plan.strip.outer))
 }
 

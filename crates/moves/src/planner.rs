@@ -297,9 +297,13 @@ impl Planner {
         through.map_or(best, |(cost, through)| (cost, Way::Through(through)))
     }
 
-    /// Channels by blends, and what they cost, where nothing wider does it.
+    /// Channels by blends, and what they cost.
     fn blended(&self, shape: &ByteBox) -> Option<(usize, Way)> {
-        let plan = (self.features() == Features::Avx2).then(|| Blended::of(shape))??;
+        let plan = match self.features() {
+            Features::Avx2 => Blended::in_lanes(shape),
+            Features::Avx512 => Blended::in_lines(shape),
+            _ => None,
+        }?;
         Some((cost::blended(&plan, shape.run), Way::Blended(plan)))
     }
 
@@ -394,7 +398,9 @@ impl Planner {
                 }
             }
         }
-        for found in [channels, self.blended(shape), self.pressed(shape)] {
+        // What is stored past the caches, lines of patterns do where there are any that are as wide.
+        let blended = self.blended(shape).filter(|_| !past || self.is_narrow());
+        for found in [channels, blended, self.pressed(shape)] {
             if let Some(found) = found.filter(|(cost, _)| *cost < best.0) {
                 best = found;
             }

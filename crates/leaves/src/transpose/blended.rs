@@ -1,32 +1,173 @@
 //! A few channels of dense rows, split, joined or one of them taken, by blends of vectors and shuffles within their lanes.
 
 use std::arch::x86_64::*;
+use std::marker::PhantomData;
 
 use restride_moves::{Blended, ByteBox};
 
 use super::side::at;
 use crate::lanes::{Lanes, transpose};
 use crate::leaf::Leaf;
-use crate::level::{Avx2, Body};
+use crate::level::{Avx2, Avx512, Body, Level};
 use crate::nest::{Nest, walk};
 use crate::vector::Vector;
 
-/// A lane.
-const LANE: usize = Blended::LANE;
 /// As many channels as a strip has at most.
 const MOST: usize = 16;
 /// As many bits as the number of a lane has.
 const BITS: usize = 4;
 
-/// The same for either lane of a vector.
-type BothLanes = [[u8; LANE]; 2];
+/// What is done with a lane, which is a vector or half of one, in which lanes are alike.
+trait Blend: Vector {
+    type Level: Level;
+    type Mask: Copy;
+    /// The bytes of a lane.
+    const LANE: usize;
+
+    /// # Safety
+    /// It runs at the level, as do all of these.
+    unsafe fn order(table: &Table) -> Self;
+    /// # Safety
+    /// See above.
+    unsafe fn mask(table: &Table) -> Self::Mask;
+    /// # Safety
+    /// See above. A lane is readable at both places, of which the second is that of a second lane.
+    unsafe fn load_both(first: *const u8, second: *const u8) -> Self;
+    /// # Safety
+    /// See above. A lane is writable at both places.
+    unsafe fn store_both(self, first: *mut u8, second: *mut u8);
+    /// # Safety
+    /// See above.
+    unsafe fn blend(self, other: Self, mask: Self::Mask) -> Self;
+    /// # Safety
+    /// See above.
+    unsafe fn shuffle(self, order: Self) -> Self;
+    /// A square of parts of lanes, as many as there are rows.
+    ///
+    /// # Safety
+    /// See above.
+    unsafe fn square<const N: usize>(rows: [Self; N]) -> [Self; N];
+}
+
+impl Blend for __m256i {
+    type Level = Avx2;
+    type Mask = __m256i;
+    const LANE: usize = 16;
+
+    #[inline(always)]
+    unsafe fn order(table: &Table) -> Self {
+        // SAFETY: tables are aligned; the rest is the caller's.
+        unsafe { _mm256_load_si256(table.0.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(table: &Table) -> Self {
+        // SAFETY: as above.
+        unsafe { Self::order(table) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_both(first: *const u8, second: *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Lanes::load_lanes([first, second, first, first]) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_both(self, first: *mut u8, second: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { self.store_lanes([first, second, first, first]) }
+    }
+
+    #[inline(always)]
+    unsafe fn blend(self, other: Self, mask: Self) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm256_blendv_epi8(self, other, mask) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle(self, order: Self) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm256_shuffle_epi8(self, order) }
+    }
+
+    #[inline(always)]
+    unsafe fn square<const N: usize>(rows: [Self; N]) -> [Self; N] {
+        transpose(rows)
+    }
+}
+
+impl Blend for __m512i {
+    type Level = Avx512;
+    type Mask = u64;
+    const LANE: usize = 64;
+
+    #[inline(always)]
+    unsafe fn order(table: &Table) -> Self {
+        // SAFETY: tables are aligned; the rest is the caller's.
+        unsafe { _mm512_load_si512(table.0.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(table: &Table) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { _mm512_movepi8_mask(Self::order(table)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_both(first: *const u8, _: *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Vector::load(first) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_both(self, first: *mut u8, _: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe { self.store(first) }
+    }
+
+    #[inline(always)]
+    unsafe fn blend(self, other: Self, mask: u64) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm512_mask_mov_epi8(self, mask, other) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle(self, order: Self) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm512_permutexvar_epi8(order, self) }
+    }
+
+    #[inline(always)]
+    unsafe fn square<const N: usize>(mut rows: [Self; N]) -> [Self; N] {
+        // SAFETY: the caller's.
+        unsafe {
+            match N {
+                1 => {}
+                2 => {
+                    let (a, b) = (rows[0], rows[1]);
+                    rows[0] = _mm512_shuffle_i64x2::<0x44>(a, b);
+                    rows[1] = _mm512_shuffle_i64x2::<0xee>(a, b);
+                }
+                _ => {
+                    let four = Lanes::swap_lanes([rows[0], rows[1], rows[2], rows[3]]);
+                    rows[..4].copy_from_slice(&four);
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// What is said of every byte of a lane, and of the second one where there are two.
+#[repr(C, align(64))]
+struct Table([u8; 64]);
 
 #[repr(C, align(64))]
 struct BlendedParams {
     /// Which bytes each blend takes from another lane.
-    masks: [BothLanes; BITS],
+    masks: [Table; BITS],
     /// The order of the bytes of a lane that has those of one channel, or of a few.
-    orders: [BothLanes; MOST],
+    orders: [Table; MOST],
     /// Where the lanes lie that are blended, of which one begins with the first of the channels, the next with the second.
     places: [usize; MOST],
     nest: Nest,
@@ -45,38 +186,39 @@ struct BlendedParams {
 }
 
 /// What all rows take, in registers as far as there are any.
-struct Blends<const ODD: usize> {
-    masks: [__m256i; BITS],
-    orders: [__m256i; ODD],
+struct Blends<V: Blend, const ODD: usize> {
+    masks: [V::Mask; BITS],
+    orders: [V; ODD],
     places: [usize; ODD],
     channel: isize,
     channels: usize,
     last: isize,
 }
 
-impl<const ODD: usize> Blends<ODD> {
+impl<V: Blend, const ODD: usize> Blends<V, ODD> {
     /// # Safety
-    /// It runs where AVX2 is.
+    /// It runs at the level.
     #[inline(always)]
     unsafe fn new(params: &BlendedParams) -> Self {
-        // SAFETY: tables are aligned.
-        let table = |table: &BothLanes| unsafe { _mm256_load_si256(table.as_ptr().cast()) };
-        Blends {
-            masks: std::array::from_fn(|bit| table(&params.masks[bit])),
-            orders: std::array::from_fn(|number| table(&params.orders[number])),
-            places: std::array::from_fn(|number| params.places[number]),
-            channel: params.channel,
-            channels: params.channels,
-            last: params.last,
+        // SAFETY: the caller's.
+        unsafe {
+            Blends {
+                masks: std::array::from_fn(|bit| V::mask(&params.masks[bit])),
+                orders: std::array::from_fn(|number| V::order(&params.orders[number])),
+                places: std::array::from_fn(|number| params.places[number]),
+                channel: params.channel,
+                channels: params.channels,
+                last: params.last,
+            }
         }
     }
 
     /// Every element to the lane that is as many lanes on as it has elements before it, or back from there.
     ///
     /// # Safety
-    /// It runs where AVX2 is.
+    /// It runs at the level.
     #[inline(always)]
-    unsafe fn turn<const ON: bool>(&self, mut lanes: [__m256i; ODD]) -> [__m256i; ODD] {
+    unsafe fn turn<const ON: bool>(&self, mut lanes: [V; ODD]) -> [V; ODD] {
         let mut far = 1;
         for mask in self.masks {
             if far >= ODD {
@@ -86,7 +228,7 @@ impl<const ODD: usize> Blends<ODD> {
             for (at, lane) in lanes.iter_mut().enumerate() {
                 let from = at + if ON { ODD - far } else { far };
                 // SAFETY: the caller's.
-                *lane = unsafe { _mm256_blendv_epi8(*lane, before[from % ODD], mask) };
+                *lane = unsafe { lane.blend(before[from % ODD], mask) };
             }
             far *= 2;
         }
@@ -96,12 +238,12 @@ impl<const ODD: usize> Blends<ODD> {
     /// A vector of every channel, of so many times as many, or of some.
     ///
     /// # Safety
-    /// As many rows of all channels are readable as a vector has elements, and the vectors writable. It runs where AVX2 is.
+    /// As many rows of all channels are readable as a vector has elements, and the vectors writable. It runs at the level.
     #[inline(always)]
     unsafe fn split<const EVEN: usize, const TAKEN: u8>(&self, dst: *mut u8, src: *const u8) {
         // SAFETY: the caller's.
         unsafe {
-            let mut all = [[_mm256_setzero_si256(); EVEN]; ODD];
+            let mut all = [[self.orders[0]; EVEN]; ODD];
             #[expect(
                 clippy::needless_range_loop,
                 reason = "a part is a column of all groups"
@@ -110,25 +252,25 @@ impl<const ODD: usize> Blends<ODD> {
                 // Rows that go backwards begin with the last of them in memory, and so do lanes.
                 let at = |part: usize| match TAKEN {
                     BACK => {
-                        let lane = src.wrapping_add((2 * EVEN - 1 - part) * ODD * LANE);
+                        let lane = src.wrapping_add((2 * EVEN - 1 - part) * ODD * V::LANE);
                         lane.wrapping_offset(self.last)
                     }
-                    _ => src.wrapping_add(part * ODD * LANE),
+                    _ => src.wrapping_add(part * ODD * V::LANE),
                 };
                 let mut lanes = self.orders;
                 for (lane, place) in lanes.iter_mut().zip(self.places) {
                     let first = at(part).wrapping_add(place);
                     let second = at(part + EVEN).wrapping_add(place);
-                    *lane = Lanes::load_lanes([first, second, first, first]);
+                    *lane = V::load_both(first, second);
                 }
                 let lanes = self.turn::<true>(lanes);
                 for (number, lane) in lanes.into_iter().enumerate() {
-                    all[number][part] = _mm256_shuffle_epi8(lane, self.orders[number]);
+                    all[number][part] = lane.shuffle(self.orders[number]);
                 }
             }
             let mut to = dst;
             for (number, group) in all.into_iter().enumerate() {
-                for (part, channel) in transpose(group).into_iter().enumerate() {
+                for (part, channel) in V::square(group).into_iter().enumerate() {
                     let number = number * EVEN + part;
                     match TAKEN {
                         ALL => channel.store(to),
@@ -150,26 +292,26 @@ impl<const ODD: usize> Blends<ODD> {
     unsafe fn join<const EVEN: usize>(&self, dst: *mut u8, src: *const u8) {
         // SAFETY: the caller's.
         unsafe {
-            let mut all = [[_mm256_setzero_si256(); EVEN]; ODD];
+            let mut all = [[self.orders[0]; EVEN]; ODD];
             let mut from = src;
             for group in &mut all {
                 for channel in group.iter_mut() {
                     *channel = Vector::load(from);
                     from = from.wrapping_offset(self.channel);
                 }
-                *group = transpose(*group);
+                *group = V::square(*group);
             }
             for part in 0..EVEN {
-                let to = dst.wrapping_add(part * ODD * LANE);
+                let to = dst.wrapping_add(part * ODD * V::LANE);
                 let mut lanes = self.orders;
                 for (lane, group) in lanes.iter_mut().zip(&all) {
-                    *lane = _mm256_shuffle_epi8(group[part], *lane);
+                    *lane = group[part].shuffle(*lane);
                 }
                 let lanes = self.turn::<false>(lanes);
                 for (lane, place) in lanes.into_iter().zip(self.places) {
                     let to = to.wrapping_add(place);
-                    let second = to.wrapping_add(EVEN * ODD * LANE);
-                    lane.store_lanes([to, second, to, to]);
+                    let second = to.wrapping_add(EVEN * ODD * V::LANE);
+                    lane.store_both(to, second);
                 }
             }
         }
@@ -185,15 +327,17 @@ const ONE: u8 = 3;
 const BACK: u8 = 4;
 
 /// So many times so many channels.
-struct Blending<const ODD: usize, const EVEN: usize, const TAKEN: u8>;
+struct Blending<V, const ODD: usize, const EVEN: usize, const TAKEN: u8>(PhantomData<V>);
 
-impl<const ODD: usize, const EVEN: usize, const TAKEN: u8> Body for Blending<ODD, EVEN, TAKEN> {
+impl<V: Blend, const ODD: usize, const EVEN: usize, const TAKEN: u8> Body
+    for Blending<V, ODD, EVEN, TAKEN>
+{
     type Params = BlendedParams;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &BlendedParams) {
-        // SAFETY: the body is run where AVX2 is.
-        let blends = unsafe { Blends::<ODD>::new(params) };
+        // SAFETY: the body is run at the level.
+        let blends = unsafe { Blends::<V, ODD>::new(params) };
         let &BlendedParams {
             rows, unit, row, ..
         } = params;
@@ -206,7 +350,7 @@ impl<const ODD: usize, const EVEN: usize, const TAKEN: u8> Body for Blending<ODD
         // From the first element of some rows to behind the last byte of all of their channels.
         let reach = match TAKEN {
             BACK => params.width * ODD * EVEN,
-            _ => 2 * EVEN * ODD * LANE,
+            _ => 2 * EVEN * ODD * V::LANE,
         };
         walk!(&params.nest, dst, src, |dst, src| {
             let (mut to, mut from) = (dst, src);
@@ -214,7 +358,7 @@ impl<const ODD: usize, const EVEN: usize, const TAKEN: u8> Body for Blending<ODD
             let mut rest = !rows.is_multiple_of(unit);
             loop {
                 // SAFETY: so many rows lie in the caller's box, and what is between them and before its end; the body is
-                // run where AVX2 is.
+                // run at the level.
                 unsafe {
                     match TAKEN {
                         JOIN => blends.join::<EVEN>(to, from),
@@ -269,23 +413,27 @@ unsafe fn last(dst: *mut u8, src: *const u8, params: &BlendedParams) {
 pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
     let &Blended {
         ref strip,
+        lane,
         odd,
         even,
     } = plan;
     // Elements are as wide as that where their number is odd.
     let (narrow, width) = (shape.run, shape.run * even);
-    let elements = LANE / width;
+    let elements = lane / width;
     let backwards = strip.long.src < 0;
-    let mut masks = [[[0; LANE]; 2]; BITS];
-    for (bit, mask) in masks.iter_mut().enumerate() {
-        let takes = |byte: usize| ((byte / width % odd) >> bit) & 1 == 1;
-        *mask = [std::array::from_fn(|byte| if takes(byte) { 0xff } else { 0 }); 2];
-    }
-    let mut orders = [[[0; LANE]; 2]; MOST];
-    for (number, order) in orders[..odd].iter_mut().enumerate() {
-        for byte in 0..LANE {
+    // Of the second lane as of the first.
+    let table = |of: &dyn Fn(usize) -> u8| Table(std::array::from_fn(|byte| of(byte % lane)));
+    let masks = std::array::from_fn(|bit| {
+        table(&|byte| match ((byte / width % odd) >> bit) & 1 {
+            1 => 0xff,
+            _ => 0,
+        })
+    });
+    let orders = std::array::from_fn(|number| {
+        let mut order = [0; 64];
+        for byte in 0..lane {
             let (part, element, of) = (
-                byte / (LANE / even),
+                byte / (lane / even),
                 byte / narrow % elements,
                 byte % narrow,
             );
@@ -298,14 +446,15 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
                 true => (byte, blended),
                 false => (blended, byte),
             };
-            order.iter_mut().for_each(|lane| lane[to] = from as u8);
+            order[to] = from as u8;
         }
-    }
+        table(&|byte| order[byte])
+    });
     let mut places = [0; MOST];
-    for lane in 0..odd {
-        places[lane * elements % odd] = lane * LANE;
+    for at in 0..odd {
+        places[at * elements % odd] = at * lane;
     }
-    let unit = 2 * LANE / narrow;
+    let unit = plan.vector() / narrow;
     let params = BlendedParams {
         masks,
         orders,
@@ -320,45 +469,70 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
         width: narrow,
         end: shape.hull().end,
     };
-    match (strip.splits, strip.short.extent) {
-        (false, _) => of::<JOIN>(params, odd, even),
-        (true, 1) if backwards => one::<BACK>(params, odd, even),
-        (true, 1) => one::<ONE>(params, odd, even),
-        (true, channels) if channels == strip.pitch => of::<ALL>(params, odd, even),
+    match (lane, strip.splits, strip.short.extent) {
+        (64, false, _) => whole::<JOIN>(params, odd, even),
+        (64, true, _) => whole::<ALL>(params, odd, even),
+        (_, false, _) => of::<JOIN>(params, odd, even),
+        (_, true, 1) if backwards => one::<BACK>(params, odd, even),
+        (_, true, 1) => one::<ONE>(params, odd, even),
+        (_, true, channels) if channels == strip.pitch => of::<ALL>(params, odd, even),
         // Of four.
-        (true, _) => Leaf::new::<Avx2, Blending<1, 4, SOME>>(params),
+        (_, true, _) => leaf::<__m256i, 1, 4, SOME>(params),
+    }
+}
+
+fn leaf<V: Blend, const ODD: usize, const EVEN: usize, const TAKEN: u8>(
+    params: BlendedParams,
+) -> Leaf {
+    Leaf::new::<V::Level, Blending<V, ODD, EVEN, TAKEN>>(params)
+}
+
+/// Of lanes that are lines.
+fn whole<const TAKEN: u8>(params: BlendedParams, odd: usize, even: usize) -> Leaf {
+    match (odd, even) {
+        (3, 1) => leaf::<__m512i, 3, 1, TAKEN>(params),
+        (3, 2) => leaf::<__m512i, 3, 2, TAKEN>(params),
+        (3, _) => leaf::<__m512i, 3, 4, TAKEN>(params),
+        (5, 1) => leaf::<__m512i, 5, 1, TAKEN>(params),
+        (5, _) => leaf::<__m512i, 5, 2, TAKEN>(params),
+        (7, 1) => leaf::<__m512i, 7, 1, TAKEN>(params),
+        (7, _) => leaf::<__m512i, 7, 2, TAKEN>(params),
+        (9, _) => leaf::<__m512i, 9, 1, TAKEN>(params),
+        (11, _) => leaf::<__m512i, 11, 1, TAKEN>(params),
+        (13, _) => leaf::<__m512i, 13, 1, TAKEN>(params),
+        _ => leaf::<__m512i, 15, 1, TAKEN>(params),
     }
 }
 
 fn of<const TAKEN: u8>(params: BlendedParams, odd: usize, even: usize) -> Leaf {
     match (odd, even) {
-        (1, 2) => Leaf::new::<Avx2, Blending<1, 2, TAKEN>>(params),
-        (1, 4) => Leaf::new::<Avx2, Blending<1, 4, TAKEN>>(params),
-        (1, _) => Leaf::new::<Avx2, Blending<1, 8, TAKEN>>(params),
-        (3, 1) => Leaf::new::<Avx2, Blending<3, 1, TAKEN>>(params),
-        (3, 2) => Leaf::new::<Avx2, Blending<3, 2, TAKEN>>(params),
-        (3, _) => Leaf::new::<Avx2, Blending<3, 4, TAKEN>>(params),
-        (5, 1) => Leaf::new::<Avx2, Blending<5, 1, TAKEN>>(params),
-        (5, _) => Leaf::new::<Avx2, Blending<5, 2, TAKEN>>(params),
-        (7, 1) => Leaf::new::<Avx2, Blending<7, 1, TAKEN>>(params),
-        (7, _) => Leaf::new::<Avx2, Blending<7, 2, TAKEN>>(params),
-        (9, _) => Leaf::new::<Avx2, Blending<9, 1, TAKEN>>(params),
-        (11, _) => Leaf::new::<Avx2, Blending<11, 1, TAKEN>>(params),
-        (13, _) => Leaf::new::<Avx2, Blending<13, 1, TAKEN>>(params),
-        _ => Leaf::new::<Avx2, Blending<15, 1, TAKEN>>(params),
+        (1, 2) => leaf::<__m256i, 1, 2, TAKEN>(params),
+        (1, 4) => leaf::<__m256i, 1, 4, TAKEN>(params),
+        (1, _) => leaf::<__m256i, 1, 8, TAKEN>(params),
+        (3, 1) => leaf::<__m256i, 3, 1, TAKEN>(params),
+        (3, 2) => leaf::<__m256i, 3, 2, TAKEN>(params),
+        (3, _) => leaf::<__m256i, 3, 4, TAKEN>(params),
+        (5, 1) => leaf::<__m256i, 5, 1, TAKEN>(params),
+        (5, _) => leaf::<__m256i, 5, 2, TAKEN>(params),
+        (7, 1) => leaf::<__m256i, 7, 1, TAKEN>(params),
+        (7, _) => leaf::<__m256i, 7, 2, TAKEN>(params),
+        (9, _) => leaf::<__m256i, 9, 1, TAKEN>(params),
+        (11, _) => leaf::<__m256i, 11, 1, TAKEN>(params),
+        (13, _) => leaf::<__m256i, 13, 1, TAKEN>(params),
+        _ => leaf::<__m256i, 15, 1, TAKEN>(params),
     }
 }
 
 /// One of up to eight channels.
 fn one<const TAKEN: u8>(params: BlendedParams, odd: usize, even: usize) -> Leaf {
     match (odd, even) {
-        (1, 1) => Leaf::new::<Avx2, Blending<1, 1, TAKEN>>(params),
-        (1, 2) => Leaf::new::<Avx2, Blending<1, 2, TAKEN>>(params),
-        (1, 4) => Leaf::new::<Avx2, Blending<1, 4, TAKEN>>(params),
-        (1, _) => Leaf::new::<Avx2, Blending<1, 8, TAKEN>>(params),
-        (3, 1) => Leaf::new::<Avx2, Blending<3, 1, TAKEN>>(params),
-        (3, _) => Leaf::new::<Avx2, Blending<3, 2, TAKEN>>(params),
-        (5, _) => Leaf::new::<Avx2, Blending<5, 1, TAKEN>>(params),
-        _ => Leaf::new::<Avx2, Blending<7, 1, TAKEN>>(params),
+        (1, 1) => leaf::<__m256i, 1, 1, TAKEN>(params),
+        (1, 2) => leaf::<__m256i, 1, 2, TAKEN>(params),
+        (1, 4) => leaf::<__m256i, 1, 4, TAKEN>(params),
+        (1, _) => leaf::<__m256i, 1, 8, TAKEN>(params),
+        (3, 1) => leaf::<__m256i, 3, 1, TAKEN>(params),
+        (3, _) => leaf::<__m256i, 3, 2, TAKEN>(params),
+        (5, _) => leaf::<__m256i, 5, 1, TAKEN>(params),
+        _ => leaf::<__m256i, 7, 1, TAKEN>(params),
     }
 }
