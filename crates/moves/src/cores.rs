@@ -34,6 +34,14 @@ impl Core {
         }
     }
 
+    /// The ways of its nearest cache, of which a target need not say all.
+    pub(crate) fn ways(self) -> usize {
+        match self {
+            Core::Zen => 8,
+            Core::Zen5 | Core::Cove => 12,
+        }
+    }
+
     /// Whether whole lines are loaded and turned round in less time than lanes are loaded, so that squares are the better
     /// way wherever there is room for one.
     pub(crate) fn turns_whole_lines(self) -> bool {

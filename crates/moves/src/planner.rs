@@ -340,7 +340,16 @@ impl Planner {
         let masks = !past && features >= Features::Avx512;
         let channels = masks.then(|| Channels::of(shape)).flatten();
         let channels = channels.and_then(|plan| plan.on(&self.target, shape.run));
-        let alone = channels.as_ref().is_some_and(Channels::is_alone);
+        // What is stored past the caches, lines of patterns do where there are any that are as wide.
+        let blended = self.blended(shape).filter(|_| !past || self.is_narrow());
+        // As many rows as a set has ways do not drive each other out.
+        let few = match &blended {
+            Some((cost, Way::Blended(plan))) => {
+                (plan.strip.pitch <= self.target.core.ways()).then_some(*cost)
+            }
+            _ => None,
+        };
+        let alone = few.is_none() && channels.as_ref().is_some_and(Channels::is_alone);
         let channels = channels.map(|plan| (cost::channels(&plan, shape.run), Way::Channels(plan)));
         if alone && let Some(channels) = channels {
             return channels;
@@ -353,6 +362,7 @@ impl Planner {
                 // Channels use every line whole.
                 (Form::Staged, (cost, Way::Transpose(plane)))
                     if channels.is_none()
+                        && few.is_none_or(|few| few >= cost)
                         && plane.step == 1
                         && plane.is_worth_a_stage(&self.target) =>
                 {
@@ -398,8 +408,6 @@ impl Planner {
                 }
             }
         }
-        // What is stored past the caches, lines of patterns do where there are any that are as wide.
-        let blended = self.blended(shape).filter(|_| !past || self.is_narrow());
         for found in [channels, blended, self.pressed(shape)] {
             if let Some(found) = found.filter(|(cost, _)| *cost < best.0) {
                 best = found;
