@@ -26,10 +26,10 @@ trait Blend: Vector {
 
     /// # Safety
     /// It runs at the level, as do all of these.
-    unsafe fn order(table: &Table) -> Self;
+    unsafe fn order(table: &ByteTable) -> Self;
     /// # Safety
     /// See above.
-    unsafe fn mask(table: &Table) -> Self::Mask;
+    unsafe fn mask(table: &ByteTable) -> Self::Mask;
     /// # Safety
     /// See above. A lane is readable at both places, of which the second is that of a second lane.
     unsafe fn load_both(first: *const u8, second: *const u8) -> Self;
@@ -55,13 +55,13 @@ impl Blend for __m256i {
     const LANE: usize = 16;
 
     #[inline(always)]
-    unsafe fn order(table: &Table) -> Self {
+    unsafe fn order(table: &ByteTable) -> Self {
         // SAFETY: tables are aligned; the rest is the caller's.
         unsafe { _mm256_load_si256(table.0.as_ptr().cast()) }
     }
 
     #[inline(always)]
-    unsafe fn mask(table: &Table) -> Self {
+    unsafe fn mask(table: &ByteTable) -> Self {
         // SAFETY: as above.
         unsafe { Self::order(table) }
     }
@@ -102,13 +102,13 @@ impl Blend for __m512i {
     const LANE: usize = 64;
 
     #[inline(always)]
-    unsafe fn order(table: &Table) -> Self {
+    unsafe fn order(table: &ByteTable) -> Self {
         // SAFETY: tables are aligned; the rest is the caller's.
         unsafe { _mm512_load_si512(table.0.as_ptr().cast()) }
     }
 
     #[inline(always)]
-    unsafe fn mask(table: &Table) -> u64 {
+    unsafe fn mask(table: &ByteTable) -> u64 {
         // SAFETY: the caller's.
         unsafe { _mm512_movepi8_mask(Self::order(table)) }
     }
@@ -160,14 +160,14 @@ impl Blend for __m512i {
 
 /// What is said of every byte of a lane, and of the second one where there are two.
 #[repr(C, align(64))]
-struct Table([u8; 64]);
+struct ByteTable([u8; 64]);
 
 #[repr(C, align(64))]
 struct BlendedParams {
     /// Which bytes each blend takes from another lane.
-    masks: [Table; BITS],
+    masks: [ByteTable; BITS],
     /// The order of the bytes of a lane that has those of one channel, or of a few.
-    orders: [Table; MOST],
+    orders: [ByteTable; MOST],
     /// Where the lanes lie that are blended, of which one begins with the first of the channels, the next with the second.
     places: [usize; MOST],
     nest: Nest,
@@ -422,7 +422,7 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
     let elements = lane / width;
     let backwards = strip.long.src < 0;
     // Of the second lane as of the first.
-    let table = |of: &dyn Fn(usize) -> u8| Table(std::array::from_fn(|byte| of(byte % lane)));
+    let table = |of: &dyn Fn(usize) -> u8| ByteTable(std::array::from_fn(|byte| of(byte % lane)));
     let masks = std::array::from_fn(|bit| {
         table(&|byte| match ((byte / width % odd) >> bit) & 1 {
             1 => 0xff,
