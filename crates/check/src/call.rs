@@ -1,7 +1,7 @@
 //! Calls of precompiled functions, by what they promise.
 
 use restride_leaves::{Callee, Contract};
-use restride_loops::{Gather, Norm};
+use restride_loops::{Dim, Gather, Norm};
 
 use crate::label::Label;
 use crate::machine::CodeRun;
@@ -64,6 +64,11 @@ fn moved(at: Pointer, elements: i64, width: usize) -> Pointer {
     }
 }
 
+/// A box, with what it moves to in the first column and what from in the second.
+pub(crate) fn columns(dims: &[Dim]) -> Vec<(i64, [i64; 2])> {
+    dims.iter().map(|d| (d.extent, [d.dst, d.src])).collect()
+}
+
 impl<'a> CodeRun<'a> {
     /// Calls whatever is at an address.
     pub(crate) fn call_function(&mut self, target: Value) -> Result<(), Stop> {
@@ -74,9 +79,7 @@ impl<'a> CodeRun<'a> {
         let result = match &callee.contract {
             Contract::Move { dims, width } => {
                 let (dst, src) = (self.argument_pointer(0)?, self.argument_pointer(1)?);
-                let dims: Vec<(i64, [i64; 2])> =
-                    dims.iter().map(|d| (d.extent, [d.dst, d.src])).collect();
-                self.move_box(dst, src, &dims, *width)?;
+                self.move_box(dst, src, &columns(dims), *width)?;
                 None
             }
             Contract::Weave { parts, width } => {
@@ -86,9 +89,8 @@ impl<'a> CodeRun<'a> {
                     let Value::Pointer(src) = src else {
                         return Err(src.unexpected("an address"));
                     };
-                    let dims: Vec<(i64, [i64; 2])> =
-                        dims.iter().map(|d| (d.extent, [d.dst, d.src])).collect();
-                    self.move_box(moved(dst, *behind, *width), src, &dims, *width)?;
+                    let dst = moved(dst, *behind, *width);
+                    self.move_box(dst, src, &columns(dims), *width)?;
                 }
                 None
             }
@@ -202,7 +204,7 @@ impl<'a> CodeRun<'a> {
         if g.extent < 1 || g.dims.iter().any(|dim| dim.extent < 1) {
             return Ok(());
         }
-        let row: Vec<(i64, [i64; 2])> = g.dims.iter().map(|d| (d.extent, [d.dst, d.src])).collect();
+        let row = columns(&g.dims);
         let zeroed: Vec<(i64, i64)> = g.dims.iter().map(|d| (d.extent, d.dst)).collect();
         let read: Vec<(i64, i64)> = g.dims.iter().map(|d| (d.extent, d.src)).collect();
         let index_width = g.norm.ty.width().bytes();

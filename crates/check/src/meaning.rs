@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use restride_loops::{Addr, BufferId, Gather, Kernel, Norm, Place, Role, Stmt, Var};
 
+use crate::call::columns;
 use crate::label::{Label, Sources};
 use crate::violation::{Kind, Limit, Stop};
 
@@ -211,7 +212,7 @@ impl KernelWalk<'_> {
         dst: (BufferId, i64),
         src: (BufferId, Option<i64>),
     ) -> Result<(), End> {
-        let dims: Vec<(i64, [i64; 2])> = dims.iter().map(|d| (d.extent, [d.dst, d.src])).collect();
+        let dims = columns(dims);
         let start = [dst.1, src.1.unwrap_or(0)];
         self.each(&dims, start, &mut |walk, [to, from]| {
             let element = match src.1 {

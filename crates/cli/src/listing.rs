@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use restride_check::Contract;
 use restride_jit::{Features, Listing, NativeKernel};
-use restride_loops::Dim;
-use restride_loops::Verified;
+use restride_loops::{Dim, Verified};
 
 use crate::execute::{compiler, no_code};
 use crate::failure::Failure;
@@ -153,14 +152,16 @@ fn remark(out: &mut String, line: &str, name: Option<&str>) {
     };
 }
 
+/// A box as kernels print it.
+pub(crate) fn shape(dims: &[Dim]) -> String {
+    let dims = dims.iter();
+    let dims = dims.map(|dim| format!("({}, {}, {})", dim.extent, dim.dst, dim.src));
+    format!("[{}]", dims.collect::<Vec<_>>().join(", "))
+}
+
 /// A promise that code rests on.
 pub(crate) fn contract(contract: &Contract) -> String {
     let list = |points: Vec<String>| points.join(", ");
-    let shape = |dims: &[Dim]| {
-        let dims = dims.iter();
-        let dims = dims.map(|d| format!("({}, {}, {})", d.extent, d.dst, d.src));
-        format!("[{}]", list(dims.collect()))
-    };
     match contract {
         Contract::Move { dims, width } => format!("move w{width} box {}", shape(dims)),
         Contract::Weave { parts, width } => {

@@ -5,6 +5,8 @@ use restride_loops::{Buffer, Dim, Form, Gather, IndexType, Kernel, Move, Place, 
 use restride_moves::{ByteBox, Planner, Target, cost};
 use serde_json::{Value, json};
 
+use crate::listing::shape;
+
 /// What statements that are alike move.
 #[derive(PartialEq)]
 enum Moved {
@@ -232,20 +234,15 @@ impl Alike {
     }
 
     fn shape(&self) -> String {
-        let list = |dims: &[Dim]| {
-            let dims = dims.iter();
-            let dims = dims.map(|dim| format!("({}, {}, {})", dim.extent, dim.dst, dim.src));
-            format!("[{}]", dims.collect::<Vec<_>>().join(", "))
-        };
         let (rows, dims) = match &self.moved {
-            Moved::Box(dims, _) => (String::new(), list(dims)),
+            Moved::Box(dims, _) => (String::new(), shape(dims)),
             Moved::Boxes(boxes) => {
-                let boxes: Vec<String> = boxes.iter().map(|dims| list(dims)).collect();
+                let boxes: Vec<String> = boxes.iter().map(|dims| shape(dims)).collect();
                 (String::new(), boxes.join(" and "))
             }
             Moved::Rows(extent, ty, limit, _, dims) => {
                 let rows = format!("gather {extent} {} of {limit} ", ty.name());
-                (rows, list(dims))
+                (rows, shape(dims))
             }
         };
         format!("{rows}w{} {dims}", self.width)
@@ -269,6 +266,7 @@ impl Alike {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use restride_moves::Features;
 
     #[test]
     fn moves_of_one_box_are_one_line() {
@@ -287,5 +285,23 @@ mod tests {
         );
         assert_eq!(ways.warning(), None);
         assert_eq!(ways.json()[0]["times"], 4);
+    }
+
+    #[test]
+    fn code_that_calls_nothing_weaves_nothing() {
+        let text = "kernel \"k\" {\n  b0 = out 0 w1 [800]\n  b1 = in 0 w1 [600]\n  b2 = in 1 w1 [200]\n\n  \
+                    move b0[0] <- b1[0] box [(200, 4, 3), (3, 1, 1)] as rows\n  \
+                    move b0[3] <- b2[0] box [(200, 4, 1)]\n}\n";
+        let kernel: Kernel = text.parse().expect("a kernel");
+        let target = Target {
+            precompiled: false,
+            ..Target::with(Features::Avx2)
+        };
+        let lines = Ways::of(&kernel, &target).lines();
+        assert!(
+            !lines.iter().any(|line| line.contains("woven")),
+            "{lines:?}"
+        );
+        assert_eq!(lines.len(), 3);
     }
 }

@@ -39,20 +39,21 @@ impl<'s> Weave<'s> {
         planner: &Planner,
     ) -> Option<Weave<'s>> {
         let beside = side_by_side(stmts, steady);
-        let width = kernel.buffer(beside.first()?.dst.buffer)?.width.bytes();
-        (2..=beside.len()).find_map(|parts| {
-            let mut shapes: SmallVec<[(&Move, ByteBox); Woven::PARTS]> = SmallVec::new();
-            for it in &beside[..parts] {
-                shapes.push((it, ByteBox::of_move(&it.dims, width).ok()?));
-            }
+        let first = *beside.first().filter(|_| beside.len() > 1)?;
+        let width = kernel.buffer(first.dst.buffer)?.width.bytes();
+        let shape = |it: &&'s Move| Some((*it, ByteBox::of_move(&it.dims, width).ok()?));
+        let shapes: SmallVec<[(&Move, ByteBox); Woven::PARTS]> =
+            beside.iter().map_while(shape).collect();
+        (2..=shapes.len()).find_map(|parts| {
+            let mut parts: SmallVec<[_; Woven::PARTS]> = shapes[..parts].iter().collect();
             // The longest part comes first.
-            shapes.sort_by_key(|(_, shape)| Reverse(shape.run));
-            let begins = shapes[0].0.dst.addr.base;
-            let moves = shapes.iter().map(|(it, _)| *it).collect();
+            parts.sort_by_key(|(_, shape)| Reverse(shape.run));
+            let begins = parts[0].0.dst.addr.base;
+            let moves = parts.iter().map(|(it, _)| *it).collect();
             let mut boxes: SmallVec<[(ByteBox, isize); Woven::PARTS]> = SmallVec::new();
-            for (it, shape) in shapes {
+            for (it, shape) in parts {
                 let behind = isize::try_from(it.dst.addr.base.checked_sub(begins)?).ok()?;
-                boxes.push((shape, behind.checked_mul(width as isize)?));
+                boxes.push((shape.clone(), behind.checked_mul(width as isize)?));
             }
             let woven = planner.weave(&boxes)?;
             Some(Weave {

@@ -26,6 +26,7 @@ pub struct Blended {
 impl Blended {
     /// Registers hold a vector of so many channels.
     const MOST: usize = 15;
+    /// The same with what joining them takes beside.
     const HELD: usize = 12;
     /// The most bytes of all of narrow elements; more fill tiles as well.
     const NARROW: usize = 24;
@@ -58,7 +59,6 @@ impl Blended {
         let strip = Strip::of(shape, |channels, pitch| {
             channels == pitch && (3..=Self::MOST).contains(&channels) && !channels.is_power_of_two()
         })?;
-        // Of more, not all stays in registers, which joining them does not make up for.
         let held = strip.splits || strip.pitch <= Self::HELD;
         let found = Self::new(strip, 64);
         (held && found.fills(shape.run)).then_some(found)

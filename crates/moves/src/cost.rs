@@ -159,7 +159,8 @@ pub fn channels(plan: &Channels, width: usize) -> usize {
     (unit * units + UNITS).saturating_mul(extent(&plan.strip.outer))
 }
 
-/// The same with blends: a load for every lane of each channel, the blends, a shuffle, the steps of a square, and a store. Of one channel, only what it takes is done.
+/// The same with blends: a load for every lane of each channel, the blends, a shuffle, the steps of a square, and a store. Of
+/// one channel, only what it takes is done.
 #[must_use]
 pub fn blended(plan: &Blended, width: usize) -> usize {
     let (channels, lanes) = (plan.odd * plan.even, plan.vector() / plan.lane);

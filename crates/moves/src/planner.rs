@@ -83,7 +83,8 @@ impl Planner {
     /// they are better moved one after the other.
     #[must_use]
     pub fn weave(&self, boxes: &[(ByteBox, isize)]) -> Option<Woven> {
-        Woven::of(boxes, self.features())
+        let precompiled = self.target.precompiled;
+        precompiled.then(|| Woven::of(boxes, self.features()))?
     }
 
     fn planned(&self, shape: ByteBox, (cost, way): (usize, Way)) -> MovePlan {
@@ -245,9 +246,10 @@ impl Planner {
         }));
         let folded = Folded::of(shape, features);
         all.extend(folded.map(|folded| ("folded", cost::folded(&folded))));
-        let narrow = [self.blended(shape), self.pressed(shape)];
-        let narrow = narrow.into_iter().flatten();
-        all.extend(narrow.map(|(cost, way)| (way.name(), cost)));
+        let blended = self.blended(shape);
+        all.extend(blended.map(|plan| ("blended channels", cost::blended(&plan, shape.run))));
+        let pressed = self.pressed(shape);
+        all.extend(pressed.map(|(cost, way)| (way.name(), cost)));
         if features >= Features::Avx512 {
             let channels = Channels::of(shape).and_then(|plan| plan.on(&self.target, shape.run));
             all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
@@ -297,17 +299,16 @@ impl Planner {
         through.map_or(best, |(cost, through)| (cost, Way::Through(through)))
     }
 
-    /// Channels by blends, and what they cost.
-    fn blended(&self, shape: &ByteBox) -> Option<(usize, Way)> {
-        let plan = match self.features() {
+    /// Channels by blends.
+    fn blended(&self, shape: &ByteBox) -> Option<Blended> {
+        match self.features() {
             Features::Avx2 => Blended::in_lanes(shape),
             Features::Avx512 => Blended::in_lines(shape),
             _ => None,
-        }?;
-        Some((cost::blended(&plan, shape.run), Way::Blended(plan)))
+        }
     }
 
-    /// The same of short runs that are pressed together.
+    /// Short runs that are pressed together, and what they cost.
     fn pressed(&self, shape: &ByteBox) -> Option<(usize, Way)> {
         let found = (self.features() == Features::Avx2).then(|| Pressed::of(shape))?;
         found.map(|(cost, it)| (cost, Way::Pressed(Box::new(it))))
@@ -342,14 +343,12 @@ impl Planner {
         let channels = channels.and_then(|plan| plan.on(&self.target, shape.run));
         // What is stored past the caches, lines of patterns do where there are any that are as wide.
         let blended = self.blended(shape).filter(|_| !past || self.is_narrow());
-        // As many rows as a set has ways do not drive each other out.
-        let few = match &blended {
-            Some((cost, Way::Blended(plan))) => {
-                (plan.strip.pitch <= self.target.core.ways()).then_some(*cost)
-            }
-            _ => None,
-        };
-        let alone = few.is_none() && channels.as_ref().is_some_and(Channels::is_alone);
+        // As many channels as a set has ways do not drive each other out.
+        let fits = |plan: &&Blended| plan.strip.pitch <= self.target.core.ways();
+        let uncrowded = blended.as_ref().filter(fits);
+        let uncrowded = uncrowded.map(|plan| cost::blended(plan, shape.run));
+        let blended = blended.map(|plan| (cost::blended(&plan, shape.run), Way::Blended(plan)));
+        let alone = uncrowded.is_none() && channels.as_ref().is_some_and(Channels::is_alone);
         let channels = channels.map(|plan| (cost::channels(&plan, shape.run), Way::Channels(plan)));
         if alone && let Some(channels) = channels {
             return channels;
@@ -362,7 +361,7 @@ impl Planner {
                 // Channels use every line whole.
                 (Form::Staged, (cost, Way::Transpose(plane)))
                     if channels.is_none()
-                        && few.is_none_or(|few| few >= cost)
+                        && uncrowded.is_none_or(|least| least >= cost)
                         && plane.step == 1
                         && plane.is_worth_a_stage(&self.target) =>
                 {

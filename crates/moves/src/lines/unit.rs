@@ -274,21 +274,21 @@ impl Choice<'_> {
         // Four times as many are hardly ever better, but where there are no more.
         let few = extent <= 4 * once && extent * bytes <= row;
         let all = if few { fits(extent) } else { 0 };
-        // As many as a few lines have, the last of which is not written whole, are better where that would be many.
-        let filled = |lines: &usize| {
-            (
-                lines * LINE / bytes * bytes * 6 / lines,
-                std::cmp::Reverse(*lines),
-            )
-        };
-        let few = (1..=FEW)
-            .max_by_key(filled)
-            .map_or(0, |lines| lines * LINE / bytes);
-        let [line, few] = match bytes * once > FEW * LINE {
-            true => [LINE / bytes, few].map(|steps| steps.min(extent)),
+        let [line, lines] = match bytes * once > FEW * LINE {
+            true => [LINE / bytes, Self::in_few_lines(bytes)].map(|steps| steps.min(extent)),
             false => [0, 0],
         };
-        Some([line, few, fits(once), fits(2 * once), all])
+        Some([line, lines, fits(once), fits(2 * once), all])
+    }
+
+    /// How many steps of so many bytes a few lines have, of which the last is not written whole: as many lines as that fills best.
+    fn in_few_lines(bytes: usize) -> usize {
+        let steps = |lines: usize| lines * LINE / bytes;
+        let better = |best: usize, lines: usize| match steps(lines) * best > steps(best) * lines {
+            true => lines,
+            false => best,
+        };
+        steps((1..=FEW).fold(1, better))
     }
 
     /// How many steps of the long dimension fill whole lines of the destination.
