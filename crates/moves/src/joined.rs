@@ -2,8 +2,9 @@
 //! tensor of small axes when they change places, or planes that become pixels.
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
-use crate::cores::Core;
 use crate::cost::{self, LINE};
+use crate::crowding::fit;
+use crate::target::Target;
 
 /// Units of up to sixteen rows, each a lane of a register, which permutations of bytes join to lines of the destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ impl Joined {
     pub const DEEPEST: usize = 3;
 
     /// The cheapest units, and what they cost. Elements of eight and sixteen bytes fill tiles of registers as well.
-    pub(crate) fn of(shape: &ByteBox, core: Core) -> Option<(usize, Joined)> {
+    pub(crate) fn of(shape: &ByteBox, target: &Target) -> Option<(usize, Joined)> {
         if shape.run >= ShortRows::LANE / 2 && shape.run.is_power_of_two()
             || shape.run > ShortRows::LANE
         {
@@ -104,7 +105,7 @@ impl Joined {
                 let inside = unit.across.is_some_and(|(across, _)| across < number);
                 let straddles = inside && !goes_on.is_multiple_of(ShortRows::LANE);
                 let units = around.saturating_mul(long.extent.div_ceil(steps));
-                let cost = cost::joined(&unit, straddles, core).saturating_mul(units);
+                let cost = cost::joined(&unit, straddles, target.core).saturating_mul(units);
                 if best.is_none_or(|(least, ..)| cost < least) {
                     best = Some((cost, unit, number, steps));
                 }
@@ -117,12 +118,17 @@ impl Joined {
         let (cost, unit, number, steps) = best?;
         Some((
             cost.saturating_add(cost::UNITS),
-            Self::cut(shape, unit, number, steps),
+            Self::cut(shape, unit, (number, steps), target),
         ))
     }
 
     /// A box in units of its innermost dimensions up to one, of which it has so many steps.
-    fn cut(shape: &ByteBox, unit: ShortRows, number: usize, steps: usize) -> Joined {
+    fn cut(
+        shape: &ByteBox,
+        unit: ShortRows,
+        (number, steps): (usize, usize),
+        target: &Target,
+    ) -> Joined {
         let (outer, inside) = shape.steps.split_at(shape.steps.len() - number - 1);
         let (mut outer, long) = (Steps::from_slice(outer), inside[0]);
         let mut dims: Steps = inside.iter().rev().copied().collect();
@@ -148,7 +154,8 @@ impl Joined {
         let count = long.extent / steps;
         let (inner, middle, in_last) = match near.or(innermost) {
             Some(at) => {
-                let inner = outer.remove(at);
+                let inner = at_once(&mut outer[at], target);
+                outer.retain(|step| step.extent > 1);
                 (inner, units(count + overlaps), inner.extent)
             }
             None if overlaps > 0 => (units(count), units(2), 1),
@@ -167,9 +174,26 @@ impl Joined {
     }
 }
 
+/// Takes from a dimension as many steps as have lines under way in the destination that do not drive each other out.
+fn at_once(step: &mut Step, target: &Target) -> Step {
+    let few = |n: &usize| {
+        // The source takes a way or two.
+        step.extent.is_multiple_of(*n) && fit(target, target.ways() / 4 * 3, step.dst, *n)
+    };
+    let extent = (1..=step.extent).rev().find(few).unwrap_or(1);
+    let inner = Step { extent, ..*step };
+    *step = Step {
+        extent: step.extent / extent,
+        dst: step.dst * extent as isize,
+        src: step.src * extent as isize,
+    };
+    inner
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::Features;
     use restride_loops::Dim;
 
     #[test]
@@ -177,7 +201,7 @@ mod tests {
         let dim = |extent, dst, src| Dim { extent, dst, src };
         let dims = [dim(3, 12, (1 << 62) - 7), dim(12, 1, 1)];
         let shape = ByteBox::of_move(&dims, 1).expect("a box");
-        let (_, found) = Joined::of(&shape, Core::Zen).expect("units");
+        let (_, found) = Joined::of(&shape, &Target::with(Features::Avx512)).expect("units");
         assert_eq!((found.unit.rows(), found.middle.extent), (3, 1));
     }
 }

@@ -255,7 +255,7 @@ impl Planner {
             all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
             let squares = Squares::of(shape);
             all.extend(squares.map(|plan| ("squares", cost::squares(&plan))));
-            let joined = Joined::of(shape, self.target.core);
+            let joined = Joined::of(shape, &self.target);
             all.extend(joined.map(|(cost, _)| ("joined rows", cost)));
             let pixels = Pixels::of(shape, self.target.core);
             all.extend(pixels.map(|(cost, _)| ("split pixels", cost)));
@@ -277,6 +277,8 @@ impl Planner {
             (_, Way::Transpose(plane)) if plane.route != Route::Straight => return best,
             (Form::Staged, Way::Folded(_)) => return best,
             (_, Way::Channels(plan)) if plan.is_alone() => return best,
+            // Lines go through the source in the order of the destination.
+            (_, Way::Rows(Rows::Sharing { .. })) => return best,
             _ => {}
         }
         let limit = match best.1 {
@@ -382,6 +384,14 @@ impl Planner {
                     };
                     return (cost, Way::Transpose(plane.staged(crowded, &self.target)));
                 }
+                // Elements of a lane are runs, which keep to lines of a crowded source.
+                (_, (_, Way::Transpose(plane)))
+                    if plane.per_lane == 1
+                        && plane.step == 1
+                        && matches!(best.1, Way::Rows(Rows::Sharing { .. })) =>
+                {
+                    best
+                }
                 // Of a plain transposition, tiles are the last resort.
                 (_, (cost, way @ Way::Transpose(..))) => (rows.min(cost), way),
                 (_, (cost, way)) if cost < rows => (cost, way),
@@ -398,7 +408,7 @@ impl Planner {
             let core = self.target.core;
             let squares = Squares::of(shape).map(|it| (cost::squares(&it), Way::Squares(it)));
             let joined =
-                Joined::of(shape, core).map(|(cost, it)| (cost, Way::Joined(Box::new(it))));
+                Joined::of(shape, &self.target).map(|(cost, it)| (cost, Way::Joined(Box::new(it))));
             let pixels =
                 Pixels::of(shape, core).map(|(cost, it)| (cost, Way::Pixels(Box::new(it))));
             for found in [squares, joined, pixels].into_iter().flatten() {

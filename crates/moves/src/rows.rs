@@ -46,6 +46,14 @@ const GAP: usize = 4 * LINE;
 /// How many lines of the destination are filled at a time where runs share lines of the source.
 const UNDER_WAY: usize = 16;
 
+/// How many longer runs, which lie side by side in the source, are moved at a time, and the longest of them: in longer ones
+/// the hardware reads on by itself.
+const SIDE_BY_SIDE: usize = 4;
+const LONGEST_SHARING: usize = 2 * LINE;
+
+/// In no more sets than that do crowded ones begin.
+const FEW_SETS: usize = 4;
+
 /// The beginning of a run, until the hardware has noticed that it goes on.
 const EARLY: usize = 4 * LINE;
 
@@ -65,12 +73,12 @@ impl Rows {
         if long && repeats {
             return Rows::Repeated;
         }
+        if let Some(sharing) = sharing(shape, target) {
+            return sharing;
+        }
         let widest = 16 * target.features.lanes()[1];
         if shape.following().is_some_and(|vector| vector <= widest) {
             return Rows::Following;
-        }
-        if let Some(sharing) = sharing(shape, target) {
-            return sharing;
         }
         // A core that stores a line every clock copies what is near in whole lines, in two thirds of the platform's time.
         let near = target.core == Core::Zen5 && shape.bytes() <= target.l1 as usize / 2;
@@ -111,23 +119,49 @@ impl Rows {
     }
 }
 
-/// The dimension whose runs share lines of the source, if the innermost one goes through more of these than stay near.
+/// The dimension whose runs share lines of the source, or lie side by side in it, if the innermost one goes through more of
+/// these than stay near.
 fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
     let (inner, others) = shape.steps.split_last()?;
-    let lines = (target.l1 / target.line) as usize;
-    // A few lines are fetched again in less time than each of their elements takes two more steps.
-    let few = inner.extent <= UNDER_WAY;
-    let fit = || fit(target, target.ways(), inner.src, inner.extent);
-    let stay = few || inner.extent <= lines / 2 && fit();
-    if inner.src.unsigned_abs() < LINE || shape.run >= LINE / 2 || stay {
+    let apart = |step: &Step| step.src.unsigned_abs();
+    // What is moved as a vector each has little to gain from a line that it finds again.
+    let long = shape.run >= LINE / 2;
+    let stay = match long || shape.following().is_some() {
+        true => !is_in_few_sets(inner, target),
+        false => stay_near(inner, target),
+    };
+    if apart(inner) < LINE || shape.run > LONGEST_SHARING || stay {
         return None;
     }
-    let apart = |step: &Step| step.src.unsigned_abs();
-    let shares = |(_, step): &(usize, &Step)| (1..LINE).contains(&apart(step));
+    let most = LINE.max(shape.run + 1);
+    let shares = |(_, step): &(usize, &Step)| (1..most).contains(&apart(step));
     let all = others.iter().enumerate().filter(shares);
     let (row, step) = all.min_by_key(|(_, step)| apart(step))?;
-    let at_once = UNDER_WAY.max(LINE / apart(step)).min(step.extent);
+    let mut at_once = match long {
+        true => SIDE_BY_SIDE,
+        false => UNDER_WAY.max(LINE / apart(step)),
+    };
+    // The source takes a way or two.
+    while at_once > SIDE_BY_SIDE && !fit(target, target.ways() / 4 * 3, step.dst, at_once) {
+        at_once /= 2;
+    }
+    let at_once = at_once.min(step.extent);
     Some(Rows::Sharing { row, at_once })
+}
+
+/// Whether the lines of the innermost dimension's elements are there for the next ones.
+fn stay_near(inner: &Step, target: &Target) -> bool {
+    let lines = (target.l1 / target.line) as usize;
+    // A few lines are fetched again in less time than each of their elements takes two more steps.
+    inner.extent <= UNDER_WAY
+        || inner.extent <= lines / 2 && fit(target, target.ways(), inner.src, inner.extent)
+}
+
+/// Whether its runs begin in a few sets of the nearest cache, and drive out what lies beside them twice over.
+fn is_in_few_sets(inner: &Step, target: &Target) -> bool {
+    let twice = 2 * target.ways();
+    let rows = inner.extent.min(FEW_SETS * twice as usize + 1);
+    !fit(target, twice, inner.src, rows)
 }
 
 /// How much of the next run is worth asking for. What fits the nearest cache with room to spare is there.
