@@ -355,16 +355,22 @@ impl Planner {
         if alone && let Some(channels) = channels {
             return channels;
         }
+        // Elements of several of the host's are not known as such to who looks for crowds.
+        let crowded = |plane: &Plane| {
+            let found = Crowded::of(&self.target, width, &plane.row, &plane.column);
+            found.map(|(crowded, _)| crowded)
+        };
         if let Some(plane) = plane {
             best = match (form, tiles(plane, shape, stores, &self.target)) {
                 (_, (cost, Way::Transpose(plane))) if past && plane.route != Route::Straight => {
                     return (cost, Way::Transpose(plane));
                 }
                 // Channels use every line whole.
-                (Form::Staged, (cost, Way::Transpose(plane)))
+                (Form::Staged | Form::Rows, (cost, Way::Transpose(plane)))
                     if channels.is_none()
                         && uncrowded.is_none_or(|least| least >= cost)
                         && plane.step == 1
+                        && (form == Form::Staged || crowded(&plane).is_some())
                         && plane.is_worth_a_stage(&self.target) =>
                 {
                     // What lies together on one side is continued by other dimensions.
@@ -376,8 +382,7 @@ impl Planner {
                             Way::Folded(Box::new(folded.on(&self.target))),
                         );
                     }
-                    let crowded = Crowded::of(&self.target, width, &plane.row, &plane.column);
-                    let crowded = crowded.map_or(Crowded::Both, |(crowded, _)| crowded);
+                    let crowded = crowded(&plane).unwrap_or(Crowded::Both);
                     let plane = match crowded {
                         Crowded::Both => plane.together(),
                         _ => plane,

@@ -291,6 +291,12 @@ impl Plane {
         } else if k > 1 && panels == Tiling::Panels {
             let plane = self.in_even_panels();
             let tile = (within(rows, 2 * LINE, plane.side()), plane.column.extent);
+            // A panel turns to all rows of a tile for a few elements of each.
+            let stay = fit(target, target.ways() / 2, plane.row.dst, tile.0);
+            if k <= 4 && plane.has_squares() && !stay {
+                let tile = (rows.min(2 * line), tile.1.min(2 * line));
+                return plane.cut(Route::Tiles, Tiling::Squares, tile);
+            }
             plane.cut(Route::Tiles, panels, tile)
         } else {
             self.in_tiles(target)
@@ -306,7 +312,7 @@ impl Plane {
         let one_set = (dst % way).min(way - dst % way) < LINE;
         let collects = match k {
             2 => far && side < line && (self.lanes == 1 || whole),
-            4 => far,
+            4 => far || one_set,
             8 => far && !one_set,
             _ => k == 16 && !one_set,
         };
