@@ -144,8 +144,10 @@ impl Folded {
         let columns = self.columns.iter().map(|step| (step.extent, step.src));
         let rows = self.rows.iter().map(|step| (step.extent, step.dst));
         let source = share_sets(target, columns, self.lanes * self.per_lane);
-        let destination = share_sets(target, rows, Crowded::UNDER_WAY as usize);
+        let destination = share_sets(target, rows, 2 * Crowded::UNDER_WAY as usize);
         self.crowded = match (source, destination) {
+            // Bytes are written to more rows at a time than a set has ways in any case.
+            (true, true) if self.per_lane == 16 => Some(Crowded::Destination),
             (true, true) => Some(Crowded::Both),
             (true, false) => Some(Crowded::Source),
             (false, true) => Some(Crowded::Destination),
