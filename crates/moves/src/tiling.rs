@@ -312,7 +312,8 @@ impl Plane {
         let one_set = (dst % way).min(way - dst % way) < LINE;
         let collects = match k {
             2 => far && side < line && (self.lanes == 1 || whole),
-            4 => far || one_set,
+            // Of short rows of the source, long ones of the destination use up the lines meanwhile.
+            4 => far || one_set && (apart > 2 * LINE || self.column.extent < 2 * LINE),
             8 => far && !one_set,
             _ => k == 16 && !one_set,
         };
