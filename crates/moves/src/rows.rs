@@ -125,8 +125,8 @@ fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
     let (inner, others) = shape.steps.split_last()?;
     let apart = |step: &Step| step.src.unsigned_abs();
     // What is moved as a vector each has little to gain from a line that it finds again.
-    let long = shape.run >= LINE / 2;
-    let stay = match long || shape.following().is_some() {
+    let vectors = shape.run >= 16 || shape.following().is_some();
+    let stay = match vectors {
         true => !is_in_few_sets(inner, target),
         false => stay_near(inner, target),
     };
@@ -137,7 +137,7 @@ fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
     let shares = |(_, step): &(usize, &Step)| (1..most).contains(&apart(step));
     let all = others.iter().enumerate().filter(shares);
     let (row, step) = all.min_by_key(|(_, step)| apart(step))?;
-    let mut at_once = match long {
+    let mut at_once = match shape.run >= LINE / 2 {
         true => SIDE_BY_SIDE,
         false => UNDER_WAY.max(LINE / apart(step)),
     };
