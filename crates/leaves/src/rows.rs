@@ -214,7 +214,10 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
                 at_once,
                 inner,
             };
-            with_short_copier!(shape.run, L, sharing(params))
+            match shape.run < LINE {
+                true => with_short_copier!(shape.run, L, sharing(params)),
+                false => with_vectors!(L::Half, shape.run, L, sharing(params)),
+            }
         }
         Way::Past => stream::prepare::<L>(shape),
         Way::Repeated => Leaf::new::<L, Repeated<L>>(params(0)),

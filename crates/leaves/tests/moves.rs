@@ -4,7 +4,7 @@ mod common;
 
 use common::arena::{Arena, dim, layout};
 use common::hull;
-use restride_leaves::{Leaf, Planner, Target};
+use restride_leaves::{Features, Leaf, Planner, Target};
 use restride_loops::{Dim, Form, Random};
 
 fn random_box(random: &mut Random, points: i64) -> Vec<Dim> {
@@ -255,6 +255,46 @@ fn rows_that_share_lines_of_the_source() {
             }
         }
     }
+}
+
+/// Runs of any width that begin in few sets of a cache, some of which lie side by side; short ones to rows that do.
+#[test]
+fn runs_of_crowded_rows() {
+    let mut arena = Arena::new(1 << 19);
+    let mut names = std::collections::BTreeMap::new();
+    for run in (9..40).step_by(3).chain([16, 32, 48, 63, 64, 65, 128]) {
+        for (beside, rows) in [(2, 40), (3, 33), (7, 50), (64, 48)] {
+            let (from, to) = (beside.max(4096 / run) * run, rows * run);
+            let run_of = dim(run, 1, 1);
+            let source = [
+                dim(beside, to, run),
+                dim(rows, run, (from + 4095) / 4096 * 4096),
+                run_of,
+            ];
+            let destination = [
+                dim(beside, (to + 2047) / 2048 * 2048, run),
+                dim(rows, run, beside * run),
+                run_of,
+            ];
+            for dims in [source, destination] {
+                let points = [dims[0].extent, dims[1].extent];
+                let size =
+                    |apart: [i64; 2]| (points[0] - 1) * apart[0] + (points[1] - 1) * apart[1] + run;
+                let most = size([dims[0].dst, dims[1].dst]).max(size([dims[0].src, dims[1].src]));
+                if most + 64 > 1 << 19 {
+                    continue;
+                }
+                for name in arena.check(&dims, 1, Form::Rows, run % 2 == 0, beside as usize) {
+                    *names.entry(name).or_insert(0) += 1;
+                }
+            }
+        }
+    }
+    assert!(names["rows that share lines"] > 200, "{names:?}");
+    assert!(
+        names.contains_key("joined rows") || !Features::Avx512.is_available(),
+        "{names:?}"
+    );
 }
 
 #[test]
