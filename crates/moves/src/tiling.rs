@@ -286,7 +286,11 @@ impl Plane {
             self.in_bands((4 * line, 2 * LINE))
         } else if k > 1 && self.has_squares() && whole_lines && self.side() >= line {
             // Rows of whole lines are written a line at a time, others in longer pieces.
-            let (tiling, tile) = (self.straight(target), (rows.min(4 * LINE), self.side()));
+            let tile = (rows.min(4 * LINE), self.side());
+            if k == 2 && !fit(target, target.ways() / 2, self.row.dst, tile.0) {
+                return self.on_stage((8 * line, 8 * line));
+            }
+            let tiling = self.straight(target);
             self.cut(Route::Tiles, tiling, tile)
         } else if k > 1 && panels == Tiling::Panels {
             let plane = self.in_even_panels();
