@@ -272,6 +272,8 @@ impl Plane {
         let panels = self.panels();
         let row = self.column.extent * self.cell;
         let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
+        // A panel, or a line of each, turns to a few elements of so many rows of the destination.
+        let stay = fit(target, target.ways() / 4 * 3, self.row.dst, rows.min(2 * LINE));
         if k >= 8 && self.has_bands() {
             self.in_bands((4 * line, LINE))
         } else if k >= 8 && self.is_tall() {
@@ -284,23 +286,19 @@ impl Plane {
         {
             // Rows of the destination share sets as well, though not too few of them.
             self.in_bands((4 * line, 2 * LINE))
+        } else if k == 2 && whole_lines && self.is_tall() && !stay {
+            self.on_stage((8 * line, 8 * line))
         } else if k > 1 && self.has_squares() && whole_lines && self.side() >= line {
             // Rows of whole lines are written a line at a time, others in longer pieces.
-            let tile = (rows.min(4 * LINE), self.side());
-            if k == 2 && !fit(target, target.ways() / 2, self.row.dst, tile.0) {
-                return self.on_stage((8 * line, 8 * line));
-            }
-            let tiling = self.straight(target);
+            let (tiling, tile) = (self.straight(target), (rows.min(4 * LINE), self.side()));
             self.cut(Route::Tiles, tiling, tile)
+        } else if (2..=4).contains(&k) && panels == Tiling::Panels && self.has_squares() && !stay {
+            let side = 2 * line;
+            let tile = (rows.min(side), self.column.extent.min(side));
+            self.cut(Route::Tiles, Tiling::Squares, tile)
         } else if k > 1 && panels == Tiling::Panels {
             let plane = self.in_even_panels();
             let tile = (within(rows, 2 * LINE, plane.side()), plane.column.extent);
-            // A panel turns to all rows of a tile for a few elements of each.
-            let stay = fit(target, target.ways() / 2, plane.row.dst, tile.0);
-            if k <= 4 && plane.has_squares() && !stay {
-                let tile = (rows.min(2 * line), tile.1.min(2 * line));
-                return plane.cut(Route::Tiles, Tiling::Squares, tile);
-            }
             plane.cut(Route::Tiles, panels, tile)
         } else {
             self.in_tiles(target)
