@@ -272,8 +272,8 @@ impl Plane {
         let panels = self.panels();
         let row = self.column.extent * self.cell;
         let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
-        // A panel, or a line of each, turns to a few elements of so many rows of the destination.
-        let stay = fit(target, target.ways() / 4 * 3, self.row.dst, rows.min(2 * LINE));
+        // Whether lines of so many rows of the destination stay until they are turned to again.
+        let stay = |most: usize| fit(target, target.ways(), self.row.dst, rows.min(most));
         if k >= 8 && self.has_bands() {
             self.in_bands((4 * line, LINE))
         } else if k >= 8 && self.is_tall() {
@@ -286,13 +286,17 @@ impl Plane {
         {
             // Rows of the destination share sets as well, though not too few of them.
             self.in_bands((4 * line, 2 * LINE))
-        } else if k == 2 && whole_lines && self.is_tall() && !stay {
+        } else if k == 2 && whole_lines && self.is_tall() && !stay(LINE) {
             self.on_stage((8 * line, 8 * line))
         } else if k > 1 && self.has_squares() && whole_lines && self.side() >= line {
             // Rows of whole lines are written a line at a time, others in longer pieces.
             let (tiling, tile) = (self.straight(target), (rows.min(4 * LINE), self.side()));
             self.cut(Route::Tiles, tiling, tile)
-        } else if (2..=4).contains(&k) && panels == Tiling::Panels && self.has_squares() && !stay {
+        } else if (2..=4).contains(&k)
+            && panels == Tiling::Panels
+            && self.has_squares()
+            && !stay(2 * LINE)
+        {
             let side = 2 * line;
             let tile = (rows.min(side), self.column.extent.min(side));
             self.cut(Route::Tiles, Tiling::Squares, tile)
