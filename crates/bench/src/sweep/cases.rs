@@ -57,10 +57,20 @@ pub(super) fn all() -> Vec<Line> {
     }
     lines.extend([offsets(4096), offsets(65_536)]);
     for element in [ElementType::U8, ElementType::F32] {
-        lines.extend((2..=5).map(|rank| permutations(element, rank)));
+        for rank in 2..=5 {
+            let name = format!("{} of rank {rank}", element.name());
+            lines.push(permutations("permute", name, element, shape_of(rank)));
+        }
         lines.extend((1..=5).map(|rank| reversals(element, rank)));
         lines.push(ranks(element));
     }
+    for element in &WIDTHS[..4] {
+        for shape in POWERS {
+            let name = format!("{} of {shape:?}", element.name());
+            lines.push(permutations("powers", name, *element, shape));
+        }
+    }
+    lines.push(crowded_runs());
     lines
 }
 
@@ -327,20 +337,24 @@ fn shape_of(rank: usize) -> &'static [i64] {
     }
 }
 
-/// Every permutation of a rank.
-fn permutations(element: ElementType, rank: usize) -> Line {
-    let shape = shape_of(rank);
-    let points = orders(rank).into_iter().map(|perm| {
+/// Axes that are powers of two, whose rows share few sets of a cache.
+const POWERS: [&[i64]; 4] = [&[64, 2048], &[512, 256], &[32, 64, 128], &[8, 32, 16, 64]];
+
+/// Every permutation of the axes of a shape.
+fn permutations(class: &'static str, name: String, element: ElementType, shape: &[i64]) -> Line {
+    let points = orders(shape.len()).into_iter().map(|perm| {
         let at = perm.iter().map(usize::to_string).collect::<String>();
         let perm: Vec<i64> = perm.into_iter().map(|axis| axis as i64).collect();
         (at, transpose(shape, element, &perm))
     });
-    line(
-        "permute",
-        format!("{} of rank {rank}", element.name()),
-        false,
-        points,
-    )
+    line(class, name, false, points)
+}
+
+/// Two axes exchanged, of runs of bytes that begin in one set of a cache.
+fn crowded_runs() -> Line {
+    let points = [8, 16, 24, 32, 40, 48, 64, 96, 128].into_iter();
+    let points = points.map(|n| (n, transpose(&[64, 512, n], ElementType::U8, &[1, 0, 2])));
+    line("powers", "runs of u8 elements".into(), true, points)
 }
 
 /// All orders of `0..rank`, lexicographic.
