@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 7550),
     ("loops", 4400),
     ("lower", 4510),
-    ("moves", 5470),
+    ("moves", 5540),
     ("partition", 225),
     ("process", 200),
     ("restride", 4040),
