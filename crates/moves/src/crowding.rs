@@ -50,8 +50,6 @@ impl Crowded {
         match (source, destination) {
             (true, true) => Some((Crowded::Both, src)),
             (true, false) if width < 16 => Some((Crowded::Source, src)),
-            // Vectors of bytes that are whole lines turn to each row once.
-            (false, true) if width == 1 && target.features.lanes()[0] == 4 => None,
             (false, true) if width < 16 => Some((Crowded::Destination, dst)),
             _ => None,
         }
