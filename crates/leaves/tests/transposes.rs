@@ -372,7 +372,7 @@ fn folded_sides_of_crowded_rows() {
         let form = [Form::Staged, Form::Lines, Form::Transpose][round % 3];
         names.extend(arena.check(&dims, width as usize, form, round % 2 == 0, round % 48));
     }
-    for name in ["folded", "folded, collected"] {
+    for name in ["folded", "folded, collected", "folded, staged"] {
         assert!(names.contains(name), "{name}: {names:?}");
     }
 }

@@ -87,4 +87,10 @@ impl Features {
             Self::Avx512 => [4, 2],
         }
     }
+
+    /// How many lanes the widest vectors have that so many lanes fill.
+    pub(crate) fn widest(self, filled: usize) -> usize {
+        let mut vectors = self.lanes().into_iter();
+        vectors.find(|&lanes| filled >= lanes).unwrap_or(1)
+    }
 }

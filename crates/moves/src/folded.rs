@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cores::Core;
-use crate::cost;
+use crate::cost::{self, LINE};
 use crate::crowding::{Crowded, share_sets};
 use crate::features::Features;
 use crate::target::Target;
@@ -30,6 +30,8 @@ pub struct Folded {
     pub crowded: Option<Crowded>,
     /// What of them is moved at a time.
     pub tiling: Tiling,
+    /// How many rows and columns go by way of a stage together, which rows leave in long runs, if they do.
+    pub stage: Option<(usize, usize)>,
 }
 
 /// No side has more elements; their places are listed,
@@ -107,16 +109,15 @@ impl Folded {
         if rows.len() + columns.len() == 2 || filled == 0 || far {
             return None;
         }
-        let mut vectors = features.lanes().into_iter();
-        let lanes = vectors.find(|&n| filled >= n).unwrap_or(1);
         Some(Folded {
             rows,
             columns,
             outer,
             per_lane,
-            lanes,
+            lanes: features.widest(filled),
             crowded: None,
             tiling: Tiling::Blocks,
+            stage: None,
         })
     }
 
@@ -145,14 +146,31 @@ impl Folded {
         let rows = self.rows.iter().map(|step| (step.extent, step.dst));
         let source = share_sets(target, columns, self.lanes * self.per_lane);
         let destination = share_sets(target, rows, 2 * Crowded::UNDER_WAY as usize);
+        // Bytes are written to more rows at a time than a set has ways.
+        if destination && self.per_lane == 16 {
+            return self.on_stage(target.features);
+        }
         self.crowded = match (source, destination) {
-            // Bytes are written to more rows at a time than a set has ways in any case.
-            (true, true) if self.per_lane == 16 => Some(Crowded::Destination),
             (true, true) => Some(Crowded::Both),
             (true, false) => Some(Crowded::Source),
             (false, true) => Some(Crowded::Destination),
             (false, false) => None,
         };
+        self
+    }
+
+    /// By way of a stage, with as many columns as go on in the destination, up to eight lines.
+    fn on_stage(mut self, features: Features) -> Folded {
+        let width = 16 / self.per_lane;
+        let (line, most) = (LINE / width, 8 * LINE / width);
+        let (mut columns, mut outer) = (self.columns.clone(), self.outer.clone());
+        while lengthen(&mut columns, &mut outer, to_destination, width, most) {}
+        if !is_far(&columns, from_source) {
+            (self.columns, self.outer) = (columns, outer);
+        }
+        let (rows, columns) = (extent(&self.rows), extent(&self.columns));
+        self.lanes = features.widest(columns / self.per_lane);
+        self.stage = Some((rows.min(line), columns.min(most)));
         self
     }
 }

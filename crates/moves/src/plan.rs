@@ -127,6 +127,7 @@ impl Way {
             Self::Packed(_) => "packed",
             Self::Widened(_) => "widened",
             Self::Folded(folded) if folded.has_short_rows() => "few rows",
+            Self::Folded(folded) if folded.stage.is_some() => "folded, staged",
             Self::Folded(folded) => match folded.crowded {
                 None => "folded",
                 Some(Crowded::Source) => "folded, collected",

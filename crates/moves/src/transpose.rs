@@ -211,7 +211,6 @@ impl Plane {
             return None;
         }
         let filled = column.extent / per_lane;
-        let mut vectors = features.lanes().into_iter();
         Some(Plane {
             row,
             column,
@@ -221,7 +220,7 @@ impl Plane {
             together: Step::NONE,
             cell,
             per_lane,
-            lanes: vectors.find(|&n| filled >= n).unwrap_or(1),
+            lanes: features.widest(filled),
             packed,
             tile: (LINE / cell, column.extent),
             route: Route::Straight,

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use restride_moves::{ByteBox, Crowded, Folded, STAGED, Step, Tiling, extent};
 
 use super::block::{Blocks, InBlocks, InFewRows, InRuns, InSquares, Parts, Rect, bands, rectangle};
-use super::side::{Apart, Bounded, Listed};
+use super::side::{Apart, Bounded, Listed, Side};
 use super::staged::{ROOM, Stage, leave, pitch};
 use crate::copy::LINE;
 use crate::lanes::Lanes;
@@ -24,6 +24,8 @@ struct FoldedParams {
     apart: Option<isize>,
     /// Whether rows are written a few at a time.
     few: bool,
+    /// Rows and columns that a stage has.
+    stage: (usize, usize),
     /// For fewer rows than a register has elements: where sixteen bytes end of a column, or of one of those after it, the
     /// furthest that a block begins with.
     ends: Box<[isize]>,
@@ -139,6 +141,53 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
     }
 }
 
+/// Rows that share sets of the nearest cache: what they get is put together first, and leaves in long runs.
+struct Staged<V, const K: usize>(PhantomData<V>);
+
+impl<V: Lanes, const K: usize> Body for Staged<V, K> {
+    type Params = FoldedParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &FoldedParams) {
+        let mut stage = Stage([const { MaybeUninit::uninit() }; STAGED]);
+        let stage = stage.0.as_mut_ptr().cast::<u8>();
+        let width = 16 / K;
+        let (rows, columns) = params.stage;
+        let run = columns * width;
+        let pitch = pitch(run);
+        walk!(&params.nest, dst, src, |dst, src| {
+            for column in Blocks::new(params.columns.count(), columns) {
+                for row in Blocks::new(params.rows.count(), rows) {
+                    let rect = Rect {
+                        dst: Apart {
+                            first: stage,
+                            stride: pitch as isize,
+                        },
+                        src: params.columns_at(src).after(column).along(row * width),
+                        rows,
+                        columns,
+                    };
+                    // SAFETY: they are rows and columns of the caller's box, `K` of each at least, and a vector's columns;
+                    // the plan is of no more than the stage has room for.
+                    unsafe {
+                        rectangle::<V, K, InBlocks>(rect);
+                        let mut from = stage.cast_const();
+                        for row in row..row + rows {
+                            let to = dst.wrapping_offset(params.rows.at(row));
+                            leave::<V, false>(to.wrapping_add(column * width), from, run);
+                            from = from.wrapping_add(pitch);
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    fn elsewhere(params: &FoldedParams) -> usize {
+        params.lists()
+    }
+}
+
 impl FoldedParams {
     /// The bytes of its lists.
     fn lists(&self) -> usize {
@@ -233,6 +282,7 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
             [one] => Some(one.src),
             _ => None,
         },
+        stage: folded.stage.unwrap_or_default(),
         few: matches!(folded.crowded, Some(Crowded::Destination | Crowded::Both)),
         ends: (0..columns.count())
             .filter(|_| few_rows)
@@ -273,6 +323,9 @@ fn of<L: Level, V: Lanes, const K: usize>(params: FoldedParams, folded: &Folded)
     }
     match folded.tiling {
         _ if folded.has_short_rows() => Leaf::new::<L, FewRows<V, K>>(params),
+        _ if folded.stage.is_some() => {
+            Leaf::with_room::<L, Staged<V, K>, Lists<V, K, InBlocks>, ROOM>(params)
+        }
         Tiling::Squares => cut::<L, V, K, InSquares>(params, folded),
         Tiling::Runs => cut::<L, V, K, InRuns>(params, folded),
         _ => cut::<L, V, K, InBlocks>(params, folded),
