@@ -121,6 +121,11 @@ pub(crate) fn fit(target: &Target, ways: i64, apart: isize, rows: usize) -> bool
         || rows_in_a_set(target, apart, rows as i64, false) <= ways
 }
 
+/// The same if those of the other side take a way or two.
+pub(crate) fn leave_room(target: &Target, apart: isize, rows: usize) -> bool {
+    fit(target, target.ways() / 4 * 3, apart, rows)
+}
+
 /// How many of so many rows, so many bytes apart, touch one set of the nearest cache, if each touches `two` lines or one.
 fn rows_in_a_set(target: &Target, apart: i64, rows: i64, two: bool) -> i64 {
     lines_in_a_set(target, evenly(target, apart, rows), two)

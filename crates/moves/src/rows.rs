@@ -3,7 +3,7 @@
 use crate::byte_box::{ByteBox, Step};
 use crate::cores::Core;
 use crate::cost::LINE;
-use crate::crowding::fit;
+use crate::crowding::{fit, leave_room};
 use crate::target::Target;
 
 /// Ways to copy the runs of a box, from the first to the last.
@@ -141,8 +141,7 @@ fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
         true => SIDE_BY_SIDE,
         false => UNDER_WAY.max(LINE / apart(step)),
     };
-    // The source takes a way or two.
-    while at_once > SIDE_BY_SIDE && !fit(target, target.ways() / 4 * 3, step.dst, at_once) {
+    while at_once > SIDE_BY_SIDE && !leave_room(target, step.dst, at_once) {
         at_once /= 2;
     }
     let at_once = at_once.min(step.extent);

@@ -3,7 +3,7 @@
 use crate::byte_box::extent;
 use crate::cores::Core;
 use crate::cost::LINE;
-use crate::crowding::{Crowded, fit, fit_together};
+use crate::crowding::{Crowded, fit, fit_together, leave_room};
 use crate::features::Features;
 use crate::target::Target;
 use crate::transpose::Plane;
@@ -228,8 +228,7 @@ impl Plane {
         let possible = self.cell >= 4 && !squares && run > side && self.column.extent >= run;
         let ways = target.ways();
         let runs = possible
-            // The destination takes a way or two.
-            && fit(target, ways / 4 * 3, src, run)
+            && leave_room(target, src, run)
             && if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
                 true
             } else if !is_line && straddles(dst) {
