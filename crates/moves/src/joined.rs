@@ -3,7 +3,7 @@
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost::{self, LINE};
-use crate::crowding::fit;
+use crate::crowding::{Crowded, leave_room};
 use crate::target::Target;
 
 /// Units of up to sixteen rows, each a lane of a register, which permutations of bytes join to lines of the destination.
@@ -174,20 +174,23 @@ impl Joined {
     }
 }
 
-/// Takes from a dimension as many steps as have lines under way in the destination that do not drive each other out.
+/// Takes from a dimension all steps, or, if their lines of the destination fall into few sets, as many as do not drive each
+/// other out.
 fn at_once(step: &mut Step, target: &Target) -> Step {
-    let few = |n: &usize| {
-        // The source takes a way or two.
-        step.extent.is_multiple_of(*n) && fit(target, target.ways() / 4 * 3, step.dst, *n)
+    let fits = |n: usize| leave_room(target, step.dst, n);
+    let few = step.extent.min(4 * Crowded::UNDER_WAY as usize);
+    let divides = |n: &usize| step.extent.is_multiple_of(*n) && fits(*n);
+    let extent = match fits(few) {
+        true => step.extent,
+        false => (1..=few).rev().find(divides).unwrap_or(1),
     };
-    let extent = (1..=step.extent).rev().find(few).unwrap_or(1);
-    let inner = Step { extent, ..*step };
-    *step = Step {
+    let rest = Step {
         extent: step.extent / extent,
         dst: step.dst * extent as isize,
         src: step.src * extent as isize,
     };
-    inner
+    let all = std::mem::replace(step, rest);
+    Step { extent, ..all }
 }
 
 #[cfg(test)]
@@ -203,5 +206,35 @@ mod tests {
         let shape = ByteBox::of_move(&dims, 1).expect("a box");
         let (_, found) = Joined::of(&shape, &Target::with(Features::Avx512)).expect("units");
         assert_eq!((found.unit.rows(), found.middle.extent), (3, 1));
+    }
+
+    #[test]
+    fn only_crowded_rows_are_cut() {
+        let target = Target::with(Features::Avx512);
+        // Many short rows of the source beside each other, to rows of the destination so far apart.
+        let at_once = |extent, rows, apart| {
+            let dims = [(extent, apart, 12), (rows, 12, 12 * extent), (12, 1, 1)];
+            let dims = dims.map(|(extent, dst, src)| Dim { extent, dst, src });
+            let shape = ByteBox::of_move(&dims, 1).expect("a box");
+            Joined::of(&shape, &target).expect("units").1.inner.extent
+        };
+        assert_eq!(at_once(31, 48, 600), 31);
+        assert_eq!(at_once(67, 48, 600), 67);
+        assert_eq!(at_once(1009, 5, 60), 1009);
+        assert!((2..=8).contains(&at_once(64, 48, 4096)));
+        assert_eq!(at_once(61, 48, 4096), 1);
+    }
+
+    #[test]
+    fn rows_beyond_counting_are_cut_at_once() {
+        let target = Target::with(Features::Avx512);
+        for apart in [600, 4096] {
+            let mut step = Step {
+                extent: (1 << 50) - 27,
+                dst: apart,
+                src: 12,
+            };
+            assert!(at_once(&mut step, &target).extent >= 1);
+        }
     }
 }

@@ -410,12 +410,11 @@ impl Planner {
             }
         }
         if masks {
-            let core = self.target.core;
             let squares = Squares::of(shape).map(|it| (cost::squares(&it), Way::Squares(it)));
-            let joined =
-                Joined::of(shape, &self.target).map(|(cost, it)| (cost, Way::Joined(Box::new(it))));
-            let pixels =
-                Pixels::of(shape, core).map(|(cost, it)| (cost, Way::Pixels(Box::new(it))));
+            let joined = Joined::of(shape, &self.target);
+            let joined = joined.map(|(cost, it)| (cost, Way::Joined(Box::new(it))));
+            let pixels = Pixels::of(shape, self.target.core);
+            let pixels = pixels.map(|(cost, it)| (cost, Way::Pixels(Box::new(it))));
             for found in [squares, joined, pixels].into_iter().flatten() {
                 if found.0 < best.0 {
                     best = found;

@@ -125,8 +125,7 @@ fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
     let (inner, others) = shape.steps.split_last()?;
     let apart = |step: &Step| step.src.unsigned_abs();
     // What is moved as a vector each has little to gain from a line that it finds again.
-    let vectors = shape.run >= 16 || shape.following().is_some();
-    let stay = match vectors {
+    let stay = match shape.run >= 16 || shape.following().is_some() {
         true => !is_in_few_sets(inner, target),
         false => stay_near(inner, target),
     };
@@ -144,7 +143,7 @@ fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
     while at_once > SIDE_BY_SIDE && !leave_room(target, step.dst, at_once) {
         at_once /= 2;
     }
-    let at_once = at_once.min(step.extent);
+    at_once = at_once.min(step.extent);
     Some(Rows::Sharing { row, at_once })
 }
 

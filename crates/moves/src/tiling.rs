@@ -296,8 +296,7 @@ impl Plane {
             && self.has_squares()
             && !stay(2 * LINE)
         {
-            let side = 2 * line;
-            let tile = (rows.min(side), self.column.extent.min(side));
+            let tile = (rows.min(2 * line), self.column.extent.min(2 * line));
             self.cut(Route::Tiles, Tiling::Squares, tile)
         } else if k > 1 && panels == Tiling::Panels {
             let plane = self.in_even_panels();
