@@ -126,6 +126,17 @@ pub(crate) fn leave_room(target: &Target, apart: isize, rows: usize) -> bool {
     fit(target, target.ways() / 4 * 3, apart, rows)
 }
 
+/// In no more sets than that do crowded rows begin.
+const FEW_SETS: i64 = 4;
+
+/// Whether so many rows, so many bytes apart, begin in a few sets of the nearest cache, and drive out what lies beside them
+/// twice over.
+pub(crate) fn fill_few_sets(target: &Target, apart: isize, rows: usize) -> bool {
+    let twice = 2 * target.ways();
+    let enough = FEW_SETS * twice + 1;
+    !fit(target, twice, apart, rows.min(enough as usize))
+}
+
 /// How many of so many rows, so many bytes apart, touch one set of the nearest cache, if each touches `two` lines or one.
 fn rows_in_a_set(target: &Target, apart: i64, rows: i64, two: bool) -> i64 {
     lines_in_a_set(target, evenly(target, apart, rows), two)

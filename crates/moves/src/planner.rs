@@ -360,6 +360,13 @@ impl Planner {
             let found = Crowded::of(&self.target, width, &plane.row, &plane.column);
             found.map(|(crowded, _)| crowded)
         };
+        let dense = |plane: &&Plane| !past && plane.cell == shape.run;
+        let in_turn = plane.as_ref().filter(dense);
+        let in_turn = in_turn.filter(|plane| plane.is_worth_a_stage(&self.target));
+        if let Some(plane) = in_turn.and_then(|plane| plane.in_turn(&self.target)) {
+            let cost = cost::transpose(&plane, self.target.core);
+            return (cost, Way::Transpose(plane));
+        }
         if let Some(plane) = plane {
             best = match (form, tiles(plane, shape, stores, &self.target)) {
                 (_, (cost, Way::Transpose(plane))) if past && plane.route != Route::Straight => {

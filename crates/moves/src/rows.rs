@@ -3,7 +3,7 @@
 use crate::byte_box::{ByteBox, Step};
 use crate::cores::Core;
 use crate::cost::LINE;
-use crate::crowding::{fit, leave_room};
+use crate::crowding::{fill_few_sets, fit, leave_room};
 use crate::target::Target;
 
 /// Ways to copy the runs of a box, from the first to the last.
@@ -50,9 +50,6 @@ const UNDER_WAY: usize = 16;
 /// the hardware reads on by itself.
 const SIDE_BY_SIDE: usize = 4;
 const LONGEST_SHARING: usize = 2 * LINE;
-
-/// In no more sets than that do crowded ones begin.
-const FEW_SETS: usize = 4;
 
 /// The beginning of a run, until the hardware has noticed that it goes on.
 const EARLY: usize = 4 * LINE;
@@ -126,7 +123,7 @@ fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
     let apart = |step: &Step| step.src.unsigned_abs();
     // What is moved as a vector each has little to gain from a line that it finds again.
     let stay = match shape.run >= 16 || shape.following().is_some() {
-        true => !is_in_few_sets(inner, target),
+        true => !fill_few_sets(target, inner.src, inner.extent),
         false => stay_near(inner, target),
     };
     if apart(inner) < LINE || shape.run > LONGEST_SHARING || stay {
@@ -153,13 +150,6 @@ fn stay_near(inner: &Step, target: &Target) -> bool {
     // A few lines are fetched again in less time than each of their elements takes two more steps.
     inner.extent <= UNDER_WAY
         || inner.extent <= lines / 2 && fit(target, target.ways(), inner.src, inner.extent)
-}
-
-/// Whether its runs begin in a few sets of the nearest cache, and drive out what lies beside them twice over.
-fn is_in_few_sets(inner: &Step, target: &Target) -> bool {
-    let twice = 2 * target.ways();
-    let rows = inner.extent.min(FEW_SETS * twice as usize + 1);
-    !fit(target, twice, inner.src, rows)
 }
 
 /// How much of the next run is worth asking for. What fits the nearest cache with room to spare is there.

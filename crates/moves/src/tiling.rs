@@ -1,9 +1,9 @@
 //! Into which tiles a transposition is cut, on which way they go, and by what they are moved.
 
-use crate::byte_box::extent;
+use crate::byte_box::{Step, extent};
 use crate::cores::Core;
 use crate::cost::LINE;
-use crate::crowding::{Crowded, fit, fit_together, leave_room};
+use crate::crowding::{Crowded, fill_few_sets, fit, fit_together, leave_room};
 use crate::features::Features;
 use crate::target::Target;
 use crate::transpose::Plane;
@@ -255,6 +255,33 @@ impl Plane {
         }
         let (tiling, columns) = (self.panels(), bytes / self.cell);
         self.cut(Route::Past, tiling, (rows, columns))
+    }
+
+    /// Cut such that of rows that share few sets, as many as a line of the source has elements are written to their ends
+    /// before the next, if what they go on with lies around the plane.
+    pub(crate) fn in_turn(&self, target: &Target) -> Option<Plane> {
+        let (Step { extent, dst, src }, line) = (self.row, LINE / self.cell);
+        let goes_on = |step: &Step| step.dst.unsigned_abs() < dst.unsigned_abs();
+        let wide = (2..=4).contains(&self.per_lane) && self.step == 1;
+        let whole = extent > line && extent.is_multiple_of(line) && self.column.extent >= line;
+        if !wide
+            || !whole
+            || !self.has_squares()
+            || !self.outer.iter().any(goes_on)
+            || !fill_few_sets(target, dst, extent)
+        {
+            return None;
+        }
+        let mut plane = self.clone();
+        plane.row.extent = line;
+        let in_turn = Step {
+            extent: extent / line,
+            dst: dst.wrapping_mul(line as isize),
+            src: src.wrapping_mul(line as isize),
+        };
+        plane.outer.insert(0, in_turn);
+        let tile = (line, self.column.extent);
+        Some(plane.cut(Route::Tiles, Tiling::Squares, tile))
     }
 
     /// Cut such that rows that share too few sets of the nearest cache are turned to less often.
