@@ -131,7 +131,8 @@ const FEW_SETS: i64 = 4;
 
 /// Whether so many rows, so many bytes apart, begin in a few sets of the nearest cache, and drive out what lies beside them
 /// twice over.
-pub(crate) fn fill_few_sets(target: &Target, apart: isize, rows: usize) -> bool {
+#[must_use]
+pub fn fill_few_sets(target: &Target, apart: isize, rows: usize) -> bool {
     let twice = 2 * target.ways();
     let enough = FEW_SETS * twice + 1;
     !fit(target, twice, apart, rows.min(enough as usize))

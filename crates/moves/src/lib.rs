@@ -42,7 +42,7 @@ pub use blended::Blended;
 pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, extent, following, reach};
 pub use channels::{Channels, Strip};
 pub use cores::Core;
-pub use crowding::Crowded;
+pub use crowding::{Crowded, fill_few_sets};
 pub use error::{BoxError, TargetError};
 pub use features::Features;
 pub use folded::Folded;

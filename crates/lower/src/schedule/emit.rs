@@ -7,6 +7,7 @@ use super::{Decision, LowerError, StagePiece, Target};
 use crate::plan::Body;
 use restride_budget::Meter;
 use restride_loops::ir::{Addr, Buffer, BufferId, Dim, Form, Move, Place, Stmt, Var};
+use restride_moves::fill_few_sets;
 use smallvec::SmallVec;
 
 /// What a unit writes.
@@ -324,6 +325,7 @@ fn split(
     let dims = &ordered.dims;
     let whole = box_bytes(dims, width);
     let step = |stride: i64| stride.saturating_mul(width).saturating_abs();
+    let goes_on = goes_on(target, dims, width);
     let mut best: Option<Split> = None;
     for (at, dim) in dims.iter().enumerate() {
         let (dst, src) = (step(dim.dst), step(dim.src));
@@ -344,6 +346,9 @@ fn split(
             false => (whole / dim.extent).max(1),
         };
         let block = round_up((bytes / others).max(1), unit);
+        if goes_on == Some(at) && block.saturating_mul(dst) < 2 * target.line {
+            continue;
+        }
         let iterations = dim.extent / block;
         if iterations < 2 {
             continue;
@@ -362,6 +367,18 @@ fn split(
         }
     }
     best
+}
+
+/// The dimension along which rows of a transposition go on behind their columns, if it is the only one and rows share few
+/// sets: they are written to their ends in turn.
+fn goes_on(target: &Target, dims: &[Dim], width: i64) -> Option<usize> {
+    let row = dims.len().checked_sub(2)?;
+    let along = dims[row];
+    let mut finer = (0..row).filter(|&at| dims[at].dst < along.dst);
+    let only = finer.next().filter(|_| finer.next().is_none())?;
+    let apart = along.dst.saturating_mul(width) as isize;
+    let shares = along.src == 1 && fill_few_sets(target, apart, along.extent as usize);
+    shares.then_some(only)
 }
 
 /// What a block spans at least of a dimension that shares lines between its steps.
