@@ -380,6 +380,10 @@ impl Planner {
                         && (form == Form::Staged || crowded(&plane).is_some())
                         && plane.is_worth_a_stage(&self.target) =>
                 {
+                    let crowded = crowded(&plane).unwrap_or(Crowded::Both);
+                    if let Some(plane) = plane.together(crowded, &self.target) {
+                        return (cost, Way::Transpose(plane));
+                    }
                     // What lies together on one side is continued by other dimensions.
                     let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
                     let folded = short.then(|| Folded::whole(shape, features)).flatten();
@@ -389,11 +393,6 @@ impl Planner {
                             Way::Folded(Box::new(folded.on(&self.target))),
                         );
                     }
-                    let crowded = crowded(&plane).unwrap_or(Crowded::Both);
-                    let plane = match crowded {
-                        Crowded::Both => plane.together(),
-                        _ => plane,
-                    };
                     return (cost, Way::Transpose(plane.staged(crowded, &self.target)));
                 }
                 // Elements of a lane are runs, which keep to lines of a crowded source.

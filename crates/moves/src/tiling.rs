@@ -47,6 +47,10 @@ pub const STAGED: usize = 48 << 10;
 /// Rows, and bytes of each, of a tile that goes past the caches.
 const PAST: (usize, usize) = (64, 8 * LINE);
 
+/// Bytes of a row of the destination that planes are moved together for, and the most bytes of these.
+const TOGETHER: usize = 8 * LINE;
+const TOGETHER_AT_ONCE: usize = 32 << 10;
+
 /// Bytes of a block of the source of which a few elements of each row are read at a time.
 const BLOCK: usize = 16 << 10;
 
@@ -293,6 +297,37 @@ impl Plane {
         }
     }
 
+    /// Cut to bands of planes that are moved together, so that short rows of narrow elements in a crowded destination are
+    /// written for some lines.
+    pub(crate) fn together(&self, crowded: Crowded, target: &Target) -> Option<Plane> {
+        let (columns, dst) = (self.column.extent, self.row.dst);
+        let (row, side) = (columns * self.cell, self.side());
+        // Parts of a line stay until the next ones.
+        let stay = || side * self.cell >= LINE || fit(target, target.ways(), dst, self.per_lane);
+        let narrow = self.per_lane >= 8 && self.has_bands() && row < TOGETHER;
+        if !narrow || crowded == Crowded::Source || !stay() {
+            return None;
+        }
+        let apart = |at: &usize| self.outer[*at].dst.unsigned_abs();
+        let finer = (0..self.outer.len()).filter(|at| apart(at) < dst.unsigned_abs());
+        // What is read by columns is not what lies far from these.
+        let near = |at: &usize| self.outer[*at].src.unsigned_abs() < self.column.src.unsigned_abs();
+        let at = finer.min_by_key(apart).filter(near)?;
+        let lines = if self.per_lane == 8 { 2 } else { 1 };
+        let rows = within(self.row.extent, lines * LINE / self.cell, side);
+        let most = (TOGETHER / row).min(TOGETHER_AT_ONCE / columns / (rows * self.cell));
+        let mut plane = self.clone();
+        let all = &mut plane.outer[at];
+        let extent = (2..=most).rev().find(|n| all.extent.is_multiple_of(*n))?;
+        plane.together = Step { extent, ..*all };
+        *all = Step {
+            extent: all.extent / extent,
+            dst: all.dst.wrapping_mul(extent as isize),
+            src: all.src.wrapping_mul(extent as isize),
+        };
+        Some(plane.cut(Route::Collected, Tiling::Bands, (rows, columns)))
+    }
+
     fn of_crowded_source(self, target: &Target) -> Plane {
         let (k, line, rows) = (self.per_lane, LINE / self.cell, self.row.extent);
         let panels = self.panels();
@@ -372,12 +407,11 @@ impl Plane {
         let (k, line) = (self.per_lane, LINE / self.cell);
         if k >= 8 && self.has_bands() {
             // The more lines of each, the fewer sets they share.
-            let tile = match self.together.extent {
-                1 if self.row.dst.unsigned_abs() < 16 * LINE => (2 * line, 2 * line),
-                1 => (2 * line, 2 * LINE),
-                _ => (self.row.extent, self.column.extent),
+            let columns = match self.row.dst.unsigned_abs() {
+                apart if apart < 16 * LINE => line,
+                _ => LINE,
             };
-            self.in_bands(tile)
+            self.in_bands((2 * line, 2 * columns))
         } else if k < 16 && self.panels() == Tiling::Panels {
             // A panel of bytes has no room in the registers.
             let lines: usize = 1 << (STAGED / (4 * line) / LINE - 1).ilog2();

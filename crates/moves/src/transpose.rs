@@ -76,7 +76,7 @@ pub struct Plane {
     pub step: usize,
     /// What is around the two.
     pub outer: Steps,
-    /// Planes within that which follow each other on both sides and are moved together.
+    /// Planes within that which are moved together, since rows of the destination go on in them.
     pub together: Step,
     /// The bytes that an element has in registers: a power of two.
     pub cell: usize,
@@ -150,32 +150,6 @@ impl Plane {
     #[must_use]
     pub fn windows(&self) -> usize {
         self.step.min(self.packed / self.cell)
-    }
-
-    /// The most bytes of planes that are moved together, and of a row of them.
-    const TOGETHER: usize = 32 << 10;
-    const TOGETHER_IN_A_ROW: usize = 8 * LINE;
-
-    /// The same, of which planes of whole vectors are moved together that follow each other in the rows of the source as in
-    /// those of the destination: of narrow elements, so that crowded rows of both sides are visited for longer runs.
-    pub(crate) fn together(mut self) -> Plane {
-        let (row, column) = (self.row.extent * self.cell, self.column.extent * self.cell);
-        let vector = 16 * self.lanes;
-        let most = (Self::TOGETHER / self.column.extent).min(Self::TOGETHER_IN_A_ROW) / row;
-        let follows = |step: &Step| step.src == row as isize && step.dst == column as isize;
-        let whole = self.cell <= 2 && row.is_multiple_of(vector) && column.is_multiple_of(vector);
-        if whole && let Some(at) = self.outer.iter().position(follows) {
-            let all = self.outer[at];
-            let divides = |n: &usize| all.extent.is_multiple_of(*n);
-            let extent = (1..=most).rev().find(divides).unwrap_or(1);
-            self.together = Step { extent, ..all };
-            self.outer[at] = Step {
-                extent: all.extent / extent,
-                dst: all.dst * extent as isize,
-                src: all.src * extent as isize,
-            };
-        }
-        self
     }
 
     /// Nothing if the box does not have the two dimensions, or they are not large enough for a

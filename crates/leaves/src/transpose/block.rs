@@ -8,7 +8,7 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use restride_moves::Plane;
+use restride_moves::{Plane, Step};
 
 use super::side::{Apart, Side};
 use crate::lanes::{Lanes, transpose};
@@ -347,26 +347,26 @@ unsafe fn copy_rows(to: &mut [u8; 16 * 64], src: impl Side, rows: usize, bytes: 
 }
 
 /// A few rows of the destination at a time, by blocks of whole vectors of them, of as many rectangles that follow each
-/// other on both sides.
+/// other in the rows of the source.
 ///
 /// # Safety
 /// They lie in the caller's box, and have `K` rows and a vector's columns at least.
 #[inline(always)]
 pub(super) unsafe fn bands<V: Lanes, const K: usize>(
     rect: Rect<impl Side, impl Side>,
-    together: usize,
+    together: Step,
 ) {
     let width = 16 / K;
     for row in Blocks::new(rect.rows, K) {
         let mut dst = rect.dst.after(row);
         let mut src = rect.src.along(row.wrapping_mul(width));
-        for _ in 0..together {
+        for _ in 0..together.extent {
             for column in Blocks::new(rect.columns, V::LANES * K) {
                 let dst = dst.along(column.wrapping_mul(width));
                 // SAFETY: the block lies in the rectangle.
                 unsafe { block::<V, K, _>(dst, src.after(column), 0) }
             }
-            dst = dst.along(rect.columns.wrapping_mul(width));
+            dst = dst.along(together.dst as usize);
             src = src.along(rect.rows.wrapping_mul(width));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use restride_moves::Plane;
+use restride_moves::{Plane, Step};
 
 use super::TransposeParams;
 use super::block::{Blocks, Parts, Quarter, Rect, bands, panels, rectangle};
@@ -93,7 +93,7 @@ impl<V: Lanes, const K: usize> Body for Banded<V, K> {
         walk!(&params.nest, dst, src, |dst, src| {
             let rect = part::<K>(dst, src, params, (0, 0), (params.rows, params.columns));
             // SAFETY: the plane lies in the box, and has `K` rows and a vector's columns.
-            unsafe { bands::<V, K>(rect, 1) }
+            unsafe { bands::<V, K>(rect, Step::NONE) }
         });
     }
 }

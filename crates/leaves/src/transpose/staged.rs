@@ -125,20 +125,30 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
         let width = 16 / K;
         let (rows, columns) = params.tile;
         let [_, planes] = params.nest.plane();
-        let run = rows * width * planes.extent;
-        let pitch = pitch(run);
+        let row_bytes = rows * width;
+        let pitch = pitch(row_bytes * planes.extent);
+        // What follows each other in the source is one run.
+        let (pieces, run) = match planes.src == row_bytes as isize {
+            true => (1, row_bytes * planes.extent),
+            false => (planes.extent, row_bytes),
+        };
         walk_rows!(&params.nest, dst, src, |dst, src| {
             for column in Blocks::new(params.columns, columns) {
                 for row in Blocks::new(params.rows, rows) {
                     let mut from = at(src.cast_mut(), column, params.src, row * width);
                     let mut to = stage;
                     for _ in 0..columns {
-                        // SAFETY: a part of a row of the box, and one of the stage, for which the tile was chosen.
-                        unsafe {
-                            match BANDS {
-                                true => fetch::<V>(to, from, run),
-                                false => leave::<V, false>(to, from, run),
+                        let (mut piece, mut place) = (from, to);
+                        for _ in 0..pieces {
+                            // SAFETY: a part of a row of the box, and one of the stage, for which the tile was chosen.
+                            unsafe {
+                                match BANDS {
+                                    true => fetch::<V>(place, piece, run),
+                                    false => leave::<V, false>(place, piece, run),
+                                }
                             }
+                            piece = piece.wrapping_offset(planes.src);
+                            place = place.wrapping_add(run);
                         }
                         from = from.wrapping_offset(params.src);
                         to = to.wrapping_add(pitch);
@@ -158,7 +168,7 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
                     // SAFETY: the tile lies in the box, is at least a block large, and was just filled.
                     unsafe {
                         match BANDS {
-                            true => bands::<V, K>(rect, planes.extent),
+                            true => bands::<V, K>(rect, planes),
                             false => rectangle::<V, K, InBlocks>(rect),
                         }
                     }

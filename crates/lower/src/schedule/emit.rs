@@ -330,7 +330,9 @@ fn split(
     for (at, dim) in dims.iter().enumerate() {
         let (dst, src) = (step(dim.dst), step(dim.src));
         let free = dst >= target.line && (src >= target.line || src == 0);
-        let unit = if free {
+        let unit = if free && goes_on == Some(at) {
+            (LINES_OF_A_CUT * target.line / dst).max(1)
+        } else if free {
             1
         } else {
             let lines = (LINES_OF_A_CUT * target.line / dst.min(src).max(1)).max(1);
@@ -346,9 +348,6 @@ fn split(
             false => (whole / dim.extent).max(1),
         };
         let block = round_up((bytes / others).max(1), unit);
-        if goes_on == Some(at) && block.saturating_mul(dst) < 2 * target.line {
-            continue;
-        }
         let iterations = dim.extent / block;
         if iterations < 2 {
             continue;
