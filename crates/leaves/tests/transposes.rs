@@ -272,11 +272,11 @@ fn transposes_of_crowded_rows() {
     }
 }
 
-/// Planes that follow each other in the crowded rows of both sides.
+/// Planes in which crowded rows of the destination go on: that follow each other on both sides, or do not.
 #[test]
 fn planes_of_crowded_rows() {
     let mut arena = Arena::new(1 << 20);
-    let mut together = 0;
+    let mut names = std::collections::BTreeMap::new();
     for (round, (planes, rows, columns)) in [
         (8, 64, 64),
         (7, 64, 64),
@@ -285,28 +285,35 @@ fn planes_of_crowded_rows() {
         (3, 64, 128),
         (6, 16, 64),
         (5, 70, 64),
+        (16, 200, 16),
+        (9, 136, 24),
+        (20, 50, 9),
     ]
     .into_iter()
     .enumerate()
     {
-        for width in [1, 2] {
+        for (width, gap) in [1, 2, 4, 8].into_iter().flat_map(|w| [(w, 0), (w, 9)]) {
             let apart = 4096 / width;
             for sign in [1, -1] {
                 let dims = [
-                    dim(planes, columns, rows),
+                    dim(planes, columns + gap / 3, rows + gap),
                     dim(rows, sign * apart, sign),
                     dim(columns, 1, apart),
                 ];
+                if planes * (columns.max(rows) + gap) > apart {
+                    continue;
+                }
                 arena.check(&dims, width as usize, Form::Staged, round % 2 == 0, round);
                 for planner in &arena.planners {
                     let shape = ByteBox::of_move(&dims, width as usize).unwrap();
                     let plan = planner.plan(shape, Form::Staged);
-                    together += usize::from(plan.way().name() == "collected, planes together");
+                    *names.entry(plan.way().name()).or_insert(0) += 1;
                 }
             }
         }
     }
-    assert!(together > 20, "{together}");
+    assert!(names["collected, planes together"] > 60, "{names:?}");
+    assert!(names.contains_key("transpose in tiles"), "{names:?}");
 }
 
 /// Where there is no room for a stage, the same is moved without one.

@@ -360,19 +360,27 @@ impl Planner {
             let found = Crowded::of(&self.target, width, &plane.row, &plane.column);
             found.map(|(crowded, _)| crowded)
         };
-        let dense = |plane: &&Plane| !past && plane.cell == shape.run;
-        let in_turn = plane.as_ref().filter(dense);
-        let in_turn = in_turn.filter(|plane| plane.is_worth_a_stage(&self.target));
-        if let Some(plane) = in_turn.and_then(|plane| plane.in_turn(&self.target)) {
-            let cost = cost::transpose(&plane, self.target.core);
-            return (cost, Way::Transpose(plane));
+        let dense = |plane: &&Plane| {
+            let plain = plane.step == 1 && plane.cell == shape.run;
+            !past && plain && plane.is_worth_a_stage(&self.target)
+        };
+        // Channels use every line whole.
+        if let Some(plane) = plane.as_ref().filter(dense)
+            && channels.is_none()
+        {
+            let cost = cost::transpose(plane, self.target.core);
+            let together = || plane.together(crowded(plane)?, &self.target);
+            let in_turn = together().or_else(|| plane.in_turn(&self.target));
+            let in_turn = in_turn.filter(|_| uncrowded.is_none_or(|least| least >= cost));
+            if let Some(plane) = in_turn {
+                return (cost, Way::Transpose(plane));
+            }
         }
         if let Some(plane) = plane {
             best = match (form, tiles(plane, shape, stores, &self.target)) {
                 (_, (cost, Way::Transpose(plane))) if past && plane.route != Route::Straight => {
                     return (cost, Way::Transpose(plane));
                 }
-                // Channels use every line whole.
                 (Form::Staged | Form::Rows, (cost, Way::Transpose(plane)))
                     if channels.is_none()
                         && uncrowded.is_none_or(|least| least >= cost)
@@ -381,9 +389,6 @@ impl Planner {
                         && plane.is_worth_a_stage(&self.target) =>
                 {
                     let crowded = crowded(&plane).unwrap_or(Crowded::Both);
-                    if let Some(plane) = plane.together(crowded, &self.target) {
-                        return (cost, Way::Transpose(plane));
-                    }
                     // What lies together on one side is continued by other dimensions.
                     let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
                     let folded = short.then(|| Folded::whole(shape, features)).flatten();

@@ -266,8 +266,8 @@ impl Plane {
     pub(crate) fn in_turn(&self, target: &Target) -> Option<Plane> {
         let (Step { extent, dst, src }, line) = (self.row, LINE / self.cell);
         let goes_on = |step: &Step| step.dst.unsigned_abs() < dst.unsigned_abs();
-        let wide = (2..=4).contains(&self.per_lane) && self.step == 1;
-        let whole = extent > line && extent.is_multiple_of(line) && self.column.extent >= line;
+        let wide = (2..=4).contains(&self.per_lane);
+        let whole = extent > line && extent.is_multiple_of(line);
         if !wide
             || !whole
             || !self.has_squares()
@@ -297,14 +297,14 @@ impl Plane {
         }
     }
 
-    /// Cut to bands of planes that are moved together, so that short rows of narrow elements in a crowded destination are
-    /// written for some lines.
+    /// Cut to bands of planes that are moved together, so that short rows of a crowded destination are written for some
+    /// lines.
     pub(crate) fn together(&self, crowded: Crowded, target: &Target) -> Option<Plane> {
         let (columns, dst) = (self.column.extent, self.row.dst);
         let (row, side) = (columns * self.cell, self.side());
-        // Parts of a line stay until the next ones.
-        let stay = || side * self.cell >= LINE || fit(target, target.ways(), dst, self.per_lane);
-        let narrow = self.per_lane >= 8 && self.has_bands() && row < TOGETHER;
+        // Parts of a line stay until the next planes.
+        let stay = || row >= LINE || fit(target, target.ways(), dst, self.per_lane);
+        let narrow = self.per_lane >= 4 && self.has_bands() && row < TOGETHER;
         if !narrow || crowded == Crowded::Source || !stay() {
             return None;
         }
@@ -313,7 +313,7 @@ impl Plane {
         // What is read by columns is not what lies far from these.
         let near = |at: &usize| self.outer[*at].src.unsigned_abs() < self.column.src.unsigned_abs();
         let at = finer.min_by_key(apart).filter(near)?;
-        let lines = if self.per_lane == 8 { 2 } else { 1 };
+        let lines = if self.per_lane == 16 { 1 } else { 2 };
         let rows = within(self.row.extent, lines * LINE / self.cell, side);
         let most = (TOGETHER / row).min(TOGETHER_AT_ONCE / columns / (rows * self.cell));
         let mut plane = self.clone();
