@@ -407,11 +407,14 @@ impl Plane {
         let (k, line) = (self.per_lane, LINE / self.cell);
         if k >= 8 && self.has_bands() {
             // The more lines of each, the fewer sets they share.
+            // The stage of a Zen 5 holds longer rows whole.
+            let longer = target.core == Core::Zen5 && self.column.extent <= 4 * LINE;
             let columns = match self.row.dst.unsigned_abs() {
-                apart if apart < 16 * LINE => line,
-                _ => LINE,
+                apart if apart < 16 * LINE => 2 * line,
+                _ if longer => 4 * LINE,
+                _ => 2 * LINE,
             };
-            self.in_bands((2 * line, 2 * columns))
+            self.in_bands((2 * line, columns))
         } else if k < 16 && self.panels() == Tiling::Panels {
             // A panel of bytes has no room in the registers.
             let lines: usize = 1 << (STAGED / (4 * line) / LINE - 1).ilog2();
