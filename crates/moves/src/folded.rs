@@ -144,7 +144,9 @@ impl Folded {
         }
         let columns = self.columns.iter().map(|step| (step.extent, step.src));
         let rows = self.rows.iter().map(|step| (step.extent, step.dst));
-        let source = share_sets(target, columns, self.lanes * self.per_lane);
+        // Short runs are read in about as many pieces as they would be copied in.
+        let long = extent(&self.rows) * 16 / self.per_lane > 2 * LINE;
+        let source = long && share_sets(target, columns, self.lanes * self.per_lane);
         let destination = share_sets(target, rows, 2 * Crowded::UNDER_WAY as usize);
         // Bytes are written to more rows at a time than a set has ways.
         if destination && self.per_lane == 16 {
