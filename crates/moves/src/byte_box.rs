@@ -33,6 +33,25 @@ impl Step {
         dst: 0,
         src: 0,
     };
+
+    /// Takes so many steps, which divide it, and leaves one of as many behind the other.
+    pub(crate) fn take(&mut self, extent: usize) -> Step {
+        let all = *self;
+        let by = |stride: isize| stride.wrapping_mul(extent as isize);
+        *self = Step {
+            extent: all.extent / extent,
+            dst: by(all.dst),
+            src: by(all.src),
+        };
+        Step { extent, ..all }
+    }
+
+    /// The same of as many as divide it, two at least and `most` at most, if there are any.
+    pub(crate) fn take_most(&mut self, most: usize) -> Option<Step> {
+        let most = (2..=self.extent.min(most)).rev();
+        let extent = { most }.find(|n| self.extent.is_multiple_of(*n))?;
+        Some(self.take(extent))
+    }
 }
 
 /// Dimensions, outermost first.

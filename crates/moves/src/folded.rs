@@ -227,24 +227,7 @@ fn take(steps: &mut Steps, stride: Stride, bytes: usize, most: usize) -> Option<
     let at = steps
         .iter()
         .position(|step| stride(step) == bytes as isize)?;
-    let whole = steps[at];
-    let taken = (2..=whole.extent.min(most)).rev();
-    let taken = taken
-        .into_iter()
-        .find(|n| whole.extent.is_multiple_of(*n))?;
-    let step = Step {
-        extent: taken,
-        ..whole
-    };
-    match whole.extent / taken {
-        1 => drop(steps.remove(at)),
-        left => {
-            steps[at] = Step {
-                extent: left,
-                dst: whole.dst * taken as isize,
-                src: whole.src * taken as isize,
-            };
-        }
-    }
+    let step = steps[at].take_most(most)?;
+    steps.retain(|step| step.extent > 1);
     Some(step)
 }

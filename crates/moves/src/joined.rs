@@ -135,11 +135,9 @@ impl Joined {
         dims[number].extent = steps;
         let whole = long.extent == steps;
         let overlaps = usize::from(!long.extent.is_multiple_of(steps));
-        let units = |extent| Step {
-            extent,
-            dst: long.dst.wrapping_mul(steps as isize),
-            src: long.src.wrapping_mul(steps as isize),
-        };
+        let mut every = long;
+        every.take(steps);
+        let units = |extent| Step { extent, ..every };
         // What shares lines of the source is moved while these are near: inside of lines of units if these stay so.
         let is_near = |step: &Step| {
             let apart = step.src.unsigned_abs();
@@ -184,13 +182,7 @@ fn at_once(step: &mut Step, target: &Target) -> Step {
         true => step.extent,
         false => (1..=few).rev().find(divides).unwrap_or(1),
     };
-    let rest = Step {
-        extent: step.extent / extent,
-        dst: step.dst * extent as isize,
-        src: step.src * extent as isize,
-    };
-    let all = std::mem::replace(step, rest);
-    Step { extent, ..all }
+    step.take(extent)
 }
 
 #[cfg(test)]

@@ -108,21 +108,10 @@ impl Through {
 fn held(mut tile: Steps, run: usize, outer: &mut Steps) -> Option<Steps> {
     let bytes = |tile: &[Step]| run.saturating_mul(extent(tile));
     if bytes(&tile) > Through::ROOM {
-        let longest = tile.iter_mut().max_by_key(|step| step.extent)?;
-        let whole = *longest;
-        longest.extent = 1;
-        let most = Through::ROOM / bytes(&tile);
-        let taken = (2..=most.min(whole.extent)).rev();
-        let taken = taken
-            .into_iter()
-            .find(|n| whole.extent.is_multiple_of(*n))?;
-        let longest = tile.iter_mut().find(|step| step.extent == 1)?;
-        longest.extent = taken;
-        outer.push(Step {
-            extent: whole.extent / taken,
-            dst: whole.dst * taken as isize,
-            src: whole.src * taken as isize,
-        });
+        let at = (0..tile.len()).max_by_key(|at| tile[*at].extent)?;
+        let mut longest = std::mem::replace(&mut tile[at], Step::NONE);
+        tile[at] = longest.take_most(Through::ROOM / bytes(&tile))?;
+        outer.push(longest);
     }
     (bytes(&tile) >= Through::LEAST).then_some(tile)
 }

@@ -264,7 +264,7 @@ impl Plane {
     /// Cut such that of rows that share few sets, as many as a line of the source has elements are written to their ends
     /// before the next, if what they go on with lies around the plane.
     pub(crate) fn in_turn(&self, target: &Target) -> Option<Plane> {
-        let (Step { extent, dst, src }, line) = (self.row, LINE / self.cell);
+        let (Step { extent, dst, .. }, line) = (self.row, LINE / self.cell);
         let goes_on = |step: &Step| step.dst.unsigned_abs() < dst.unsigned_abs();
         let wide = (2..=4).contains(&self.per_lane);
         let whole = extent > line && extent.is_multiple_of(line);
@@ -276,13 +276,8 @@ impl Plane {
         {
             return None;
         }
-        let mut plane = self.clone();
-        plane.row.extent = line;
-        let in_turn = Step {
-            extent: extent / line,
-            dst: dst.wrapping_mul(line as isize),
-            src: src.wrapping_mul(line as isize),
-        };
+        let (mut plane, mut in_turn) = (self.clone(), self.row);
+        plane.row = in_turn.take(line);
         plane.outer.insert(0, in_turn);
         let tile = (line, self.column.extent);
         Some(plane.cut(Route::Tiles, Tiling::Squares, tile))
@@ -317,14 +312,7 @@ impl Plane {
         let rows = within(self.row.extent, lines * LINE / self.cell, side);
         let most = (TOGETHER / row).min(TOGETHER_AT_ONCE / columns / (rows * self.cell));
         let mut plane = self.clone();
-        let all = &mut plane.outer[at];
-        let extent = (2..=most).rev().find(|n| all.extent.is_multiple_of(*n))?;
-        plane.together = Step { extent, ..*all };
-        *all = Step {
-            extent: all.extent / extent,
-            dst: all.dst.wrapping_mul(extent as isize),
-            src: all.src.wrapping_mul(extent as isize),
-        };
+        plane.together = plane.outer[at].take_most(most)?;
         Some(plane.cut(Route::Collected, Tiling::Bands, (rows, columns)))
     }
 

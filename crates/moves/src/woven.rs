@@ -163,13 +163,9 @@ fn common(boxes: &[(ByteBox, isize)]) -> Option<SmallVec<[Repeated; 2]>> {
             }
             *src = step.src;
             steps.pop();
-            if step.extent > extent {
-                steps.push(Step {
-                    extent: step.extent / extent,
-                    dst: step.dst * extent as isize,
-                    src: step.src * extent as isize,
-                });
-            }
+            let mut left = *step;
+            left.take(extent);
+            steps.extend((left.extent > 1).then_some(left));
         }
         dims.push(Repeated { extent, by });
     }
