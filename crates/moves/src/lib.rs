@@ -59,6 +59,6 @@ pub use squares::Squares;
 pub use target::Target;
 pub use through::Through;
 pub use tiles::{STAGE, Tiles};
-pub use tiling::{PACKED_ROW, Route, STAGED, Tiling, WIDENED_ROW};
+pub use tiling::{PACKED_ROW, Route, STAGED, Tiling, WIDENED_ROW, pitch};
 pub use transpose::Plane;
 pub use woven::{Repeated, Strands, Vectors, Woven};

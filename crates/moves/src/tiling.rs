@@ -44,12 +44,17 @@ pub enum Tiling {
 /// Bytes of a stage.
 pub const STAGED: usize = 48 << 10;
 
+/// Bytes between the rows of a stage: an odd number of lines, so that they fall into different sets.
+#[must_use]
+pub const fn pitch(bytes: usize) -> usize {
+    (bytes.div_ceil(LINE) | 1) * LINE
+}
+
 /// Rows, and bytes of each, of a tile that goes past the caches.
 const PAST: (usize, usize) = (64, 8 * LINE);
 
-/// Bytes of a row of the destination that planes are moved together for, and the most bytes of these.
+/// Bytes of a row of the destination that planes are moved together for.
 const TOGETHER: usize = 8 * LINE;
-const TOGETHER_AT_ONCE: usize = 32 << 10;
 
 /// Bytes of a block of the source of which a few elements of each row are read at a time.
 const BLOCK: usize = 16 << 10;
@@ -310,9 +315,9 @@ impl Plane {
         let at = finer.min_by_key(apart).filter(near)?;
         let lines = if self.per_lane == 16 { 1 } else { 2 };
         let rows = within(self.row.extent, lines * LINE / self.cell, side);
-        let most = (TOGETHER / row).min(TOGETHER_AT_ONCE / columns / (rows * self.cell));
+        let fits = |planes: &usize| columns * pitch(planes * rows * self.cell) <= STAGED;
         let mut plane = self.clone();
-        plane.together = plane.outer[at].take_most(most)?;
+        plane.together = plane.outer[at].take_most((2..=TOGETHER / row).rev().find(fits)?)?;
         Some(plane.cut(Route::Collected, Tiling::Bands, (rows, columns)))
     }
 

@@ -6,11 +6,11 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use restride_moves::{ByteBox, Channels};
+use restride_moves::{ByteBox, Channels, pitch};
 
 use super::block::Blocks;
 use super::side::at;
-use super::staged::{leave, pitch};
+use super::staged::leave;
 use crate::copy::LINE;
 use crate::lanes::{Lanes, transpose};
 use crate::leaf::Leaf;

@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use restride_moves::{ByteBox, Crowded, Folded, STAGED, Step, Tiling, extent};
+use restride_moves::{ByteBox, Crowded, Folded, STAGED, Step, Tiling, extent, pitch};
 
 use super::block::{Blocks, InBlocks, InFewRows, InRuns, InSquares, Parts, Rect, bands, rectangle};
 use super::side::{Apart, Bounded, Listed, Side};
-use super::staged::{ROOM, Stage, leave, pitch};
+use super::staged::{ROOM, Stage, leave};
 use crate::copy::LINE;
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;

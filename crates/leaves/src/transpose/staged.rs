@@ -9,7 +9,7 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use restride_moves::STAGED;
+use restride_moves::{STAGED, pitch};
 
 use super::TransposeParams;
 use super::block::{Blocks, InBlocks, Rect, bands, panels, rectangle};
@@ -26,11 +26,6 @@ pub(super) const ROOM: usize = STAGED + (16 << 10);
 
 #[repr(C, align(64))]
 pub(super) struct Stage(pub(super) [MaybeUninit<u8>; STAGED]);
-
-/// Bytes between the rows of a stage: an odd number of lines, so that they fall into different sets.
-pub(super) const fn pitch(bytes: usize) -> usize {
-    (bytes.div_ceil(LINE) | 1) * LINE
-}
 
 /// Down the columns, so that a few rows of the source are read to their end before others: in
 /// sequence, if the tile is as wide as a row. `PANELS`: by panels. `STREAM`: past the caches.
