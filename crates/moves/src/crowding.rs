@@ -127,15 +127,15 @@ pub(crate) fn leave_room(target: &Target, apart: isize, rows: usize) -> bool {
 }
 
 /// In no more sets than that do crowded rows begin.
-const FEW_SETS: i64 = 4;
+const FEW_SETS: usize = 4;
 
 /// Whether so many rows, so many bytes apart, begin in a few sets of the nearest cache, and drive out what lies beside them
 /// twice over.
 #[must_use]
 pub fn fill_few_sets(target: &Target, apart: isize, rows: usize) -> bool {
     let twice = 2 * target.ways();
-    let enough = FEW_SETS * twice + 1;
-    !fit(target, twice, apart, rows.min(enough as usize))
+    let enough = rows.min(FEW_SETS * twice as usize + 1);
+    !fit(target, twice, apart, enough)
 }
 
 /// How many of so many rows, so many bytes apart, touch one set of the nearest cache, if each touches `two` lines or one.

@@ -360,14 +360,12 @@ impl Planner {
             let found = Crowded::of(&self.target, width, &plane.row, &plane.column);
             found.map(|(crowded, _)| crowded)
         };
+        // Channels use every line whole.
         let dense = |plane: &&Plane| {
-            let plain = plane.step == 1 && plane.cell == shape.run;
+            let plain = plane.step == 1 && plane.cell == shape.run && channels.is_none();
             !past && plain && plane.is_worth_a_stage(&self.target)
         };
-        // Channels use every line whole.
-        if let Some(plane) = plane.as_ref().filter(dense)
-            && channels.is_none()
-        {
+        if let Some(plane) = plane.as_ref().filter(dense) {
             let cost = cost::transpose(plane, self.target.core);
             let together = || plane.together(crowded(plane)?, &self.target);
             let in_turn = together().or_else(|| plane.in_turn(&self.target));

@@ -269,7 +269,7 @@ impl Plane {
     /// Cut such that of rows that share few sets, as many as a line of the source has elements are written to their ends
     /// before the next, if what they go on with lies around the plane.
     pub(crate) fn in_turn(&self, target: &Target) -> Option<Plane> {
-        let (Step { extent, dst, .. }, line) = (self.row, LINE / self.cell);
+        let (extent, dst, line) = (self.row.extent, self.row.dst, LINE / self.cell);
         let goes_on = |step: &Step| step.dst.unsigned_abs() < dst.unsigned_abs();
         let wide = (2..=4).contains(&self.per_lane);
         let whole = extent > line && extent.is_multiple_of(line);
@@ -399,8 +399,7 @@ impl Plane {
     fn of_crowded_sides(self, target: &Target) -> Plane {
         let (k, line) = (self.per_lane, LINE / self.cell);
         if k >= 8 && self.has_bands() {
-            // The more lines of each, the fewer sets they share.
-            // The stage of a Zen 5 holds longer rows whole.
+            // The more lines of each, the fewer sets they share. A Zen 5 has room for longer rows.
             let longer = target.core == Core::Zen5 && self.column.extent <= 4 * LINE;
             let columns = match self.row.dst.unsigned_abs() {
                 apart if apart < 16 * LINE => 2 * line,
