@@ -356,10 +356,10 @@ impl Planner {
             return channels;
         }
         // Elements of several of the host's are not known as such to who looks for crowds.
-        let crowded = |plane: &Plane| {
+        let crowded = plane.as_ref().and_then(|plane| {
             let found = Crowded::of(&self.target, width, &plane.row, &plane.column);
             found.map(|(crowded, _)| crowded)
-        };
+        });
         // Channels use every line whole.
         let dense = |plane: &&Plane| {
             let plain = plane.step == 1 && plane.cell == shape.run && channels.is_none();
@@ -367,7 +367,7 @@ impl Planner {
         };
         if let Some(plane) = plane.as_ref().filter(dense) {
             let cost = cost::transpose(plane, self.target.core);
-            let together = || plane.together(crowded(plane)?, &self.target);
+            let together = || plane.together(crowded?, &self.target);
             let in_turn = together().or_else(|| plane.in_turn(&self.target));
             let in_turn = in_turn.filter(|_| uncrowded.is_none_or(|least| least >= cost));
             if let Some(plane) = in_turn {
@@ -383,10 +383,10 @@ impl Planner {
                     if channels.is_none()
                         && uncrowded.is_none_or(|least| least >= cost)
                         && plane.step == 1
-                        && (form == Form::Staged || crowded(&plane).is_some())
+                        && (form == Form::Staged || crowded.is_some())
                         && plane.is_worth_a_stage(&self.target) =>
                 {
-                    let crowded = crowded(&plane).unwrap_or(Crowded::Both);
+                    let crowded = crowded.unwrap_or(Crowded::Both);
                     // What lies together on one side is continued by other dimensions.
                     let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
                     let folded = short.then(|| Folded::whole(shape, features)).flatten();
