@@ -365,38 +365,34 @@ impl Planner {
             let plain = plane.step == 1 && plane.cell == shape.run && channels.is_none();
             !past && plain && plane.is_worth_a_stage(&self.target)
         };
-        if let Some(plane) = plane.as_ref().filter(dense) {
-            let cost = cost::transpose(plane, self.target.core);
+        let dense = plane.as_ref().filter(dense);
+        let dense = dense.map(|plane| (plane, cost::transpose(plane, self.target.core)));
+        if let Some((plane, cost)) = dense
+            && uncrowded.is_none_or(|least| least >= cost)
+        {
             let together = || plane.together(crowded?, &self.target);
-            let in_turn = together().or_else(|| plane.in_turn(&self.target));
-            let in_turn = in_turn.filter(|_| uncrowded.is_none_or(|least| least >= cost));
-            if let Some(plane) = in_turn {
+            if let Some(plane) = together().or_else(|| plane.in_turn(&self.target)) {
                 return (cost, Way::Transpose(plane));
+            }
+            if form == Form::Staged || form == Form::Rows && crowded.is_some() {
+                // What lies together on one side is continued by other dimensions.
+                let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
+                let folded = short.then(|| Folded::whole(shape, features)).flatten();
+                if let Some(folded) = folded {
+                    return (
+                        cost::folded(&folded),
+                        Way::Folded(Box::new(folded.on(&self.target))),
+                    );
+                }
+                let crowded = crowded.unwrap_or(Crowded::Both);
+                let staged = plane.clone().staged(crowded, &self.target);
+                return (cost, Way::Transpose(staged));
             }
         }
         if let Some(plane) = plane {
             best = match (form, tiles(plane, shape, stores, &self.target)) {
                 (_, (cost, Way::Transpose(plane))) if past && plane.route != Route::Straight => {
                     return (cost, Way::Transpose(plane));
-                }
-                (Form::Staged | Form::Rows, (cost, Way::Transpose(plane)))
-                    if channels.is_none()
-                        && uncrowded.is_none_or(|least| least >= cost)
-                        && plane.step == 1
-                        && (form == Form::Staged || crowded.is_some())
-                        && plane.is_worth_a_stage(&self.target) =>
-                {
-                    let crowded = crowded.unwrap_or(Crowded::Both);
-                    // What lies together on one side is continued by other dimensions.
-                    let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
-                    let folded = short.then(|| Folded::whole(shape, features)).flatten();
-                    if let Some(folded) = folded {
-                        return (
-                            cost::folded(&folded),
-                            Way::Folded(Box::new(folded.on(&self.target))),
-                        );
-                    }
-                    return (cost, Way::Transpose(plane.staged(crowded, &self.target)));
                 }
                 // Elements of a lane are runs, which keep to lines of a crowded source.
                 (_, (_, Way::Transpose(plane)))
