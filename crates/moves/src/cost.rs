@@ -311,9 +311,8 @@ pub(crate) const fn wide_unit(loads: usize, permutations: usize, stores: usize) 
 /// What so many bytes cost more in lines of 64 bytes that straddle two of memory and do not go on where one of those ends.
 pub(crate) const fn straddling(bytes: usize, core: Core) -> usize {
     let line = match core {
-        Core::Zen => 15,
         Core::Zen5 => 3,
-        Core::Cove => 5,
+        Core::Zen | Core::Cove => 5,
     };
     bytes * line / LINE
 }

@@ -40,6 +40,9 @@ const MOST: usize = 512;
 /// and are no further apart.
 const FURTHEST: usize = u32::MAX as usize;
 
+/// Bytes of each row that are collected at a time where few rows are written at a time.
+pub const FEW_ROWS: usize = 4 * LINE;
+
 /// A side of so many elements is long enough.
 const ENOUGH: usize = 64;
 
@@ -144,14 +147,19 @@ impl Folded {
         }
         let columns = self.columns.iter().map(|step| (step.extent, step.src));
         let rows = self.rows.iter().map(|step| (step.extent, step.dst));
+        let width = 16 / self.per_lane;
+        let run = extent(&self.rows) * width;
         // Short runs are read in about as many pieces as they would be copied in.
-        let long = extent(&self.rows) * 16 / self.per_lane > 2 * LINE;
+        let long = run > 2 * LINE || run >= LINE && target.core == Core::Zen;
         let source = long && share_sets(target, columns, self.lanes * self.per_lane);
         let destination = share_sets(target, rows, 2 * Crowded::UNDER_WAY as usize);
         // Bytes are written to more rows at a time than a set has ways.
-        if destination && self.per_lane == 16 {
+        if destination && self.per_lane == 16 && !target.writes_bytes_whole() {
             return self.on_stage(target.features);
         }
+        // What is written a few rows at a time is read as often.
+        let collected = run * extent(&self.columns).min(FEW_ROWS / width);
+        let destination = destination && (!source || collected <= target.l1 as usize / 2);
         self.crowded = match (source, destination) {
             (true, true) => Some(Crowded::Both),
             (true, false) => Some(Crowded::Source),

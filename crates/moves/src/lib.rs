@@ -45,7 +45,7 @@ pub use cores::Core;
 pub use crowding::{Crowded, fill_few_sets};
 pub use error::{BoxError, TargetError};
 pub use features::Features;
-pub use folded::Folded;
+pub use folded::{FEW_ROWS, Folded};
 pub use gather::{AT_ONCE, GatherPlan, GatherWay, Indices, REGISTERS};
 pub use inline::Inline;
 pub use joined::{Joined, ShortRows};

@@ -370,23 +370,33 @@ impl Planner {
         if let Some((plane, cost)) = dense
             && uncrowded.is_none_or(|least| least >= cost)
         {
+            let staged = form == Form::Staged || form == Form::Rows && crowded.is_some();
+            // What lies together on one side is continued by other dimensions.
+            let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
+            let folded = || {
+                let folded = Folded::whole(shape, features).filter(|_| staged && short)?;
+                let cost = cost::folded(&folded);
+                Some((cost, Way::Folded(Box::new(folded.on(&self.target)))))
+            };
             let together = || plane.together(crowded?, &self.target);
-            if let Some(plane) = together().or_else(|| plane.in_turn(&self.target)) {
-                return (cost, Way::Transpose(plane));
-            }
-            if form == Form::Staged || form == Form::Rows && crowded.is_some() {
-                // What lies together on one side is continued by other dimensions.
-                let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
-                let folded = short.then(|| Folded::whole(shape, features)).flatten();
-                if let Some(folded) = folded {
-                    return (
-                        cost::folded(&folded),
-                        Way::Folded(Box::new(folded.on(&self.target))),
-                    );
-                }
+            let planes = || {
+                let plane = together().or_else(|| plane.in_turn(&self.target))?;
+                Some((cost, Way::Transpose(plane)))
+            };
+            let on_stage = || {
                 let crowded = crowded.unwrap_or(Crowded::Both);
-                let staged = plane.clone().staged(crowded, &self.target);
-                return (cost, Way::Transpose(staged));
+                let plane = plane.clone().staged(crowded, &self.target);
+                staged.then_some((cost, Way::Transpose(plane)))
+            };
+            // A Zen 4 has no room for planes of narrow elements and their stage.
+            let first = (self.target.core == Core::Zen && plane.per_lane >= 8).then(folded);
+            let found = first
+                .flatten()
+                .or_else(planes)
+                .or_else(folded)
+                .or_else(on_stage);
+            if let Some(found) = found {
+                return found;
             }
         }
         if let Some(plane) = plane {

@@ -46,8 +46,8 @@ const GAP: usize = 4 * LINE;
 /// How many lines of the destination are filled at a time where runs share lines of the source.
 const UNDER_WAY: usize = 16;
 
-/// How many longer runs, which lie side by side in the source, are moved at a time, and the longest of them: in longer ones
-/// the hardware reads on by itself.
+/// How many longer runs, which lie side by side in the source, are moved at a time where more is under way anyhow, and the
+/// longest of them: in longer ones the hardware reads on by itself.
 const SIDE_BY_SIDE: usize = 4;
 const LONGEST_SHARING: usize = 2 * LINE;
 
@@ -133,7 +133,7 @@ fn sharing(shape: &ByteBox, target: &Target) -> Option<Rows> {
     let shares = |(_, step): &(usize, &Step)| (1..most).contains(&apart(step));
     let all = others.iter().enumerate().filter(shares);
     let (row, step) = all.min_by_key(|(_, step)| apart(step))?;
-    let mut at_once = match shape.run >= LINE / 2 {
+    let mut at_once = match shape.run >= LINE / 2 && target.core != Core::Zen {
         true => SIDE_BY_SIDE,
         false => UNDER_WAY.max(LINE / apart(step)),
     };

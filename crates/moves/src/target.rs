@@ -156,6 +156,12 @@ impl Target {
         self.l1 / self.l1_way
     }
 
+    /// Whether bytes of crowded rows of a destination are best written there, as vectors that are whole lines: a Zen 4 copies no
+    /// faster what a stage has.
+    pub(crate) fn writes_bytes_whole(&self) -> bool {
+        self.core == Core::Zen && self.features.lanes()[0] == 4
+    }
+
     /// Runs of so many bytes are worth storing past the caches: a few lines.
     #[must_use]
     pub fn worth_past(&self) -> i64 {

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use restride_moves::{ByteBox, Crowded, Folded, STAGED, Step, Tiling, extent, pitch};
+use restride_moves::{ByteBox, Crowded, FEW_ROWS, Folded, STAGED, Step, Tiling, extent, pitch};
 
 use super::block::{Blocks, InBlocks, InFewRows, InRuns, InSquares, Parts, Rect, bands, rectangle};
 use super::side::{Apart, Bounded, Listed, Side};
@@ -99,8 +99,8 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
         let width = 16 / K;
         let run = params.rows.count() * width;
         let pitch = pitch(run);
-        let lines = if params.few { 4 } else { 1 };
-        let most = (lines * LINE / width).min(STAGED / pitch);
+        let piece = if params.few { FEW_ROWS } else { LINE };
+        let most = (piece / width).min(STAGED / pitch);
         let most = most.min(params.columns.count());
         walk!(&params.nest, dst, src, |dst, src| {
             for column in Blocks::new(params.columns.count(), most) {
