@@ -152,9 +152,10 @@ impl Folded {
         // Short runs are read in about as many pieces as they would be copied in.
         let long = run > 2 * LINE || run >= LINE && target.core == Core::Zen;
         let source = long && share_sets(target, columns, self.lanes * self.per_lane);
-        let destination = share_sets(target, rows, 2 * Crowded::UNDER_WAY as usize);
-        // Bytes are written to more rows at a time than a set has ways.
-        if destination && self.per_lane == 16 && !target.writes_bytes_whole() {
+        // Narrow elements are written to more rows at a time, bytes to more than a set has ways.
+        let at_once = Crowded::UNDER_WAY as usize * if wide { 1 } else { 2 };
+        let destination = share_sets(target, rows, at_once);
+        if destination && self.per_lane == 16 && !target.narrow_leaves_in_lines() {
             return self.on_stage(target.features);
         }
         // What is written a few rows at a time is read as often.

@@ -388,8 +388,8 @@ impl Planner {
                 let plane = plane.clone().staged(crowded, &self.target);
                 staged.then_some((cost, Way::Transpose(plane)))
             };
-            // A Zen 4 has no room for planes of narrow elements and their stage.
-            let first = (self.target.core == Core::Zen && plane.per_lane >= 8).then(folded);
+            let narrow = plane.per_lane >= 8 && self.target.narrow_leaves_in_lines();
+            let first = narrow.then(folded);
             let found = first
                 .flatten()
                 .or_else(planes)

@@ -156,9 +156,9 @@ impl Target {
         self.l1 / self.l1_way
     }
 
-    /// Whether bytes of crowded rows of a destination are best written there, as vectors that are whole lines: a Zen 4 copies no
-    /// faster what a stage has.
-    pub(crate) fn writes_bytes_whole(&self) -> bool {
+    /// Whether narrow elements of rows that share sets are best written where they belong, as vectors that are whole lines: the
+    /// nearest cache of a Zen 4 has no room for a stage and planes that are put together there.
+    pub(crate) fn narrow_leaves_in_lines(&self) -> bool {
         self.core == Core::Zen && self.features.lanes()[0] == 4
     }
 

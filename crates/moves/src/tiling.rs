@@ -267,14 +267,16 @@ impl Plane {
     }
 
     /// Cut such that of rows that share few sets, as many as a line of the source has elements are written to their ends
-    /// before the next, if what they go on with lies around the plane.
+    /// before the next, if they are short and what they go on with lies around the plane.
     pub(crate) fn in_turn(&self, target: &Target) -> Option<Plane> {
         let (extent, dst, line) = (self.row.extent, self.row.dst, LINE / self.cell);
         let goes_on = |step: &Step| step.dst.unsigned_abs() < dst.unsigned_abs();
         let wide = (2..=4).contains(&self.per_lane);
         let whole = extent > line && extent.is_multiple_of(line);
+        let short = self.column.extent * self.cell < TOGETHER / 2;
         if !wide
             || !whole
+            || !short
             || !self.has_squares()
             || !self.outer.iter().any(goes_on)
             || !fill_few_sets(target, dst, extent)
