@@ -84,11 +84,11 @@ pub fn transpose(plane: &Plane, core: Core) -> usize {
 
 fn in_tiles(plane: &Plane) -> usize {
     let k = plane.per_lane;
-    let sides = (plane.row.extent, plane.column.extent);
-    let blocks = (Plane::in_blocks(k, sides.0), Plane::in_blocks(k, sides.1));
-    let odd = sides.0.saturating_mul(sides.1) - blocks.0.saturating_mul(blocks.1);
-    let odd = (ELEMENT * odd).saturating_mul(extent(&plane.outer));
-    planes(blocks, k, plane.lanes, &plane.outer).saturating_add(odd)
+    let (rows, columns) = (plane.row.extent, plane.column.extent);
+    let in_blocks = Plane::in_blocks(k, columns);
+    let odd = (ELEMENT * (columns - in_blocks)).saturating_mul(rows);
+    let odd = odd.saturating_mul(extent(&plane.outer));
+    planes((rows, in_blocks), k, plane.lanes, &plane.outer).saturating_add(odd)
 }
 
 /// An element that is moved by itself in a loop that does nothing else.

@@ -107,8 +107,8 @@ impl Plane {
         self.step == 1 || self.packed == LINE || self.cell <= 2 || self.per_lane == 1
     }
 
-    /// How many of some rows or columns are moved in blocks, of as many elements as a lane has: not a single last one
-    /// of narrow elements, for which a block would move again what has been moved.
+    /// How many of some columns are moved in blocks, of as many elements as a lane has: not a single last one of narrow
+    /// elements, for which a block of all rows would move again what has been moved.
     #[inline(always)]
     #[must_use]
     pub fn in_blocks(per_lane: usize, extent: usize) -> usize {

@@ -46,19 +46,18 @@ impl<V: Lanes, const K: usize, P: Parts> Body for Direct<V, K, P> {
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
-        let all_rows = Plane::in_blocks(K, params.rows);
         let all_columns = Plane::in_blocks(K, params.columns);
-        let rows = params.tile.0.min(all_rows);
+        let rows = params.tile.0.min(params.rows);
         let columns = params.tile.1.min(all_columns);
         let side = V::LANES * K;
         walk!(&params.nest, dst, src, |dst, src| {
             for column in Blocks::new(all_columns, columns) {
                 let mut row = 0;
-                while row < all_rows {
-                    let left = all_rows.wrapping_sub(row);
+                while row < params.rows {
+                    let left = params.rows.wrapping_sub(row);
                     let least = if left > side / 2 { side } else { K };
                     let rows = rows.min(left.max(least));
-                    let first = row.min(all_rows.wrapping_sub(rows));
+                    let first = row.min(params.rows.wrapping_sub(rows));
                     let rect = part::<K>(dst, src, params, (first, column), (rows, columns));
                     // SAFETY: the tile lies in the box and has `K` rows and columns at least.
                     unsafe { rectangle::<V, K, P>(rect) }
@@ -66,17 +65,11 @@ impl<V: Lanes, const K: usize, P: Parts> Body for Direct<V, K, P> {
                 }
             }
             let width = 16 / K;
-            if all_rows < params.rows {
-                let to = at(dst, all_rows, params.dst, 0);
-                let from = src.wrapping_add(all_rows.wrapping_mul(width));
-                // SAFETY: the last row of the box.
-                unsafe { elements::<K>(to, from, params.columns, (width as isize, params.src)) }
-            }
             if all_columns < params.columns {
                 let to = dst.wrapping_add(all_columns.wrapping_mul(width));
                 let from = at(src.cast_mut(), all_columns, params.src, 0);
                 // SAFETY: its last column.
-                unsafe { elements::<K>(to, from, all_rows, (params.dst, width as isize)) }
+                unsafe { elements::<K>(to, from, params.rows, (params.dst, width as isize)) }
             }
         });
     }
