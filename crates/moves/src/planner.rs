@@ -373,28 +373,23 @@ impl Planner {
             let staged = form == Form::Staged || form == Form::Rows && crowded.is_some();
             // What lies together on one side is continued by other dimensions.
             let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
+            let whole = || (staged && short).then(|| Folded::whole(shape, features));
             let folded = || {
-                let folded = Folded::whole(shape, features).filter(|_| staged && short)?;
+                let folded = whole().flatten()?;
                 let cost = cost::folded(&folded);
                 Some((cost, Way::Folded(Box::new(folded.on(&self.target)))))
             };
+            let transposed = |plane| (cost, Way::Transpose(plane));
             let together = || plane.together(crowded?, &self.target);
-            let planes = || {
-                let plane = together().or_else(|| plane.in_turn(&self.target))?;
-                Some((cost, Way::Transpose(plane)))
-            };
-            let on_stage = || {
-                let crowded = crowded.unwrap_or(Crowded::Both);
-                let plane = plane.clone().staged(crowded, &self.target);
-                staged.then_some((cost, Way::Transpose(plane)))
-            };
+            let planes = || together().or_else(|| plane.in_turn(&self.target));
+            let sides = crowded.unwrap_or(Crowded::Both);
+            let on_stage = || plane.clone().staged(sides, &self.target);
             let narrow = plane.per_lane >= 8 && self.target.narrow_leaves_in_lines();
-            let first = narrow.then(folded);
-            let found = first
-                .flatten()
-                .or_else(planes)
-                .or_else(folded)
-                .or_else(on_stage);
+            let found = match narrow {
+                true => folded().or_else(|| planes().map(transposed)),
+                false => planes().map(transposed).or_else(folded),
+            };
+            let found = found.or_else(|| staged.then(on_stage).map(transposed));
             if let Some(found) = found {
                 return found;
             }
