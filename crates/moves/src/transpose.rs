@@ -102,9 +102,10 @@ impl Plane {
     const LONGEST_WIDE_STEP: usize = 4;
 
     /// Whether a leaf packs it in less time than it moves single elements: sixteen bytes at a time, a load, a shuffle and a blend
-    /// for each of a few take longer.
+    /// for each of a few take longer, unless every second one of a short row is needed and vectors are wide.
     pub(crate) fn is_for_leaves(&self) -> bool {
-        self.step == 1 || self.packed == LINE || self.cell <= 2 || self.per_lane == 1
+        let dense = self.step == 2 && self.lanes == 4;
+        self.step == 1 || self.packed == LINE || self.cell <= 2 || self.per_lane == 1 || dense
     }
 
     /// How many of some columns are moved in blocks, of as many elements as a lane has: not a single last one of narrow
