@@ -100,8 +100,10 @@ impl Channels {
         })?;
         let cells = if strip.short.extent <= 8 { 8 } else { 16 };
         let rows = LINE / cells / width;
-        // Wider elements of more than eight channels fill the lanes of register tiles well.
-        if cells > 8 && width > 1 || strip.long.extent < LINE / width {
+        // Wider elements of more than eight channels fill the lanes of register tiles well, and rows of whole lines are squares
+        // of these.
+        let tiles = cells > 8 && width > 1 || strip.splits && strip.pitch * width == LINE;
+        if tiles || strip.long.extent < LINE / width {
             return None;
         }
         Some(Channels {

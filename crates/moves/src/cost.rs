@@ -38,6 +38,9 @@ const PLANE: usize = 100;
 /// What it takes to start a row of units of a line program.
 pub(crate) const UNITS: usize = 20;
 
+/// What it takes to load the tables by which whole lines are blended, once for a box.
+const TABLES: usize = 120;
+
 /// The rows of a box, copied run by run.
 #[must_use]
 pub fn rows(shape: &ByteBox) -> usize {
@@ -169,7 +172,9 @@ pub fn blended(plan: &Blended, width: usize) -> usize {
         _ => channels * (2 + lanes + plan.blends() + plan.even.ilog2() as usize),
     };
     let units = plan.strip.long.extent.div_ceil(plan.vector() / width);
-    ((each + TURN) * units + UNITS).saturating_mul(extent(&plan.strip.outer))
+    let tables = if plan.lane == LINE { TABLES } else { 0 };
+    let planes = ((each + TURN) * units + UNITS).saturating_mul(extent(&plan.strip.outer));
+    planes.saturating_add(tables)
 }
 
 /// So many units of short runs that are pressed together: a load, a shuffle and a store of each, most of which straddle
@@ -346,8 +351,8 @@ pub(crate) mod inline {
     /// Loads, stores and shuffles of a straight line that is worth its compilation, since a call
     /// would take longer than running it.
     pub(crate) const SHORT: usize = 64;
-    /// The same for one contiguous run, where leaves gain most from their wider vectors.
-    pub(crate) const SHORT_RUN: usize = 32;
+    /// The same for one contiguous run, of which leaves have found out the length before they move a vector.
+    pub(crate) const SHORT_RUN: usize = 64;
     /// The same for vectors with shuffles, which move sixteen bytes where a leaf has still to find
     /// out what it is to do.
     pub(crate) const SHORT_CELLS: usize = 128;

@@ -137,8 +137,8 @@ mod tests {
             return;
         }
         let runs = Some(Inline::Runs);
-        assert_eq!(choice(&[(64, 1, 1)], 4, Form::Rows), runs);
-        assert_eq!(choice(&[(65, 1, 1)], 4, Form::Rows), None);
+        assert_eq!(choice(&[(128, 1, 1)], 4, Form::Rows), runs);
+        assert_eq!(choice(&[(129, 1, 1)], 4, Form::Rows), None);
         assert_eq!(choice(&[(8, 4, 9), (4, 1, 1)], 4, Form::Rows), runs);
         assert_eq!(choice(&[(900, 4, 9), (4, 1, 1)], 4, Form::Rows), runs);
         assert_eq!(choice(&[(900, 5, 9), (5, 1, 1)], 4, Form::Rows), None);

@@ -19,7 +19,7 @@ use crate::lines::{Known, Program};
 use crate::pixels::Pixels;
 use crate::plan::{MovePlan, Stores, Way};
 use crate::pressed::Pressed;
-use crate::rows::Rows;
+use crate::rows::{Rows, has_near_elements};
 use crate::self_contained::{OwnWay, best, self_contained, ways};
 use crate::squares::Squares;
 use crate::target::Target;
@@ -161,8 +161,8 @@ impl Planner {
         match form {
             Form::Rows | Form::Staged => false,
             Form::Stream => self.is_narrow(),
-            // A Zen 5 stores two such vectors a clock, and one of a whole line.
-            _ => self.is_narrow() || self.target.core == Core::Zen5,
+            // A Zen stores one such vector a clock and a whole line in two, a Zen 5 two and one.
+            _ => self.is_narrow() || self.target.core != Core::Cove,
         }
     }
 
@@ -186,6 +186,10 @@ impl Planner {
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             _ if form == Form::Stream => return None,
             Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
+            // Lines that straddle two take longer than four vectors, of which each is moved or shuffled at once.
+            Way::Lines(Program::Wide(_), _) if self.target.core == Core::Zen && shape.run >= 4 => {
+                cost / 8 * 5
+            }
             Way::Blended(_) => cost / 3,
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) | Way::Through(_) if narrow => cost,
@@ -197,6 +201,9 @@ impl Planner {
         let scattered = match (way, &own.inline) {
             (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),
             (Way::Through(_), Inline::Runs) => true,
+            (Way::Transpose(_), Inline::Runs | Inline::Cells(_)) => {
+                !has_near_elements(shape, &self.target)
+            }
             _ => false,
         };
         (own.cost <= most && !scattered).then_some(own)

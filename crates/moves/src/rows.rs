@@ -77,17 +77,21 @@ impl Rows {
         if shape.following().is_some_and(|vector| vector <= widest) {
             return Rows::Following;
         }
-        // A core that stores a line every clock copies what is near in whole lines, in two thirds of the platform's time.
-        let near = target.core == Core::Zen5 && shape.bytes() <= target.l1 as usize / 2;
-        let least = match target.core {
+        let near = shape.bytes() <= target.l1 as usize / 2;
+        let whole = shape.run.is_multiple_of(LINE);
+        let runs = match target.core {
             // What stores lines at once does not store halves of them.
-            Core::Cove => LINE,
-            Core::Zen | Core::Zen5 if near || shape.run.is_multiple_of(LINE) => WIDE,
-            Core::Zen | Core::Zen5 => PLATFORM,
+            Core::Cove => LINE..PLATFORM,
+            // A core that stores a line every clock copies what is near in two thirds of the platform's time.
+            Core::Zen5 if near => WIDE..usize::MAX,
+            Core::Zen5 if whole => WIDE..PLATFORM,
+            Core::Zen5 => PLATFORM..PLATFORM,
+            // Where that takes two, halves are as good near by, and the platform takes longer to begin.
+            Core::Zen if whole && !near => WIDE..8 * PLATFORM,
+            Core::Zen => 2 * PLATFORM..8 * PLATFORM,
         };
-        let most = if near { usize::MAX } else { PLATFORM };
         Rows::Each {
-            whole_lines: (least..most).contains(&shape.run),
+            whole_lines: runs.contains(&shape.run),
             early: early(shape, target),
         }
     }
@@ -150,6 +154,13 @@ fn stay_near(inner: &Step, target: &Target) -> bool {
     // A few lines are fetched again in less time than each of their elements takes two more steps.
     inner.extent <= UNDER_WAY
         || inner.extent <= lines / 2 && fit(target, target.ways(), inner.src, inner.extent)
+}
+
+/// The same of the innermost dimension of a box, if it has any, with room to spare.
+pub(crate) fn has_near_elements(shape: &ByteBox, target: &Target) -> bool {
+    let near =
+        |inner: &Step| stay_near(inner, target) && leave_room(target, inner.src, inner.extent);
+    shape.steps.last().is_none_or(near)
 }
 
 /// How much of the next run is worth asking for. What fits the nearest cache with room to spare is there.

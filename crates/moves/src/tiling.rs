@@ -108,6 +108,17 @@ impl Plane {
         elements.saturating_mul(2 * self.cell) <= target.l1 as usize
     }
 
+    /// Of how many columns the nearest cache has all rows, if these are a few lines long: more are turned to once.
+    fn stay_near(&self, target: &Target) -> usize {
+        let row = self.row.extent * self.cell;
+        match row <= 8 * LINE {
+            true => (target.l1 as usize / 4 / row)
+                .max(self.lanes)
+                .min(self.column.extent),
+            false => self.column.extent,
+        }
+    }
+
     /// What goes straight to the destination.
     fn straight(&self, target: &Target) -> Tiling {
         let near = self.is_near(target);
@@ -252,7 +263,10 @@ impl Plane {
             false if self.is_near(target) && self.has_even_bands(target) => (Tiling::Bands, rows),
             false => (self.straight(target), tile),
         };
-        let columns = self.column.extent;
+        let columns = match tiling {
+            Tiling::Fours => self.stay_near(target),
+            _ => self.column.extent,
+        };
         self.cut(Route::Straight, tiling, (tile, columns))
     }
 

@@ -110,7 +110,8 @@ impl<V: Lanes, const K: usize> Body for Paneled<V, K> {
 }
 
 /// Elements as wide as a lane, which may step through the source: four of them at a time, to as many rows, or twice as
-/// many where they step, so that a few lines of the source are read one after the other.
+/// many where they step, so that a few lines of the source are read one after the other. Rows that are no multiple of these
+/// turn to each line twice, so all rows of some columns come first.
 pub(super) struct ByFours<V, const STEPS: bool>(PhantomData<V>);
 
 impl<V: Lanes, const STEPS: bool> Body for ByFours<V, STEPS> {
@@ -119,21 +120,26 @@ impl<V: Lanes, const STEPS: bool> Body for ByFours<V, STEPS> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
         walk!(&params.nest, dst, src, |dst, src| {
-            let mut row = 0;
-            while row < params.rows {
-                let to = at(dst, row, params.dst, 0);
-                let from = src.wrapping_add(next::<STEPS>(params) * row);
-                let left = params.rows.wrapping_sub(row);
-                // SAFETY: so many rows lie in the box, which has all columns.
-                let done = unsafe {
-                    match left {
-                        1 => columns::<V, STEPS, 1>(to, from, params),
-                        2 | 3 => columns::<V, STEPS, 2>(to, from, params),
-                        8.. if STEPS => columns::<V, STEPS, 8>(to, from, params),
-                        _ => columns::<V, STEPS, 4>(to, from, params),
-                    }
-                };
-                row = row.wrapping_add(done);
+            for column in (0..params.columns).step_by(params.tile.1) {
+                let some = params.tile.1.min(params.columns.wrapping_sub(column));
+                let dst = dst.wrapping_add(16 * column);
+                let src = at(src.cast_mut(), column, params.src, 0).cast_const();
+                let mut row = 0;
+                while row < params.rows {
+                    let to = at(dst, row, params.dst, 0);
+                    let from = src.wrapping_add(next::<STEPS>(params) * row);
+                    let left = params.rows.wrapping_sub(row);
+                    // SAFETY: so many rows and columns lie in the box.
+                    let done = unsafe {
+                        match left {
+                            1 => columns::<V, STEPS, 1>(to, from, params, some),
+                            2 | 3 => columns::<V, STEPS, 2>(to, from, params, some),
+                            8.. if STEPS => columns::<V, STEPS, 8>(to, from, params, some),
+                            _ => columns::<V, STEPS, 4>(to, from, params, some),
+                        }
+                    };
+                    row = row.wrapping_add(done);
+                }
             }
         });
     }
@@ -145,7 +151,7 @@ fn next<const STEPS: bool>(params: &TransposeParams) -> usize {
     if STEPS { params.along } else { 16 }
 }
 
-/// All columns of `ROWS` rows, as many at a time as a vector has; what is left takes narrower ones. Returns how many rows
+/// So many columns of `ROWS` rows, as many at a time as a vector has; what is left takes narrower ones. Returns how many rows
 /// these are.
 ///
 /// # Safety
@@ -155,9 +161,10 @@ unsafe fn columns<V: Lanes, const STEPS: bool, const ROWS: usize>(
     dst: *mut u8,
     src: *const u8,
     params: &TransposeParams,
+    some: usize,
 ) -> usize {
     let (mut to, mut from) = (dst, src);
-    let mut left = params.columns;
+    let mut left = some;
     // SAFETY: the caller's.
     unsafe {
         while left >= V::LANES {
