@@ -19,7 +19,7 @@ use crate::lines::{Known, Program};
 use crate::pixels::Pixels;
 use crate::plan::{MovePlan, Stores, Way};
 use crate::pressed::Pressed;
-use crate::rows::{Rows, has_near_elements};
+use crate::rows::{Rows, skips_sets};
 use crate::self_contained::{OwnWay, best, self_contained, ways};
 use crate::squares::Squares;
 use crate::target::Target;
@@ -201,9 +201,7 @@ impl Planner {
         let scattered = match (way, &own.inline) {
             (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),
             (Way::Through(_), Inline::Runs) => true,
-            (Way::Transpose(_), Inline::Runs | Inline::Cells(_)) => {
-                !has_near_elements(shape, &self.target)
-            }
+            (Way::Transpose(_), Inline::Runs | Inline::Cells(_)) => skips_sets(shape),
             _ => false,
         };
         (own.cost <= most && !scattered).then_some(own)

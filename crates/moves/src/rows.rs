@@ -156,11 +156,12 @@ fn stay_near(inner: &Step, target: &Target) -> bool {
         || inner.extent <= lines / 2 && fit(target, target.ways(), inner.src, inner.extent)
 }
 
-/// The same of the innermost dimension of a box, if it has any, with room to spare.
-pub(crate) fn has_near_elements(shape: &ByteBox, target: &Target) -> bool {
-    let near =
-        |inner: &Step| stay_near(inner, target) && leave_room(target, inner.src, inner.extent);
-    shape.steps.last().is_none_or(near)
+/// Whether the innermost dimension steps from one line to the next but one, or further, such that half of the sets of the
+/// nearest cache have all of them.
+pub(crate) fn skips_sets(shape: &ByteBox) -> bool {
+    let skips = |inner: &Step| inner.src.unsigned_abs().is_multiple_of(2 * LINE);
+    let inner = shape.steps.last();
+    inner.is_some_and(|inner| inner.extent > UNDER_WAY && skips(inner))
 }
 
 /// How much of the next run is worth asking for. What fits the nearest cache with room to spare is there.

@@ -108,10 +108,10 @@ impl Plane {
         elements.saturating_mul(2 * self.cell) <= target.l1 as usize
     }
 
-    /// Of how many columns the nearest cache has all rows, if these are a few lines long: more are turned to once.
+    /// Of how many columns the nearest cache has all rows, if these are a few lines and a part of one: parts are read twice.
     fn stay_near(&self, target: &Target) -> usize {
         let row = self.row.extent * self.cell;
-        match row <= 8 * LINE {
+        match row <= 8 * LINE && !row.is_multiple_of(LINE) {
             true => (target.l1 as usize / 4 / row)
                 .max(self.lanes)
                 .min(self.column.extent),
