@@ -38,7 +38,7 @@ const PLANE: usize = 100;
 /// What it takes to start a row of units of a line program.
 pub(crate) const UNITS: usize = 20;
 
-/// What it takes to load the tables by which whole lines are blended, once for a box.
+/// What tables take by which whole lines are blended, once for a box, where squares of tiles go on without any.
 const TABLES: usize = 120;
 
 /// The rows of a box, copied run by run.
@@ -172,7 +172,8 @@ pub fn blended(plan: &Blended, width: usize) -> usize {
         _ => channels * (2 + lanes + plan.blends() + plan.even.ilog2() as usize),
     };
     let units = plan.strip.long.extent.div_ceil(plan.vector() / width);
-    let tables = if plan.lane == LINE { TABLES } else { 0 };
+    let squares = plan.strip.pitch * width > LINE;
+    let tables = if squares { TABLES } else { 0 };
     let planes = ((each + TURN) * units + UNITS).saturating_mul(extent(&plan.strip.outer));
     planes.saturating_add(tables)
 }
