@@ -109,7 +109,7 @@ impl Plane {
     }
 
     /// Of how many columns the nearest cache has all rows, if these are a few lines and a part of one: parts are read twice.
-    fn stay_near(&self, target: &Target) -> usize {
+    fn near_columns(&self, target: &Target) -> usize {
         let row = self.row.extent * self.cell;
         match row <= 8 * LINE && !row.is_multiple_of(LINE) {
             true => (target.l1 as usize / 4 / row)
@@ -264,7 +264,7 @@ impl Plane {
             false => (self.straight(target), tile),
         };
         let columns = match tiling {
-            Tiling::Fours => self.stay_near(target),
+            Tiling::Fours => self.near_columns(target),
             _ => self.column.extent,
         };
         self.cut(Route::Straight, tiling, (tile, columns))
