@@ -1,24 +1,29 @@
-//! The scheduler's choice beside what it did not choose.
+//! The planner's choice beside what it did not choose.
 //!
-//! Every workload is run as scheduled and once with each form forced wherever it fits, slice by
-//! slice in turn, so that a drift of the machine meets all of them. What counts is the median of
-//! each slice's time over the time of the choice in the same turn.
+//! Every workload is run as planned, then with its boxes moved in each other way that they have, slice by slice in
+//! turn, so that a drift of the machine meets all of them. What counts is the median of each slice's time over the time of the
+//! choice in the same turn.
 
 use super::engine;
 use super::outcome::{Effort, Outcome};
 use super::subject::Subject;
 use super::then_read::ThenRead;
-use restride::{Budget, Code, Form, Target};
+use restride::{Budget, Code, Config, Engine, Stmt, Target, ViewPolicy};
+use restride_moves::{ByteBox, Manner, Planner};
 use restride_testkit::workloads::Workload;
 use std::io::{self, Write};
 
-/// How much faster another form must be to be pointed out.
+/// How much faster another way must be to be pointed out.
 const NOTABLE: f64 = 1.10;
 
-/// The choice, and every form forced.
+/// The choice, and what it is held against.
 pub struct Subjects {
+    planner: Planner,
+    engine: Engine,
     chosen: Box<dyn Subject>,
-    others: Vec<(Form, Box<dyn Subject>)>,
+    /// Code that calls nothing.
+    own: Box<dyn Subject>,
+    held: Vec<(Manner, &'static str, Box<dyn Subject>)>,
 }
 
 impl Subjects {
@@ -29,17 +34,46 @@ impl Subjects {
             true => Box::new(ThenRead(subject)),
             false => subject,
         };
-        let forced = |form| (form, of(engine::forced(form, budget, target)));
+        let held = |(it, name)| (it, name, of(engine::held_to(it, budget, target)));
         Self {
+            planner: Planner::new(target),
+            engine: Engine::new(Config {
+                code: Code::Generic,
+                views: ViewPolicy::Copy,
+                budget,
+                target: target.clone(),
+                ..Config::default()
+            }),
             chosen: of(engine::subject(Code::Native, budget, target)),
-            others: Form::ALL.into_iter().map(forced).collect(),
+            own: of(engine::subject(Code::SelfContained, budget, target)),
+            held: Manner::ALL.into_iter().map(held).collect(),
         }
+    }
+
+    /// What else there is for a workload, by name.
+    fn others(&self, workload: &Workload) -> Result<Vec<(&'static str, &dyn Subject)>, String> {
+        self.engine.clear();
+        let program = self.engine.compile(&workload.graph);
+        let program = program.map_err(|e| e.to_string())?;
+        let kernel = program.kernel();
+        let mut boxes = Vec::new();
+        kernel.visit(|stmt| {
+            if let Stmt::Move(it) = stmt {
+                let width = kernel.buffer(it.dst.buffer).map(|it| it.width.bytes());
+                let shape = width.and_then(|width| ByteBox::of_move(&it.dims, width).ok());
+                boxes.extend(shape.map(|shape| (shape, it.form)));
+            }
+        });
+        let manners = self.planner.alternatives(&boxes);
+        let held = self.held.iter().filter(|(it, ..)| manners.contains(it));
+        let held = held.map(|(_, name, subject)| (*name, &**subject));
+        Ok([("own", &*self.own)].into_iter().chain(held).collect())
     }
 }
 
-/// Measures and prints; returns how many workloads could not be run.
+/// Measures and prints, all or only what is notably faster in another way; returns how many workloads could not be run.
 pub fn run(
-    workloads: &[Workload],
+    (workloads, only_notable): (&[Workload], bool),
     subjects: &Subjects,
     effort: &Effort,
     out: &mut dyn Write,
@@ -49,48 +83,66 @@ pub fn run(
         compilations: 1,
         ..*effort
     };
-    let mut failed = 0;
-    writeln!(
-        out,
-        "{:<24} {:<18} speed of each other form against it",
-        "workload", "chosen"
-    )?;
+    let (mut failed, mut measured, mut gain) = (0, 0, 0.0);
+    writeln!(out, "{:<24} speed of each other way", "workload")?;
     for workload in workloads.iter().filter(|w| !w.is_view()) {
         match one(workload, subjects, &turn, effort.rounds) {
-            Ok(line) => writeln!(out, "{line}")?,
+            Ok(speeds) => {
+                let best = speeds.iter().fold(1.0, |best, (_, speed)| speed.max(best));
+                gain += f64::ln(best);
+                measured += 1;
+                if best > NOTABLE || !only_notable {
+                    writeln!(out, "{}", line(&workload.id, &speeds))?;
+                }
+            }
             Err(problem) => {
                 failed += 1;
                 writeln!(out, "{:<24} FAILED: {problem}", workload.id)?;
             }
         }
     }
+    if measured > 0 {
+        let mean = f64::exp(gain / f64::from(measured));
+        writeln!(
+            out,
+            "the fastest way of each: {mean:.3} times as fast in the mean"
+        )?;
+    }
     Ok(failed)
 }
 
+/// How fast each other way is beside the choice, the fastest first.
 fn one(
     workload: &Workload,
     subjects: &Subjects,
     turn: &Effort,
     rounds: usize,
-) -> Result<String, String> {
-    let Subjects { chosen, others } = subjects;
+) -> Result<Vec<(&'static str, f64)>, String> {
+    let others = subjects.others(workload)?;
     let mut speeds = vec![Vec::new(); others.len()];
-    let mut facts = None;
     for _ in 0..rounds {
-        let base = Outcome::measure(&**chosen, workload, turn)?;
+        let base = Outcome::measure(&*subjects.chosen, workload, turn)?;
         for ((_, subject), speeds) in others.iter().zip(&mut speeds) {
-            let other = Outcome::measure(&**subject, workload, turn)?;
+            let other = Outcome::measure(*subject, workload, turn)?;
             speeds.push(base.time() / other.time());
         }
-        facts = Some(base.facts);
     }
-    let chosen = facts.map_or_else(String::new, |facts| facts.forms.join("+"));
-    let mut line = format!("{:<24} {chosen:<18}", workload.id);
-    for ((form, _), mut speeds) in others.iter().zip(speeds) {
-        speeds.sort_by(f64::total_cmp);
-        let speed = speeds[speeds.len() / 2];
-        let mark = if speed > NOTABLE { "!" } else { "" };
-        line.push_str(&format!(" {}{mark} {speed:.2}", form.name()));
+    let names = others.into_iter().map(|(name, _)| name);
+    let mut all: Vec<_> = names.zip(speeds.into_iter().map(middle)).collect();
+    all.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    Ok(all)
+}
+
+fn middle(mut speeds: Vec<f64>) -> f64 {
+    speeds.sort_by(f64::total_cmp);
+    speeds.get(speeds.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn line(id: &str, speeds: &[(&'static str, f64)]) -> String {
+    let mut line = format!("{id:<24}");
+    for (name, speed) in speeds {
+        let mark = if *speed > NOTABLE { "!" } else { "" };
+        line.push_str(&format!(" {name}{mark} {speed:.2}"));
     }
-    Ok(line)
+    line
 }

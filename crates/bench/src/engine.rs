@@ -7,9 +7,9 @@
 
 use super::subject::{Bound, Facts, Prepared, Subject};
 use restride::{
-    Budget, Call, Code, Config, Engine, Form, Output, Program, Target, TensorMut, TensorRef,
-    ViewPolicy,
+    Budget, Call, Code, Config, Engine, Output, Program, Target, TensorMut, TensorRef, ViewPolicy,
 };
+use restride_moves::Manner;
 use restride_testkit::workloads::Workload;
 use std::time::{Duration, Instant};
 
@@ -18,9 +18,9 @@ pub fn subject(code: Code, budget: Budget, target: &Target) -> Box<dyn Subject> 
     Box::new(Compiler::new(code, budget, target, None))
 }
 
-/// The compiler with every box moved in this form that can be.
-pub fn forced(form: Form, budget: Budget, target: &Target) -> Box<dyn Subject> {
-    Box::new(Compiler::new(Code::Native, budget, target, Some(form)))
+/// The compiler with every box moved in this manner that can be.
+pub fn held_to(manner: Manner, budget: Budget, target: &Target) -> Box<dyn Subject> {
+    Box::new(Compiler::new(Code::Native, budget, target, Some(manner)))
 }
 
 /// One engine for all workloads, as a host has it. A program lives no longer than its trial, so
@@ -31,12 +31,12 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn new(code: Code, budget: Budget, target: &Target, form: Option<Form>) -> Self {
+    fn new(code: Code, budget: Budget, target: &Target, held_to: Option<Manner>) -> Self {
         let engine = |views| {
             Engine::new(Config {
                 views,
                 code,
-                form,
+                held_to,
                 budget,
                 target: target.clone(),
                 ..Config::default()

@@ -5,7 +5,6 @@ use restride_loops::Form;
 use crate::blended::Blended;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
-use crate::channels::Channels;
 use crate::cores::Core;
 use crate::cost::inline::SHORT_LOOPS;
 use crate::cost::{self, LINE};
@@ -14,14 +13,12 @@ use crate::estimate::ROOM;
 use crate::features::Features;
 use crate::folded::Folded;
 use crate::inline::Inline;
-use crate::joined::Joined;
 use crate::lines::{Known, Program};
-use crate::pixels::Pixels;
+use crate::manner::Manner;
 use crate::plan::{MovePlan, Stores, Way};
 use crate::pressed::Pressed;
 use crate::rows::{Rows, skips_sets};
 use crate::self_contained::{OwnWay, best, self_contained, ways};
-use crate::squares::Squares;
 use crate::target::Target;
 use crate::through::Through;
 use crate::tiling::Route;
@@ -33,6 +30,7 @@ use crate::woven::Woven;
 pub struct Planner {
     target: Target,
     lines: Known,
+    pub(crate) held_to: Option<Manner>,
 }
 
 impl Planner {
@@ -48,6 +46,7 @@ impl Planner {
                 ..target.bounded()
             },
             lines: Known::new(target.core),
+            held_to: None,
         }
     }
 
@@ -83,8 +82,13 @@ impl Planner {
     /// they are better moved one after the other.
     #[must_use]
     pub fn weave(&self, boxes: &[(ByteBox, isize)]) -> Option<Woven> {
-        let precompiled = self.target.precompiled;
-        precompiled.then(|| Woven::of(boxes, self.features()))?
+        let weaves = self.target.precompiled && self.held_to.is_none();
+        weaves.then(|| Woven::of(boxes, self.features()))?
+    }
+
+    /// The patterns that are known.
+    pub(crate) fn lines(&self) -> &Known {
+        &self.lines
     }
 
     fn planned(&self, shape: ByteBox, (cost, way): (usize, Way)) -> MovePlan {
@@ -104,6 +108,9 @@ impl Planner {
     /// The code that a box should have in a kernel, if that is faster than a call of precompiled code.
     #[must_use]
     pub fn inline(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
+        if self.held(shape, form).is_some() {
+            return None;
+        }
         let straight = Inline::straight(shape, shuffles, &self.lines);
         if let Some(Inline::Tiles(tiles)) = &straight {
             // Lines of wide vectors take fewer instructions than tiles of narrow elements, of which bytes have the most.
@@ -147,6 +154,9 @@ impl Planner {
     #[must_use]
     pub fn saved_by_loops(&self, plan: &MovePlan, form: Form) -> Option<(usize, usize)> {
         let way = plan.way();
+        if self.held_to.is_some() {
+            return None;
+        }
         // Large transpositions wait for what is behind the caches; to find that loops gain nothing would take as long as planning.
         if !self.has_loops(form) || !self.is_narrow() && matches!(way, Way::Transpose(_)) {
             return None;
@@ -238,41 +248,12 @@ impl Planner {
             .collect()
     }
 
-    /// What each way to move a box costs that there is for it, in about micro-operations.
-    #[must_use]
-    pub fn candidates(&self, shape: &ByteBox) -> Vec<(&'static str, usize)> {
-        let rows = self.rows(shape, Stores::Cached);
-        let mut all = vec![(rows.name(), cost::rows(shape))];
-        let features = self.features();
-        let plane = Plane::of(shape, features).filter(Plane::is_for_leaves);
-        all.extend(plane.map(|plane| {
-            let (cost, way) = tiles(plane, shape, Stores::Cached, &self.target);
-            (way.name(), cost)
-        }));
-        let folded = Folded::of(shape, features);
-        all.extend(folded.map(|folded| ("folded", cost::folded(&folded))));
-        let blended = self.blended(shape);
-        all.extend(blended.map(|plan| ("blended channels", cost::blended(&plan, shape.run))));
-        let pressed = self.pressed(shape);
-        all.extend(pressed.map(|(cost, way)| (way.name(), cost)));
-        if features >= Features::Avx512 {
-            let channels = Channels::of(shape).and_then(|plan| plan.on(&self.target, shape.run));
-            all.extend(channels.map(|plan| ("channels", cost::channels(&plan, shape.run))));
-            let squares = Squares::of(shape);
-            all.extend(squares.map(|plan| ("squares", cost::squares(&plan))));
-            let joined = Joined::of(shape, &self.target);
-            all.extend(joined.map(|(cost, _)| ("joined rows", cost)));
-            let pixels = Pixels::of(shape, self.target.core);
-            all.extend(pixels.map(|(cost, _)| ("split pixels", cost)));
-        }
-        let lines = Program::find(shape, &self.lines, features, usize::MAX);
-        all.extend(lines.map(|(cost, _)| ("lines", cost)));
-        let through = Through::of(shape, self, usize::MAX);
-        all.extend(through.map(|(cost, _)| ("through", cost)));
-        all
+    fn way(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
+        let held = self.held(shape, form);
+        held.unwrap_or_else(|| self.chosen(shape, form))
     }
 
-    fn way(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
+    pub(crate) fn chosen(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
         let rows = cost::rows(shape);
         if form == Form::Elements && shape.bytes() < cost::WORTH_A_SEARCH {
             return (rows, Way::Rows(self.rows(shape, Stores::Cached)));
@@ -307,7 +288,7 @@ impl Planner {
     }
 
     /// Channels by blends.
-    fn blended(&self, shape: &ByteBox) -> Option<Blended> {
+    pub(crate) fn blended(&self, shape: &ByteBox) -> Option<Blended> {
         match self.features() {
             Features::Avx2 => Blended::in_lanes(shape),
             Features::Avx512 => Blended::in_lines(shape),
@@ -316,12 +297,12 @@ impl Planner {
     }
 
     /// Short runs that are pressed together, and what they cost.
-    fn pressed(&self, shape: &ByteBox) -> Option<(usize, Way)> {
+    pub(crate) fn pressed(&self, shape: &ByteBox) -> Option<(usize, Way)> {
         let found = (self.features() == Features::Avx2).then(|| Pressed::of(shape))?;
         found.map(|(cost, it)| (cost, Way::Pressed(Box::new(it))))
     }
 
-    fn rows(&self, shape: &ByteBox, stores: Stores) -> Rows {
+    pub(crate) fn rows(&self, shape: &ByteBox, stores: Stores) -> Rows {
         match stores {
             Stores::Cached => Rows::of(shape, &self.target),
             Stores::Past => Rows::past(shape, &self.target),
@@ -344,10 +325,9 @@ impl Planner {
         let (stores, width) = (stores_of(form), shape.run as i64);
         let plane = Plane::of(shape, features).filter(Plane::is_for_leaves);
         let mut best = (rows, Way::Rows(self.rows(shape, stores)));
-        // Masks and permutations of bytes are what AVX-512 has.
-        let masks = !past && features >= Features::Avx512;
-        let channels = masks.then(|| Channels::of(shape)).flatten();
-        let channels = channels.and_then(|plan| plan.on(&self.target, shape.run));
+        let channels = (!past)
+            .then(|| self.by(Manner::Channels, shape, form))
+            .flatten();
         // What is stored past the caches, lines of patterns do where there are any that are as wide.
         let blended = self.blended(shape).filter(|_| !past || self.is_narrow());
         // As many channels as a set has ways do not drive each other out.
@@ -355,8 +335,8 @@ impl Planner {
         let uncrowded = blended.as_ref().filter(fits);
         let uncrowded = uncrowded.map(|plan| cost::blended(plan, shape.run));
         let blended = blended.map(|plan| (cost::blended(&plan, shape.run), Way::Blended(plan)));
-        let alone = uncrowded.is_none() && channels.as_ref().is_some_and(Channels::is_alone);
-        let channels = channels.map(|plan| (cost::channels(&plan, shape.run), Way::Channels(plan)));
+        let alone = uncrowded.is_none()
+            && matches!(&channels, Some((_, Way::Channels(plan))) if plan.is_alone());
         if alone && let Some(channels) = channels {
             return channels;
         }
@@ -424,14 +404,12 @@ impl Planner {
                 best = (cost, Way::Folded(Box::new(folded.on(&self.target))));
             }
         }
-        if masks {
-            let squares = Squares::of(shape).map(|it| (cost::squares(&it), Way::Squares(it)));
-            let joined = Joined::of(shape, &self.target);
-            let joined = joined.map(|(cost, it)| (cost, Way::Joined(Box::new(it))));
-            let pixels = Pixels::of(shape, self.target.core);
-            let pixels = pixels.map(|(cost, it)| (cost, Way::Pixels(Box::new(it))));
-            for found in [squares, joined, pixels].into_iter().flatten() {
-                if found.0 < best.0 {
+        if !past {
+            for manner in [Manner::Squares, Manner::Joined, Manner::Pixels] {
+                if let Some(found) = self
+                    .by(manner, shape, form)
+                    .filter(|(cost, _)| *cost < best.0)
+                {
                     best = found;
                 }
             }
@@ -453,7 +431,12 @@ pub(crate) fn stores_of(form: Form) -> Stores {
 }
 
 /// What register tiles cost for a plane, and how they are filled.
-fn tiles(plane: Plane, shape: &ByteBox, stores: Stores, target: &Target) -> (usize, Way) {
+pub(crate) fn tiles(
+    plane: Plane,
+    shape: &ByteBox,
+    stores: Stores,
+    target: &Target,
+) -> (usize, Way) {
     let stores = match plane.step {
         1 => stores,
         // Elements as wide as a lane are moved one by one in any case.

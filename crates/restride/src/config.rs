@@ -97,9 +97,9 @@ pub struct Config {
     /// Which views of an input may answer an output (any). A graph may be stricter about some of its
     /// outputs: [`Graph::output_as`](restride_graph::Graph::output_as).
     pub views: ViewPolicy,
-    /// Move boxes in this form wherever it fits; for measuring. See [`Options::form`](crate::Options::form).
+    /// Move boxes in this manner wherever they can be: what the planner's choice is measured against.
     #[cfg(feature = "unstable")]
-    pub form: Option<restride_loops::Form>,
+    pub held_to: Option<restride_moves::Manner>,
 }
 
 impl Default for Config {
@@ -118,7 +118,7 @@ impl Default for Config {
             verify: None,
             views: ViewPolicy::Any,
             #[cfg(feature = "unstable")]
-            form: None,
+            held_to: None,
         }
     }
 }

@@ -132,8 +132,6 @@ impl Engine {
             views: config.views,
             budget: config.budget,
             target: config.target.clone(),
-            #[cfg(feature = "unstable")]
-            form: config.form,
         };
         watch_forks();
         let inner = EngineInner {
@@ -165,7 +163,13 @@ impl Engine {
     fn begin(&self) -> &Share {
         let config = &self.inner.config;
         let begun = self.inner.shares.get_or_begin(|| {
-            let planner = Arc::new(Planner::new(&config.target));
+            let planner = Planner::new(&config.target);
+            #[cfg(feature = "unstable")]
+            let planner = match config.held_to {
+                Some(manner) => planner.held_to(manner),
+                None => planner,
+            };
+            let planner = Arc::new(planner);
             Ok::<_, Infallible>(Share {
                 jit: Arc::new(Jit::new(config, Arc::clone(&planner))),
                 planner,

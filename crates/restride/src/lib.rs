@@ -210,7 +210,7 @@ pub use restride_leaves::calibrate;
 #[cfg(feature = "unstable")]
 pub use restride_leaves::read_all;
 #[cfg(feature = "unstable")]
-pub use restride_loops::{Form, Kernel, Role, Verified};
+pub use restride_loops::{Form, Kernel, Role, Stmt, Verified};
 pub use restride_lower::plan::PlanError;
 pub use restride_lower::{LowerError, Traffic};
 pub use restride_moves::{Core, Features, Processor, Target, TargetError};

@@ -4,8 +4,6 @@ use crate::CompileError;
 use restride_budget::{Budget, Meter, Stage};
 use restride_canon::ir::Canonical;
 use restride_graph::{Graph, ViewPolicy};
-#[cfg(feature = "unstable")]
-use restride_loops::{Form, Kernel, Stmt};
 use restride_loops::{Verified, verify};
 use restride_lower::plan::{Plan, PlanOptions, plan};
 use restride_lower::{Decision, schedule};
@@ -48,10 +46,6 @@ pub struct Options {
     pub budget: Budget,
     /// The machine to schedule for.
     pub target: Target,
-    /// Move every box this way that can be moved so, whatever the scheduler thinks. A form never
-    /// changes what a kernel means: this is for holding the scheduler's choice against others.
-    #[cfg(feature = "unstable")]
-    pub form: Option<Form>,
 }
 
 #[cfg(feature = "unstable")]
@@ -126,8 +120,6 @@ impl Lowered {
     ) -> Result<Self, CompileError> {
         let scheduled = schedule(&plan, &options.target, meter)?;
         let kernel = scheduled.kernel;
-        #[cfg(feature = "unstable")]
-        let kernel = reformed(kernel, options.form);
         // Whatever runs it needs tables for its statements.
         meter.enter(Stage::Prepare);
         meter.things(kernel.statements(), 3000, 2000);
@@ -139,30 +131,5 @@ impl Lowered {
             decisions: scheduled.decisions,
             left: meter.left(),
         })
-    }
-}
-
-/// A kernel with every box in this form that can have it.
-#[cfg(feature = "unstable")]
-fn reformed(mut kernel: Kernel, form: Option<Form>) -> Kernel {
-    if let Some(form) = form {
-        let phases = kernel.phases.iter_mut();
-        phases.for_each(|phase| reform(phase, form));
-    }
-    kernel
-}
-
-#[cfg(feature = "unstable")]
-fn reform(stmts: &mut [Stmt], form: Form) {
-    for stmt in stmts {
-        match stmt {
-            Stmt::For { body, .. } => reform(body, form),
-            Stmt::Move(it) if form.fits(&it.dims) => it.form = form,
-            Stmt::Move(_)
-            | Stmt::Check { .. }
-            | Stmt::Index { .. }
-            | Stmt::Gather(_)
-            | Stmt::Fill { .. } => {}
-        }
     }
 }

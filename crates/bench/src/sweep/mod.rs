@@ -74,6 +74,28 @@ pub fn sweep(
     })
 }
 
+/// All cases whose class or name contains `filter`, each under its name; and how many there are no right results of.
+#[must_use]
+pub fn workloads(filter: &str) -> (Vec<Workload>, usize) {
+    let (mut found, mut failed) = (Vec::new(), 0);
+    for line in cases::all() {
+        let named = line.cases.into_iter().map(|case| {
+            let name = format!("{} {} {}", line.class, line.name, case.at);
+            (name, case)
+        });
+        for (id, case) in named.filter(|(name, _)| name.contains(filter)) {
+            match prepare(case) {
+                Ok(case) => found.push(Workload {
+                    id,
+                    ..case.workload
+                }),
+                Err(_) => failed += 1,
+            }
+        }
+    }
+    (found, failed)
+}
+
 /// What came of a sweep.
 pub struct Swept {
     /// How many points there were.

@@ -3,7 +3,7 @@
 use super::{Guarded, hull, points};
 use restride_leaves::{Core, Features, Leaf, Planner, Target};
 use restride_loops::{Dim, Form, Random};
-use restride_moves::ByteBox;
+use restride_moves::{ByteBox, Manner};
 
 pub struct Arena {
     dst: Guarded,
@@ -11,6 +11,10 @@ pub struct Arena {
     want: Vec<u8>,
     /// One for every machine.
     pub planners: Vec<Planner>,
+    /// For each manner of ways, one for every machine that is held to it.
+    held: Vec<Vec<Planner>>,
+    /// Picks the manner.
+    random: Random,
 }
 
 /// For every width of vectors that there is, on every core, and on a machine that there is not, whose caches hold next to
@@ -37,6 +41,11 @@ pub fn planners() -> Vec<Planner> {
     all.chain(nothing).collect()
 }
 
+fn held_to(manner: Manner) -> Vec<Planner> {
+    let planners = planners().into_iter();
+    planners.map(|planner| planner.held_to(manner)).collect()
+}
+
 impl Arena {
     pub fn new(bytes: usize) -> Arena {
         let mut src = Guarded::new(bytes);
@@ -51,10 +60,13 @@ impl Arena {
             src,
             want,
             planners: planners(),
+            held: Manner::ALL.map(|(manner, _)| held_to(manner)).into(),
+            random: Random::new(78),
         }
     }
 
-    /// Moves one box at every level, against the upper or the lower guard pages, and says in which ways.
+    /// Moves one box at every level, as is chosen and, now and then, in another way that it has, against the upper or the lower guard pages, and
+    /// says in which ways it is by choice.
     pub fn check(
         &mut self,
         dims: &[Dim],
@@ -73,36 +85,42 @@ impl Arena {
         let src_at = if low { 0 } else { self.src.len() - src_len } as i64 - src_low;
         let box_: Vec<_> = dims.iter().map(|d| (d.extent, d.dst, d.src)).collect();
         let mut ways = Vec::new();
-        for planner in &self.planners {
-            let plan = planner.plan(ByteBox::of_move(dims, width).unwrap(), form);
-            let (alone, way) = (Leaf::of(&plan), plan.way().name());
-            ways.push(way);
-            let after = match way {
-                "lines" => after(dims, width, form, planner),
-                _ => None,
-            };
-            for leaf in after.into_iter().chain([alone]) {
-                self.dst.bytes().fill(0xa5);
-                self.want.fill(0xa5);
-                let src = self.src.bytes();
-                points(&box_, &mut |d, s| {
-                    let d = (dst_at + d * width as i64) as usize;
-                    let s = (src_at + s * width as i64) as usize;
-                    self.want[d..d + width].copy_from_slice(&src[s..s + width]);
-                });
-                // SAFETY: both hulls were placed inside the arenas.
-                unsafe {
-                    leaf.call(
-                        self.dst.start().wrapping_offset(dst_at as isize),
-                        self.src.start().wrapping_offset(src_at as isize),
-                    );
-                }
-                let differs = |at: &usize| self.want[*at] != self.dst.bytes()[*at];
-                if let Some(at) = (0..self.want.len()).find(differs) {
-                    panic!(
-                        "{:?} {form:?} as {way} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
-                        planner.features(),
-                    );
+        let manners = self.held.len();
+        for (nth, chosen) in self.planners.iter().enumerate() {
+            let plan = chosen.plan(ByteBox::of_move(dims, width).unwrap(), form);
+            ways.push(plan.way().name());
+            let manner = self.random.below(4 * manners);
+            let held = self.held.get(manner).map(|held| &held[nth]);
+            for planner in [chosen].into_iter().chain(held) {
+                let plan = planner.plan(ByteBox::of_move(dims, width).unwrap(), form);
+                let (alone, way) = (Leaf::of(&plan), plan.way().name());
+                let after = match way {
+                    "lines" => after(dims, width, form, planner),
+                    _ => None,
+                };
+                for leaf in after.into_iter().chain([alone]) {
+                    self.dst.bytes().fill(0xa5);
+                    self.want.fill(0xa5);
+                    let src = self.src.bytes();
+                    points(&box_, &mut |d, s| {
+                        let d = (dst_at + d * width as i64) as usize;
+                        let s = (src_at + s * width as i64) as usize;
+                        self.want[d..d + width].copy_from_slice(&src[s..s + width]);
+                    });
+                    // SAFETY: both hulls were placed inside the arenas.
+                    unsafe {
+                        leaf.call(
+                            self.dst.start().wrapping_offset(dst_at as isize),
+                            self.src.start().wrapping_offset(src_at as isize),
+                        );
+                    }
+                    let differs = |at: &usize| self.want[*at] != self.dst.bytes()[*at];
+                    if let Some(at) = (0..self.want.len()).find(differs) {
+                        panic!(
+                            "{:?} {form:?} as {way} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
+                            planner.features(),
+                        );
+                    }
                 }
             }
         }

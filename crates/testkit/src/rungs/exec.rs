@@ -1,8 +1,8 @@
-//! The generic executor, at every level of processor that this machine has.
+//! The generic executor, at every level of processor that this machine has, as moves are planned and in another way.
 
 use restride_exec::{Executable, RunError};
 use restride_loops::Verified;
-use restride_moves::{Features, Planner, Target};
+use restride_moves::{Features, Manner, Planner, Target};
 
 use super::{Outcome, Rung, RungError, Subject};
 
@@ -15,17 +15,25 @@ impl Rung for Exec {
 
     fn run(&self, subject: &Subject<'_>) -> Outcome {
         let mut first: Option<Outcome> = None;
+        let written: usize = subject.output_buffers().iter().map(Vec::len).sum();
+        // What is written picks the manner that another planner is held to.
+        let (manner, name) = Manner::ALL[written % Manner::ALL.len()];
         for level in Features::WIDTHS {
             if level.available() != level {
                 continue;
             }
-            for kernel in [subject.kernel()?, subject.cramped_kernel()?] {
-                let outcome = execute(subject, kernel, level);
+            let planner = || Planner::new(&Target::with(level));
+            for (kernel, planner) in [
+                (subject.kernel()?, planner()),
+                (subject.cramped_kernel()?, planner()),
+                (subject.kernel()?, planner().held_to(manner)),
+            ] {
+                let outcome = execute(subject, kernel, &planner);
                 let known = first.get_or_insert_with(|| outcome.clone());
                 if *known != outcome {
                     let kernel = &**kernel;
                     return Err(RungError::Broken(format!(
-                        "differs at level {level:?}\n{kernel}"
+                        "differs at level {level:?} or in ways that are {name}\n{kernel}"
                     )));
                 }
             }
@@ -34,9 +42,8 @@ impl Rung for Exec {
     }
 }
 
-fn execute(subject: &Subject<'_>, kernel: &Verified, level: Features) -> Outcome {
-    let executable =
-        Executable::new(kernel, &Planner::new(&Target::with(level))).map_err(RungError::broken)?;
+fn execute(subject: &Subject<'_>, kernel: &Verified, planner: &Planner) -> Outcome {
+    let executable = Executable::new(kernel, planner).map_err(RungError::broken)?;
     let mut buffers = subject.output_buffers();
     let mut outputs: Vec<&mut [u8]> = buffers.iter_mut().map(Vec::as_mut_slice).collect();
     match executable.run(&subject.buffers(), &mut outputs) {

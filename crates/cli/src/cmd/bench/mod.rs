@@ -87,8 +87,9 @@ pub(crate) struct Args {
     /// Run the definition of the workloads in place of the compiler
     #[arg(long)]
     reference: bool,
-    /// Hold the scheduler's choice of forms against every other form that fits
-    #[arg(long, conflicts_with_all = ["sweep", "versus", "save", "svg", "peer", "reference"])]
+    /// Hold the planner's choice against every other way that there is to move the same; of a sweep, list only what is notably
+    /// faster in another
+    #[arg(long, conflicts_with_all = ["versus", "save", "svg", "peer", "reference"])]
     candidates: bool,
     /// After every call, and after every memcpy beside it, read the whole output: what a pass costs
     /// together with whoever needs its result
@@ -198,6 +199,17 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
     let mut out = io::stdout().lock();
     // A file that cannot be written is better known before all is measured.
     let mut json = args.save.as_deref().map(Written::create).transpose()?;
+    let candidates = |workloads: &[Workload], out: &mut dyn Write| {
+        let subjects = Subjects::new(budget::chosen(), &target, args.then_read);
+        candidates::run((workloads, args.sweep), &subjects, &effort, out)
+    };
+    if args.sweep && args.candidates {
+        let (workloads, failed) = sweep::workloads(&args.filter);
+        if workloads.is_empty() {
+            return Err(nothing(args));
+        }
+        return Ok(failed + candidates(&workloads, &mut out)?);
+    }
     if args.sweep {
         let swept = sweep::sweep(&*subject, &args.filter, &effort, &mut out)?;
         if let Some(file) = &mut json {
@@ -255,8 +267,7 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
         return Ok(0);
     }
     if args.candidates {
-        let subjects = Subjects::new(budget::chosen(), &target, args.then_read);
-        return Ok(refused + candidates::run(&workloads, &subjects, &effort, &mut out)?);
+        return Ok(refused + candidates(&workloads, &mut out)?);
     }
     let mut scores = Scores::new();
     for path in &args.versus {
