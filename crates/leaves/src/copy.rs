@@ -257,6 +257,8 @@ macro_rules! with_short_copier {
             16 => $function::<$level, One<$crate::level::Sixteen>>($($argument),*),
             32 if half == 32 => $function::<$level, One<Half<$level>>>($($argument),*),
             17..=32 => $function::<$level, Straight<$crate::level::Sixteen, 2>>($($argument),*),
+            // Halves of lines straddle two of them more often than not.
+            33..=47 => $function::<$level, Straight<$crate::level::Sixteen, 3>>($($argument),*),
             n if n <= 2 * half => $function::<$level, Straight<Half<$level>, 2>>($($argument),*),
             n if n <= 3 * half => $function::<$level, Straight<Half<$level>, 3>>($($argument),*),
             _ => $function::<$level, Straight<Half<$level>, 4>>($($argument),*),

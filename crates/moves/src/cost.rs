@@ -45,8 +45,12 @@ const TABLES: usize = 120;
 #[must_use]
 pub fn rows(shape: &ByteBox) -> usize {
     let rows = shape.bytes() / shape.run.max(1);
-    // Registers that overlap are loads and stores that move nothing new.
-    let overlap = usize::from(shape.run < LINE && !shape.run.is_power_of_two());
+    // Registers that overlap are loads and stores that move nothing new, of which those of a quarter of a line are the most
+    // beside what they move.
+    let overlap = match shape.run {
+        17..32 => 2,
+        run => usize::from(run < LINE && !run.is_power_of_two()),
+    };
     rows.saturating_mul(ROW + ROW_LINE * shape.run.div_ceil(LINE) + overlap)
 }
 

@@ -132,7 +132,7 @@ impl Planner {
         let (cost, way) = self.way(shape, form);
         let loops = match way {
             Way::Rows(rows) => !matches!(rows, Rows::Sharing { .. }),
-            Way::Lines(..) => shape.steps.len() > 2 || cost >= cost::rows(shape) / 2,
+            Way::Lines(..) => cost >= cost::rows(shape) / if shape.steps.len() > 2 { 4 } else { 2 },
             _ => false,
         };
         loops.then_some(Inline::Runs)
@@ -195,11 +195,11 @@ impl Planner {
             Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             _ if form == Form::Stream => return None,
-            Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
             // Lines that straddle two take longer than four vectors, of which each is moved or shuffled at once.
             Way::Lines(Program::Wide(_), _) if self.target.core == Core::Zen && shape.run >= 4 => {
                 cost / 8 * 5
             }
+            Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
             Way::Blended(_) => cost / 3,
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) | Way::Through(_) if narrow => cost,

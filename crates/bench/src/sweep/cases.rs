@@ -1,16 +1,15 @@
 //! What is swept. Every case is an ordinary workload, small enough to be checked by definition.
 
 use restride_graph::{ElementType, Graph, ValueId};
-use restride_testkit::workloads::{Checksum, IN_RANGE, Values, Workload, region};
-use std::collections::BTreeMap;
+use restride_testkit::workloads::{IN_RANGE, Values, region};
 
 /// One point of a series.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     /// Where it stands in its series.
     pub(super) at: String,
-    /// What is run; its checksum is still to be found.
-    pub(super) workload: Result<Workload, String>,
+    /// What is run, and how its inputs are made.
+    pub(super) graph: Result<(Graph, Vec<Values>), String>,
 }
 
 /// Cases that vary in one thing.
@@ -101,23 +100,11 @@ fn rows_of(bytes: i64) -> i64 {
     (ROWS_BYTES / bytes.max(1)).clamp(1, 16_384)
 }
 
-/// The workload of a graph, whose inputs after the first index or hold data as this says.
-fn workload(graph: Result<Graph, String>, others: Values) -> Result<Workload, String> {
-    let graph = graph?;
+/// A graph whose inputs after the first index or hold data as this says.
+fn with_values(graph: Graph, others: Values) -> (Graph, Vec<Values>) {
     let mut values = vec![others; graph.inputs().len()];
     values[0] = Values::Data;
-    Ok(Workload {
-        id: "sweep".into(),
-        tags: BTreeMap::new(),
-        graph,
-        values,
-        checksum: Checksum {
-            crc32: 0,
-            fnv1a64: None,
-        },
-        useful_bytes: None,
-        limit_ratio: None,
-    })
+    (graph, values)
 }
 
 /// The graph of operators on one input.
@@ -146,7 +133,7 @@ fn line<T: std::fmt::Display>(
 ) -> Line {
     let case = |(at, graph): (T, Result<Graph, String>)| Case {
         at: at.to_string(),
-        workload: workload(graph, Values::Data),
+        graph: graph.map(|graph| with_values(graph, Values::Data)),
     };
     Line {
         class,
@@ -288,7 +275,7 @@ fn gathers(element: ElementType) -> Line {
         let hashed = Values::IndexHash(u32::try_from(table).unwrap_or(u32::MAX));
         Case {
             at: n.to_string(),
-            workload: workload(gathered, hashed),
+            graph: gathered.map(|graph| with_values(graph, hashed)),
         }
     });
     Line {
@@ -421,8 +408,7 @@ mod tests {
             assert!(!line.cases.is_empty(), "{} {}", line.class, line.name);
             for case in &line.cases {
                 let name = format!("{} {} {}", line.class, line.name, case.at);
-                let workload = case.workload.as_ref().expect(&name);
-                let graph = &workload.graph;
+                let (graph, _) = case.graph.as_ref().expect(&name);
                 let bytes = graph.values().map(|value| graph.ty(value).byte_size());
                 let most = bytes.max();
                 assert!(most <= Some(9 << 20), "{name}: {most:?}");

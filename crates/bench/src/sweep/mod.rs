@@ -8,7 +8,7 @@ use super::outcome::{Effort, Outcome};
 use super::subject::Subject;
 use cases::Case;
 use report::{Measured, Series};
-use restride_testkit::workloads::{Checksum, Workload, limit_ratio};
+use restride_testkit::workloads::Workload;
 use std::io::{self, Write};
 
 /// A point that stands out is measured again with this many times the effort: on a machine that
@@ -38,7 +38,8 @@ pub fn sweep(
                 continue;
             }
             points += 1;
-            match prepare(case).and_then(|case| Ok((run(subject, &case, effort)?, case))) {
+            let at = case.at.clone();
+            match prepare(case, at).and_then(|case| Ok((run(subject, &case, effort)?, case))) {
                 Ok((point, case)) => {
                     series.points.push(point);
                     measured.push(case);
@@ -84,11 +85,8 @@ pub fn workloads(filter: &str) -> (Vec<Workload>, usize) {
             (name, case)
         });
         for (id, case) in named.filter(|(name, _)| name.contains(filter)) {
-            match prepare(case) {
-                Ok(case) => found.push(Workload {
-                    id,
-                    ..case.workload
-                }),
+            match prepare(case, id) {
+                Ok(workload) => found.push(workload),
                 Err(_) => failed += 1,
             }
         }
@@ -106,29 +104,18 @@ pub struct Swept {
     pub json: String,
 }
 
-/// A case whose right result is known.
-struct Ready {
-    at: String,
-    workload: Workload,
+/// A case whose right result is known from the definition of its operators, under a name.
+fn prepare(case: Case, id: String) -> Result<Workload, String> {
+    let (graph, values) = case.graph?;
+    Workload::of(id, graph, values)
 }
 
-/// Finds checksums and the limit of a case from the definition of its operators.
-fn prepare(case: Case) -> Result<Ready, String> {
-    let mut workload = case.workload?;
-    workload.checksum = Checksum::of(&workload.evaluate()?);
-    workload.limit_ratio = limit_ratio(&workload)?;
-    Ok(Ready {
-        at: case.at,
-        workload,
-    })
-}
-
-fn run(subject: &dyn Subject, case: &Ready, effort: &Effort) -> Result<Measured, String> {
-    let outcome = Outcome::measure(subject, &case.workload, effort)?;
+fn run(subject: &dyn Subject, case: &Workload, effort: &Effort) -> Result<Measured, String> {
+    let outcome = Outcome::measure(subject, case, effort)?;
     Ok(Measured {
-        at: case.at.clone(),
+        at: case.id.clone(),
         ratio: outcome.ratio(),
-        of_limit: outcome.ratio() / case.workload.limit_ratio.unwrap_or(1.0),
+        of_limit: outcome.ratio() / case.limit_ratio.unwrap_or(1.0),
         time: outcome.time(),
         forms: outcome.facts.forms.join("+"),
     })

@@ -63,6 +63,22 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// A graph with one output whose inputs are made so, and with its right result.
+    pub fn of(id: String, graph: Graph, values: Vec<Values>) -> Result<Self, String> {
+        let mut workload = Self {
+            id,
+            tags: BTreeMap::new(),
+            graph,
+            values,
+            checksum: Checksum::of(&[]),
+            useful_bytes: None,
+            limit_ratio: None,
+        };
+        workload.checksum = Checksum::of(&workload.evaluate()?);
+        workload.limit_ratio = super::limit_ratio(&workload)?;
+        Ok(workload)
+    }
+
     /// The types of the inputs, and how their values are made.
     pub fn inputs(&self) -> impl Iterator<Item = (&TensorType, &Values)> {
         let types = self.graph.inputs().iter().map(|&it| self.graph.ty(it));

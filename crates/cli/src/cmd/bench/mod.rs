@@ -226,7 +226,6 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
                 (!args.versus.is_empty(), "--versus"),
                 (svg.is_some(), "--svg"),
                 (args.peer, "--peer"),
-                (args.candidates, "--candidates"),
                 (args.reference, "--reference"),
                 (args.then_read, "--then-read"),
             ] {
@@ -234,6 +233,9 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
                     let message = format!("{option} is for workloads, and this is a program");
                     return Err(Failure::Usage(message));
                 }
+            }
+            if args.candidates {
+                return Ok(candidates(&[program::workload(&input)?], &mut out)?);
             }
             let options = program::ProgramOptions {
                 sources: &args.input,

@@ -12,6 +12,7 @@ use restride_bench::table::{self, Moved};
 use restride_bench::trial::{Trial, UNWRITTEN, chunk_by_chunk};
 use restride_graph::oracle::{self, OracleError, Tensor};
 use restride_lower::{Lines, Traffic};
+use restride_testkit::workloads::{Values, Workload};
 
 use crate::data::inputs::inputs;
 use crate::data::recipe::Recipe;
@@ -103,6 +104,26 @@ pub(super) fn run(
     writeln!(out, "{}", table::heading())?;
     writeln!(out, "{}", table::line(&moved, &outcome))?;
     Ok(format!("{}\n", outcome.to_json(graph.name())))
+}
+
+/// A graph with one output as a workload, which is what is held against other ways.
+pub(super) fn workload(input: &Input) -> Result<Workload, Failure> {
+    let program = stages::AnyProgram::parse(input)?;
+    let signature = Signature::of(&program)?;
+    let stages::AnyProgram::Graph(graph) = program else {
+        return Err(Failure::Usage("--candidates is for graphs".into()));
+    };
+    if signature.outputs.len() != 1 {
+        return Err(Failure::Usage(
+            "--candidates is for graphs with one output".into(),
+        ));
+    }
+    let values = signature.inputs.iter().map(|slot| match slot.limit {
+        Some(limit) => Values::IndexHash(u32::try_from(limit.max(1)).unwrap_or(u32::MAX)),
+        None => Values::Data,
+    });
+    let (name, values) = (graph.name().to_owned(), values.collect());
+    Workload::of(name, graph, values).map_err(Failure::Input)
 }
 
 /// Indices in no order within their axis, all else bits in no order.
