@@ -1,10 +1,12 @@
 //! The planner's choice beside what it did not choose.
 //!
 //! Every workload is run as planned, then with its boxes moved in each other way that they have, slice by slice in
-//! turn, so that a drift of the machine meets all of them. What counts is the median of each slice's time over the time of the
-//! choice in the same turn.
+//! turn, so that a drift of the machine meets all of them. In each turn tensors lie elsewhere: which lines of one share sets with
+//! those of another decides between some ways, and no program chooses that. What counts is the geometric mean of the time of the
+//! choice over that of the other in the same turn.
 
 use super::engine;
+use super::memory::GAP;
 use super::outcome::{Effort, Outcome};
 use super::subject::Subject;
 use super::then_read::ThenRead;
@@ -15,6 +17,10 @@ use std::io::{self, Write};
 
 /// How much faster another way must be to be pointed out.
 const NOTABLE: f64 = 1.10;
+
+/// Tensors have as many places in a page as it has lines, of which each turn takes another: a good part of a page further.
+const PLACES: usize = 64;
+const APART: usize = 23;
 
 /// The choice, and what it is held against.
 pub struct Subjects {
@@ -78,15 +84,10 @@ pub fn run(
     effort: &Effort,
     out: &mut dyn Write,
 ) -> io::Result<usize> {
-    let turn = Effort {
-        rounds: 1,
-        compilations: 1,
-        ..*effort
-    };
     let (mut failed, mut measured, mut gain) = (0, 0, 0.0);
     writeln!(out, "{:<24} speed of each other way", "workload")?;
     for workload in workloads.iter().filter(|w| !w.is_view()) {
-        match one(workload, subjects, &turn, effort.rounds) {
+        match one(workload, subjects, effort) {
             Ok(speeds) => {
                 let best = speeds.iter().fold(1.0, |best, (_, speed)| speed.max(best));
                 gain += f64::ln(best);
@@ -115,27 +116,28 @@ pub fn run(
 fn one(
     workload: &Workload,
     subjects: &Subjects,
-    turn: &Effort,
-    rounds: usize,
+    effort: &Effort,
 ) -> Result<Vec<(&'static str, f64)>, String> {
     let others = subjects.others(workload)?;
-    let mut speeds = vec![Vec::new(); others.len()];
-    for _ in 0..rounds {
-        let base = Outcome::measure(&*subjects.chosen, workload, turn)?;
-        for ((_, subject), speeds) in others.iter().zip(&mut speeds) {
-            let other = Outcome::measure(*subject, workload, turn)?;
-            speeds.push(base.time() / other.time());
+    let mut speeds = vec![0.0; others.len()];
+    for round in 0..effort.rounds {
+        let turn = Effort {
+            rounds: 1,
+            compilations: 1,
+            gap: GAP * (1 + APART * round % PLACES),
+            ..*effort
+        };
+        let base = Outcome::measure(&*subjects.chosen, workload, &turn)?;
+        for ((_, subject), speed) in others.iter().zip(&mut speeds) {
+            let other = Outcome::measure(*subject, workload, &turn)?;
+            *speed += f64::ln(base.time() / other.time());
         }
     }
+    let mean = |sum: f64| f64::exp(sum / effort.rounds.max(1) as f64);
     let names = others.into_iter().map(|(name, _)| name);
-    let mut all: Vec<_> = names.zip(speeds.into_iter().map(middle)).collect();
+    let mut all: Vec<_> = names.zip(speeds.into_iter().map(mean)).collect();
     all.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     Ok(all)
-}
-
-fn middle(mut speeds: Vec<f64>) -> f64 {
-    speeds.sort_by(f64::total_cmp);
-    speeds.get(speeds.len() / 2).copied().unwrap_or(0.0)
 }
 
 fn line(id: &str, speeds: &[(&'static str, f64)]) -> String {

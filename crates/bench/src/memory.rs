@@ -8,7 +8,7 @@ const ALIGN: usize = 64;
 
 /// Room that an allocator's header takes between two parts. Without it, parts whose sizes are
 /// powers of two would share their low address bits, which no engine's tensors do.
-const GAP: usize = 64;
+pub const GAP: usize = 64;
 
 const HUGE_PAGE: usize = 2 << 20;
 
@@ -17,13 +17,14 @@ pub struct Region {
     bytes: Vec<u8>,
     start: usize,
     sizes: Vec<usize>,
+    gap: usize,
 }
 
 impl Region {
-    /// Room for parts of these sizes, all zero and touched.
-    pub fn new(sizes: &[usize]) -> Result<Self, String> {
+    /// Room for parts of these sizes, all zero and touched, each so many bytes behind the one before.
+    pub fn new(sizes: &[usize], gap: usize) -> Result<Self, String> {
         let too_big = || "the tensors do not fit into memory".to_owned();
-        let span = |size: usize| size.checked_next_multiple_of(ALIGN)?.checked_add(GAP);
+        let span = |size: usize| size.checked_next_multiple_of(ALIGN)?.checked_add(gap);
         let needed = sizes
             .iter()
             .try_fold(0usize, |sum, &size| sum.checked_add(span(size)?))
@@ -39,6 +40,7 @@ impl Region {
             bytes,
             start,
             sizes: sizes.to_vec(),
+            gap,
         })
     }
 
@@ -47,7 +49,7 @@ impl Region {
         let mut rest = &mut self.bytes[self.start..];
         let mut parts = Vec::new();
         for &size in &self.sizes {
-            let (span, after) = rest.split_at_mut(size.next_multiple_of(ALIGN) + GAP);
+            let (span, after) = rest.split_at_mut(size.next_multiple_of(ALIGN) + self.gap);
             parts.push(&mut span[..size]);
             rest = after;
         }
@@ -62,7 +64,7 @@ mod tests {
     #[test]
     fn parts_are_aligned_disjoint_and_of_their_size() {
         let sizes = [0, 1, 64, 4096, 100_000];
-        let mut region = Region::new(&sizes).expect("a small region");
+        let mut region = Region::new(&sizes, GAP).expect("a small region");
         let mut parts = region.parts();
         for (number, part) in parts.iter_mut().enumerate() {
             assert_eq!(part.len(), sizes[number]);
@@ -77,8 +79,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_had_is_refused() {
-        assert!(Region::new(&[usize::MAX]).is_err());
-        assert!(Region::new(&[usize::MAX / 2, usize::MAX / 2]).is_err());
-        assert!(Region::new(&[isize::MAX as usize - (4 << 20)]).is_err());
+        assert!(Region::new(&[usize::MAX], GAP).is_err());
+        assert!(Region::new(&[usize::MAX / 2, usize::MAX / 2], GAP).is_err());
+        assert!(Region::new(&[isize::MAX as usize - (4 << 20)], GAP).is_err());
     }
 }

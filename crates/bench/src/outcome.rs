@@ -22,6 +22,8 @@ pub struct Effort {
     pub threads: usize,
     /// Compilations, of which the fastest counts.
     pub compilations: usize,
+    /// Bytes between tensors.
+    pub gap: usize,
 }
 
 /// The measurements of one workload.
@@ -46,7 +48,7 @@ impl Outcome {
         workload: &Workload,
         effort: &Effort,
     ) -> Result<Self, String> {
-        let mut outcome = with_trial(subject, workload, effort.threads, |trial| {
+        let mut outcome = with_trial(subject, workload, (effort.threads, effort.gap), |trial| {
             Self::of_trial(trial, effort)
         })??;
         for _ in 1..effort.compilations {

@@ -2,6 +2,7 @@
 //!
 //! `{"cmd":"prepare","id":ID}`, `{"cmd":"run","budget_ms":B}`, `{"cmd":"quit"}`.
 
+use super::memory::GAP;
 use super::outcome::note;
 use super::subject::Subject;
 use super::trial::{Trial, with_trial};
@@ -27,7 +28,7 @@ pub fn serve(
                 let found = workloads.iter().find(|workload| workload.id == id);
                 let answered = match found {
                     None => Err(format!("no workload is named {id}")),
-                    Some(workload) => with_trial(subject, workload, threads, |trial| {
+                    Some(workload) => with_trial(subject, workload, (threads, GAP), |trial| {
                         timed(trial, &mut lines, &mut replies)
                     }),
                 };

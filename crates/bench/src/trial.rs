@@ -39,16 +39,16 @@ pub struct Trial<'a> {
     copy: Copy<'a>,
 }
 
-/// Prepares `workload`, checks its result and hands the trial to `body`.
+/// Prepares `workload`, whose tensors lie so many bytes behind each other, checks its result and hands the trial to `body`.
 pub fn with_trial<R>(
     subject: &dyn Subject,
     workload: &Workload,
-    threads: usize,
+    (threads, gap): (usize, usize),
     body: impl FnOnce(&mut Trial<'_>) -> R,
 ) -> Result<R, String> {
     let mut sizes = vec![workload.output().byte_size(); 3];
     sizes.extend(workload.inputs().map(|(ty, _)| ty.byte_size()));
-    let mut region = Region::new(&sizes)?;
+    let mut region = Region::new(&sizes, gap)?;
     let mut parts = region.parts().into_iter();
     let (Some(output), Some(copy_to), Some(copy_from)) = (parts.next(), parts.next(), parts.next())
     else {
@@ -253,6 +253,7 @@ impl Copy<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::GAP;
     use crate::reference::Reference;
     use crate::then_read::ThenRead;
     use restride_testkit::workloads::read;
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn right_results_are_accepted_and_timed() {
         for (id, threads) in [("tiny_box_swap", 1), ("rope_decode_f32", 2)] {
-            let slice = with_trial(&Reference, &stored(id), threads, |trial| {
+            let slice = with_trial(&Reference, &stored(id), (threads, GAP), |trial| {
                 assert!(trial.correct, "{id}");
                 trial.slice(Duration::from_micros(100))
             });
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn calls_that_read_what_they_wrote_are_right_and_timed_beside_copies_that_do() {
         let reading = ThenRead(Box::new(Reference));
-        let slice = with_trial(&reading, &stored("rope_decode_f32"), 2, |trial| {
+        let slice = with_trial(&reading, &stored("rope_decode_f32"), (2, GAP), |trial| {
             assert!(trial.correct && trial.copy.then_read);
             trial.slice(Duration::from_micros(100))
         });
@@ -291,7 +292,7 @@ mod tests {
     fn wrong_results_are_noticed() {
         let mut workload = stored("tiny_box_swap");
         workload.checksum.fnv1a64 = Some(0);
-        let correct = with_trial(&Reference, &workload, 1, |trial| trial.correct);
+        let correct = with_trial(&Reference, &workload, (1, GAP), |trial| trial.correct);
         assert_eq!(correct, Ok(false));
     }
 }

@@ -51,7 +51,7 @@ impl Crowded {
             (true, true) => Some((Crowded::Both, src)),
             (true, false) if width < 16 => Some((Crowded::Source, src)),
             // Vectors of bytes that are whole lines turn to each row once.
-            (false, true) if width == 1 && target.narrow_leaves_in_lines() => None,
+            (false, true) if width == 1 && target.is_zen_in_lines() => None,
             (false, true) if width < 16 => Some((Crowded::Destination, dst)),
             _ => None,
         }

@@ -155,7 +155,7 @@ impl Folded {
         // Narrow elements are written to more rows at a time, bytes to more than a set has ways.
         let at_once = Crowded::UNDER_WAY as usize * if wide { 1 } else { 2 };
         let destination = share_sets(target, rows, at_once);
-        if destination && self.per_lane == 16 && !target.narrow_leaves_in_lines() {
+        if destination && self.per_lane == 16 && !target.is_zen_in_lines() {
             return self.on_stage(target.features);
         }
         // What is written a few rows at a time is read as often.

@@ -369,7 +369,7 @@ impl Planner {
             let planes = || together().or_else(|| plane.in_turn(&self.target));
             let sides = crowded.unwrap_or(Crowded::Both);
             let on_stage = || plane.clone().staged(sides, &self.target);
-            let narrow = plane.per_lane >= 8 && self.target.narrow_leaves_in_lines();
+            let narrow = plane.per_lane >= 8 && self.target.is_zen_in_lines();
             let found = match narrow {
                 true => folded().or_else(|| planes().map(transposed)),
                 false => planes().map(transposed).or_else(folded),
@@ -384,10 +384,12 @@ impl Planner {
                 (_, (cost, Way::Transpose(plane))) if past && plane.route != Route::Straight => {
                     return (cost, Way::Transpose(plane));
                 }
-                // Elements of a lane are runs, which keep to lines of a crowded source.
+                // Elements of a lane are runs, which keep to lines of a source whose rows all begin in one set.
                 (_, (_, Way::Transpose(plane)))
                     if plane.per_lane == 1
                         && plane.step == 1
+                        && (!self.target.is_zen_in_lines()
+                            || plane.column.src as i64 % self.target.l1_way.max(1) == 0)
                         && matches!(best.1, Way::Rows(Rows::Sharing { .. })) =>
                 {
                     best

@@ -156,9 +156,9 @@ impl Target {
         self.l1 / self.l1_way
     }
 
-    /// Whether narrow elements of rows that share sets are best written where they belong, as vectors that are whole lines: the
-    /// nearest cache of a Zen 4 has no room for a stage and planes that are put together there.
-    pub(crate) fn narrow_leaves_in_lines(&self) -> bool {
+    /// Whether vectors are whole lines, and the nearest cache is that of a Zen 4: it has no room for a stage and planes that are put
+    /// together there, so that what shares sets is more often written where it belongs.
+    pub(crate) fn is_zen_in_lines(&self) -> bool {
         self.core == Core::Zen && self.features.lanes()[0] == 4
     }
 

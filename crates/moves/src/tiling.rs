@@ -245,7 +245,8 @@ impl Plane {
         let tile = tiles.into_iter().find(fits).unwrap_or(least.min(rows));
         let run = Self::in_a_run(self.lanes, self.per_lane) * side;
         let squares = self.cell == 8 && target.core.turns_whole_lines();
-        let possible = self.cell >= 4 && !squares && run > side && self.column.extent >= run;
+        let possible =
+            matches!(self.cell, 4 | 8) && !squares && run > side && self.column.extent >= run;
         let ways = target.ways();
         let runs = possible
             && leave_room(target, src, run)
@@ -392,7 +393,10 @@ impl Plane {
             8 => far && !one_set,
             _ => k == 16 && !one_set,
         };
-        if collects && self.is_tall() {
+        if collects && k == 4 && target.is_zen_in_lines() && !apart.is_multiple_of(LINE) {
+            // What is collected straddles lines as well. Squares are written in less time.
+            self
+        } else if collects && self.is_tall() {
             let even = apart.is_multiple_of(LINE) && self.row.extent.is_multiple_of(2 * line);
             let lines = if k == 2 || k == 4 && even { 2 } else { 1 };
             self.in_bands((lines * line, 2 * LINE))

@@ -124,6 +124,7 @@ fn run(subject: &dyn Subject, case: &Workload, effort: &Effort) -> Result<Measur
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::GAP;
     use crate::reference::Reference;
     use std::time::Duration;
 
@@ -134,6 +135,7 @@ mod tests {
             budget: Duration::from_micros(50),
             threads: 1,
             compilations: 1,
+            gap: GAP,
         };
         let mut out = Vec::new();
         let swept = sweep(&Reference, "axes of rank 2", &effort, &mut out).expect("no I/O fails");

@@ -14,6 +14,7 @@ use crate::source::{Input, printable};
 use crate::views::Views;
 use restride::{Code, Target};
 use restride_bench::candidates::Subjects;
+use restride_bench::memory::GAP;
 use restride_bench::outcome::{Effort, Outcome};
 use restride_bench::subject::Subject;
 use restride_bench::table::Moved;
@@ -344,6 +345,7 @@ fn effort(args: &Args) -> Result<Effort, Failure> {
         budget: args.budget_ms.unwrap_or(usual),
         threads: stated,
         compilations: if args.sweep { 1 } else { 5 },
+        gap: GAP,
     })
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use restride::{Code, Config, Engine, Output, Program, Target, TensorMut, TensorRef, ViewPolicy};
 use restride_bench::engine::{bound, facts};
-use restride_bench::memory::Region;
+use restride_bench::memory::{GAP, Region};
 use restride_bench::outcome::{Effort, Outcome};
 use restride_bench::subject::Bound;
 use restride_bench::table::{self, Moved};
@@ -155,7 +155,7 @@ fn measure(
     sizes.extend(computed.iter().map(|(_, bytes)| bytes));
     let copied: usize = computed.iter().map(|(_, bytes)| bytes).sum();
     sizes.extend([copied, copied]);
-    let mut region = Region::new(&sizes).map_err(Failure::Input)?;
+    let mut region = Region::new(&sizes, GAP).map_err(Failure::Input)?;
     let mut parts = region.parts();
     let (Some(copy_to), Some(copy_from)) = (parts.pop(), parts.pop()) else {
         return Err(Failure::Internal("the region lacks parts".into()));
