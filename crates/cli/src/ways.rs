@@ -276,7 +276,7 @@ mod tests {
         let kernel: Kernel = text.parse().expect("a kernel");
         let ways = Ways::of(&kernel, &Target::default());
         let lines = ways.lines();
-        assert_eq!(lines[0], "4 times w1 [(20, 1, 1)]: rows for 7");
+        assert_eq!(lines[0], "4 times w1 [(20, 1, 1)]: rows for 8");
         assert_eq!(lines.len(), 3);
         assert_eq!(
             ways.ratio().map(|ratio| ratio > 1.0 && ratio < 2.0),
