@@ -15,7 +15,7 @@ use restride_moves::{ByteBox, Manner, Planner};
 use restride_testkit::workloads::Workload;
 use std::io::{self, Write};
 
-/// How much faster another way must be to be pointed out.
+/// How much faster another way must be to be listed of a sweep.
 const NOTABLE: f64 = 1.10;
 
 /// Tensors have as many places in a page as it has lines, of which each turn takes another: a good part of a page further.
@@ -143,8 +143,7 @@ fn one(
 fn line(id: &str, speeds: &[(&'static str, f64)]) -> String {
     let mut line = format!("{id:<24}");
     for (name, speed) in speeds {
-        let mark = if *speed > NOTABLE { "!" } else { "" };
-        line.push_str(&format!(" {name}{mark} {speed:.2}"));
+        line.push_str(&format!(" {name} {speed:.2}"));
     }
     line
 }

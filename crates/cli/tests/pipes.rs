@@ -4,7 +4,7 @@
 use std::process::{Command, Output, Stdio};
 
 /// Commands that print something, each in its own way.
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[
         "bench",
         "--filter",
@@ -40,6 +40,17 @@ const COMMANDS: [&[&str]; 14] = [
         "1",
         "--budget-ms",
         "1",
+    ],
+    &[
+        "bench",
+        "--sweep",
+        "--candidates",
+        "--filter",
+        "square of u8 8",
+        "--rounds",
+        "1",
+        "--budget-ms",
+        "0.05",
     ],
     &["bisect", "x: f32[4,6]; x.T"],
     &["check", "x: f32[4,6]; x.T"],

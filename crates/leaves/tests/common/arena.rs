@@ -11,7 +11,7 @@ pub struct Arena {
     want: Vec<u8>,
     /// One for every machine.
     pub planners: Vec<Planner>,
-    /// For each manner of ways, one for every machine that is held to it.
+    /// For each manner, one for every machine that is held to it.
     held: Vec<Vec<Planner>>,
     /// Picks the manner.
     random: Random,
@@ -65,8 +65,8 @@ impl Arena {
         }
     }
 
-    /// Moves one box at every level, as is chosen and, now and then, in another way that it has, against the upper or the lower guard pages, and
-    /// says in which ways it is by choice.
+    /// Moves one box at every level, as is chosen and, now and then, in another way that it has, against the upper or the lower guard
+    /// pages, and says in which ways it is by choice.
     pub fn check(
         &mut self,
         dims: &[Dim],
@@ -86,44 +86,44 @@ impl Arena {
         let box_: Vec<_> = dims.iter().map(|d| (d.extent, d.dst, d.src)).collect();
         let mut ways = Vec::new();
         let manners = self.held.len();
-        for (nth, chosen) in self.planners.iter().enumerate() {
-            let plan = chosen.plan(ByteBox::of_move(dims, width).unwrap(), form);
-            ways.push(plan.way().name());
-            let manner = self.random.below(4 * manners);
-            let held = self.held.get(manner).map(|held| &held[nth]);
-            for planner in [chosen].into_iter().chain(held) {
-                let plan = planner.plan(ByteBox::of_move(dims, width).unwrap(), form);
-                let (alone, way) = (Leaf::of(&plan), plan.way().name());
-                let after = match way {
-                    "lines" => after(dims, width, form, planner),
-                    _ => None,
-                };
-                for leaf in after.into_iter().chain([alone]) {
-                    self.dst.bytes().fill(0xa5);
-                    self.want.fill(0xa5);
-                    let src = self.src.bytes();
-                    points(&box_, &mut |d, s| {
-                        let d = (dst_at + d * width as i64) as usize;
-                        let s = (src_at + s * width as i64) as usize;
-                        self.want[d..d + width].copy_from_slice(&src[s..s + width]);
-                    });
-                    // SAFETY: both hulls were placed inside the arenas.
-                    unsafe {
-                        leaf.call(
-                            self.dst.start().wrapping_offset(dst_at as isize),
-                            self.src.start().wrapping_offset(src_at as isize),
-                        );
-                    }
-                    let differs = |at: &usize| self.want[*at] != self.dst.bytes()[*at];
-                    if let Some(at) = (0..self.want.len()).find(differs) {
-                        panic!(
-                            "{:?} {form:?} as {way} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
-                            planner.features(),
-                        );
-                    }
+        let held = (0..self.planners.len()).filter_map(|nth| {
+            let held = self.held.get(self.random.below(4 * manners))?;
+            Some(&held[nth])
+        });
+        for planner in self.planners.iter().chain(held) {
+            let plan = planner.plan(ByteBox::of_move(dims, width).unwrap(), form);
+            let (alone, way) = (Leaf::of(&plan), plan.way().name());
+            ways.push(way);
+            let after = match way {
+                "lines" => after(dims, width, form, planner),
+                _ => None,
+            };
+            for leaf in after.into_iter().chain([alone]) {
+                self.dst.bytes().fill(0xa5);
+                self.want.fill(0xa5);
+                let src = self.src.bytes();
+                points(&box_, &mut |d, s| {
+                    let d = (dst_at + d * width as i64) as usize;
+                    let s = (src_at + s * width as i64) as usize;
+                    self.want[d..d + width].copy_from_slice(&src[s..s + width]);
+                });
+                // SAFETY: both hulls were placed inside the arenas.
+                unsafe {
+                    leaf.call(
+                        self.dst.start().wrapping_offset(dst_at as isize),
+                        self.src.start().wrapping_offset(src_at as isize),
+                    );
+                }
+                let differs = |at: &usize| self.want[*at] != self.dst.bytes()[*at];
+                if let Some(at) = (0..self.want.len()).find(differs) {
+                    panic!(
+                        "{:?} {form:?} as {way} width {width} low {low} shift {shift}: byte {at} of {dims:?}",
+                        planner.features(),
+                    );
                 }
             }
         }
+        ways.truncate(self.planners.len());
         ways
     }
 }
