@@ -57,7 +57,7 @@ pub enum Manner {
 }
 
 impl Manner {
-    /// All of them, and what they are called; among the first costs decide, and what crowded rows need is known from where they lie.
+    /// All of them, and what they are called.
     pub const ALL: [(Manner, &'static str); 19] = [
         (Manner::Rows, "rows"),
         (Manner::Tiles, "tiles"),
@@ -80,8 +80,11 @@ impl Manner {
         (Manner::Crowded(Crowded::Both), "crowded-sides"),
     ];
 
-    /// How many are the first.
-    const PRICED: usize = 11;
+    /// Whether costs decide on it. What crowded rows need is known from where they lie.
+    fn is_priced(self) -> bool {
+        let by_place = matches!(self, Self::Crowded(_) | Self::Together | Self::InTurn);
+        !by_place && !matches!(self, Self::Called | Self::Past | Self::Even)
+    }
 }
 
 impl Planner {
@@ -132,8 +135,9 @@ impl Planner {
     /// What each way to move a box costs that there is for it, in about micro-operations.
     #[must_use]
     pub fn candidates(&self, shape: &ByteBox) -> Vec<(&'static str, usize)> {
-        let all = Manner::ALL.into_iter().take(Manner::PRICED);
-        let found = all.filter_map(|(manner, _)| self.by(manner, shape, Form::Elements));
+        let all = Manner::ALL.into_iter().map(|(manner, _)| manner);
+        let found = all.filter(|manner| manner.is_priced());
+        let found = found.filter_map(|manner| self.by(manner, shape, Form::Elements));
         found.map(|(cost, way)| (way.name(), cost)).collect()
     }
 

@@ -408,12 +408,8 @@ impl Planner {
         }
         if !past {
             for manner in [Manner::Squares, Manner::Joined, Manner::Pixels] {
-                if let Some(found) = self
-                    .by(manner, shape, form)
-                    .filter(|(cost, _)| *cost < best.0)
-                {
-                    best = found;
-                }
+                let found = self.by(manner, shape, form);
+                best = found.filter(|(cost, _)| *cost < best.0).unwrap_or(best);
             }
         }
         for found in [channels, blended, self.pressed(shape)] {

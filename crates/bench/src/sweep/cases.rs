@@ -12,6 +12,13 @@ pub(super) struct Case {
     pub(super) graph: Result<(Graph, Vec<Values>), String>,
 }
 
+impl Case {
+    /// What it is called beside the cases of all series.
+    pub(super) fn name(&self, class: &str, series: &str) -> String {
+        format!("{class} {series} {}", self.at)
+    }
+}
+
 /// Cases that vary in one thing.
 pub(super) struct Line {
     /// The kind of movement.

@@ -33,7 +33,7 @@ pub fn sweep(
         };
         let mut measured = Vec::new();
         for case in line.cases {
-            let name = format!("{} {} {}", series.class, series.name, case.at);
+            let name = case.name(series.class, &series.name);
             if !name.contains(filter) {
                 continue;
             }
@@ -75,23 +75,20 @@ pub fn sweep(
     })
 }
 
-/// All cases whose class or name contains `filter`, each under its name; and how many there are no right results of.
+/// All cases whose class or name contains `filter`, each under its name, or what is wrong with it.
 #[must_use]
-pub fn workloads(filter: &str) -> (Vec<Workload>, usize) {
-    let (mut found, mut failed) = (Vec::new(), 0);
+pub fn workloads(filter: &str) -> Vec<Result<Workload, String>> {
+    let mut found = Vec::new();
     for line in cases::all() {
-        let named = line.cases.into_iter().map(|case| {
-            let name = format!("{} {} {}", line.class, line.name, case.at);
-            (name, case)
-        });
-        for (id, case) in named.filter(|(name, _)| name.contains(filter)) {
-            match prepare(case, id) {
-                Ok(workload) => found.push(workload),
-                Err(_) => failed += 1,
+        for case in line.cases {
+            let name = case.name(line.class, &line.name);
+            if name.contains(filter) {
+                let workload = prepare(case, name.clone());
+                found.push(workload.map_err(|problem| format!("{name}: {problem}")));
             }
         }
     }
-    (found, failed)
+    found
 }
 
 /// What came of a sweep.

@@ -1,7 +1,7 @@
 //! The generic executor, at every level of processor that this machine has, as moves are planned and in another way.
 
 use restride_exec::{Executable, RunError};
-use restride_loops::Verified;
+use restride_loops::{Buffer, Verified};
 use restride_moves::{Features, Manner, Planner, Target};
 
 use super::{Outcome, Rung, RungError, Subject};
@@ -15,20 +15,21 @@ impl Rung for Exec {
 
     fn run(&self, subject: &Subject<'_>) -> Outcome {
         let mut first: Option<Outcome> = None;
-        let written: usize = subject.output_buffers().iter().map(Vec::len).sum();
-        // What is written picks the manner that another planner is held to.
-        let (manner, name) = Manner::ALL[written % Manner::ALL.len()];
+        // The size of its tensors picks the manner that another planner is held to.
+        let sizes = subject.kernel()?.buffers.iter().filter_map(Buffer::bytes);
+        let (manner, name) = Manner::ALL[sizes.fold(0, usize::wrapping_add) % Manner::ALL.len()];
         for level in Features::WIDTHS {
             if level.available() != level {
                 continue;
             }
             let planner = || Planner::new(&Target::with(level));
+            let (chosen, held) = (planner(), planner().held_to(manner));
             for (kernel, planner) in [
-                (subject.kernel()?, planner()),
-                (subject.cramped_kernel()?, planner()),
-                (subject.kernel()?, planner().held_to(manner)),
+                (subject.kernel()?, &chosen),
+                (subject.cramped_kernel()?, &chosen),
+                (subject.kernel()?, &held),
             ] {
-                let outcome = execute(subject, kernel, &planner);
+                let outcome = execute(subject, kernel, planner);
                 let known = first.get_or_insert_with(|| outcome.clone());
                 if *known != outcome {
                     let kernel = &**kernel;

@@ -205,8 +205,8 @@ fn dispatch(args: &Args) -> Result<usize, Failure> {
         candidates::run((workloads, args.sweep), &subjects, &effort, out)
     };
     if args.sweep && args.candidates {
-        let (workloads, failed) = sweep::workloads(&args.filter);
-        if workloads.is_empty() {
+        let (workloads, failed) = sound(sweep::workloads(&args.filter));
+        if workloads.is_empty() && failed == 0 {
             return Err(nothing(args));
         }
         return Ok(failed + candidates(&workloads, &mut out)?);
@@ -370,18 +370,22 @@ fn given(args: &Args) -> Result<Given, Failure> {
         None => ("the built-in workloads", STORED),
     };
     let list = read(text).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
-    let (mut workloads, mut refused) = (Vec::new(), 0);
-    for entry in list {
-        match entry {
-            Ok(workload) if selected(&workload, &args.filter) => workloads.push(workload),
-            Ok(_) => {}
-            Err(problem) => {
-                refused += 1;
-                notice(format_args!("{name}: {problem}"));
-            }
-        }
-    }
+    let list = list.into_iter();
+    let (mut workloads, refused) =
+        sound(list.map(|entry| entry.map_err(|problem| format!("{name}: {problem}"))));
+    workloads.retain(|workload| selected(workload, &args.filter));
     Ok(Given::Workloads(workloads, refused))
+}
+
+/// Those that can be run; what is wrong with others is said, and how many these are.
+fn sound(all: impl IntoIterator<Item = Result<Workload, String>>) -> (Vec<Workload>, usize) {
+    let mut refused = 0;
+    let found = all.into_iter().filter_map(|entry| {
+        let entry = entry.inspect_err(|problem| notice(format_args!("{problem}")));
+        refused += usize::from(entry.is_err());
+        entry.ok()
+    });
+    (found.collect(), refused)
 }
 
 fn selected(workload: &Workload, filter: &str) -> bool {

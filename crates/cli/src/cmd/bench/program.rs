@@ -110,14 +110,10 @@ pub(super) fn run(
 pub(super) fn workload(input: &Input) -> Result<Workload, Failure> {
     let program = stages::AnyProgram::parse(input)?;
     let signature = Signature::of(&program)?;
-    let stages::AnyProgram::Graph(graph) = program else {
-        return Err(Failure::Usage("--candidates is for graphs".into()));
+    let (stages::AnyProgram::Graph(graph), [_]) = (program, &signature.outputs[..]) else {
+        let message = "--candidates is for graphs with one output";
+        return Err(Failure::Usage(message.into()));
     };
-    if signature.outputs.len() != 1 {
-        return Err(Failure::Usage(
-            "--candidates is for graphs with one output".into(),
-        ));
-    }
     let values = signature.inputs.iter().map(|slot| match slot.limit {
         Some(limit) => Values::IndexHash(u32::try_from(limit.max(1)).unwrap_or(u32::MAX)),
         None => Values::Data,
