@@ -95,6 +95,20 @@ fn transposes_become_tiles_and_power_of_two_rows_are_staged() {
     let wide = copy(0, 0, &[digit(1031, 1031, 1), digit(1031, 1, 1031)]);
     let wide = plan(ElementType::F64, 1031 * 1031, 1031 * 1031, vec![wide]);
     assert_eq!(forms(&scheduled(&wide))[0], Form::Stream);
+    // Narrow elements of rows that are no whole vectors are collected instead.
+    let narrow = |rows: i64, columns: i64| {
+        let digits = [digit(columns, rows, 1), digit(rows, 1, columns)];
+        let all = rows * columns;
+        forms(&scheduled(&plan(
+            ElementType::I16,
+            all,
+            all,
+            vec![copy(0, 0, &digits)],
+        )))[0]
+    };
+    assert_eq!(narrow(3001, 2003), Form::Staged);
+    assert_eq!(narrow(3000, 2003), Form::Stream);
+    assert_eq!(narrow(3001, 2000), Form::Stream);
 }
 
 #[test]

@@ -166,7 +166,9 @@ impl Planner {
                 Some((cost::rows(shape), Way::Rows(rows)))
             }
             Manner::Tiles => plane().map(|plane| tiles(plane, shape, Stores::Cached, target)),
-            Manner::Crowded(side) => plain().map(|plane| transposed(plane.staged(side, target))),
+            Manner::Crowded(side) => {
+                plain().map(|plane| transposed(plane.staged(Some(side), target)))
+            }
             Manner::Together => {
                 let found = plain().and_then(|plane| plane.together(crowded(&plane), target));
                 found.map(transposed)

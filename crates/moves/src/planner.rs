@@ -367,8 +367,7 @@ impl Planner {
             let transposed = |plane| (cost, Way::Transpose(plane));
             let together = || plane.together(crowded?, &self.target);
             let planes = || together().or_else(|| plane.in_turn(&self.target));
-            let sides = crowded.unwrap_or(Crowded::Both);
-            let on_stage = || plane.clone().staged(sides, &self.target);
+            let on_stage = || plane.clone().staged(crowded, &self.target);
             let narrow = plane.per_lane >= 8 && self.target.is_zen_in_lines();
             let found = match narrow {
                 true => folded().or_else(|| planes().map(transposed)),

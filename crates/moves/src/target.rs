@@ -186,6 +186,12 @@ impl Target {
         (whole / SHARES).clamp(self.grain, most.max(self.grain))
     }
 
+    /// Whether elements that come from afar, or from rows that crowd, are put together on a stage.
+    #[must_use]
+    pub fn stages_what_is_far(&self) -> bool {
+        self.core != Core::Cove
+    }
+
     /// Whether a pass that reads and writes so many bytes is stored past the caches.
     #[must_use]
     pub fn goes_past(&self, pass: i64) -> bool {

@@ -88,7 +88,7 @@ impl Plane {
 
     /// Whether crowded rows go by way of a stage: what is small is, which may be a part of something that comes from afar.
     pub(crate) fn is_worth_a_stage(&self, target: &Target) -> bool {
-        target.core != Core::Cove || self.is_near(target)
+        target.stages_what_is_far() || self.is_near(target)
     }
 
     /// Whether the order of its tiles matters little: it has a thin side, or is near. Elements as wide as a lane that are spread
@@ -305,12 +305,16 @@ impl Plane {
         Some(plane.cut(Route::Tiles, Tiling::Squares, tile))
     }
 
-    /// Cut such that rows that share too few sets of the nearest cache are turned to less often.
-    pub(crate) fn staged(self, crowded: Crowded, target: &Target) -> Plane {
+    /// Cut such that rows that share too few sets of the nearest cache, or come from afar, are turned to less often.
+    pub(crate) fn staged(self, crowded: Option<Crowded>, target: &Target) -> Plane {
         match crowded {
-            Crowded::Source => self.of_crowded_source(target),
-            Crowded::Destination => self.of_crowded_destination(target),
-            Crowded::Both => self.of_crowded_sides(target),
+            Some(Crowded::Source) => self.of_crowded_source(target),
+            Some(Crowded::Destination) => self.of_crowded_destination(target),
+            None if self.per_lane >= 8 && self.has_bands() => {
+                let line = LINE / self.cell;
+                self.in_bands((line, 2 * LINE))
+            }
+            Some(Crowded::Both) | None => self.of_crowded_sides(target),
         }
     }
 

@@ -99,6 +99,11 @@ pub(super) fn outermost(dims: &[Dim]) -> Option<usize> {
 /// Elements of so many bytes are worth it wherever rows begin.
 const WIDE: i64 = 8;
 
+/// Narrower elements are put together from vectors that straddle lines in more time than it saves to store them past the caches,
+/// if rows of neither side are whole vectors.
+const NARROW: i64 = 4;
+const VECTOR: i64 = 16;
+
 fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Why) {
     let Some(inner) = dims.last().copied() else {
         return (Form::Elements, Why::Single);
@@ -136,10 +141,14 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
         src: dim.src.saturating_mul(width) as isize,
     });
     let crowded = Crowded::of(target, width, &row, &column);
-    let whole_lines = along.dst.saturating_mul(width) % target.line == 0;
-    let gains = whole_lines || crowded.is_some() || width >= WIDE;
-    let soon = gains && target.goes_past_in_tiles(pass);
-    if (past || soon) && inner.extent * width >= target.worth_past() {
+    let of = |unit: i64, step: i64| step.saturating_mul(width) % unit == 0;
+    let gains = of(target.line, along.dst) || crowded.is_some() || width >= WIDE;
+    let past = past || gains && target.goes_past_in_tiles(pass);
+    let straddles = width < NARROW && !of(VECTOR, along.dst) && !of(VECTOR, inner.src);
+    if past && straddles && crowded.is_none() && target.stages_what_is_far() {
+        return (Form::Staged, Why::TransposedFromAfar);
+    }
+    if past && inner.extent * width >= target.worth_past() {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
     match crowded {
