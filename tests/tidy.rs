@@ -81,7 +81,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("layout", 2800),
     ("leaves", 7589),
     ("loops", 4400),
-    ("lower", 4528),
+    ("lower", 4531),
     ("moves", 5767),
     ("partition", 225),
     ("process", 200),

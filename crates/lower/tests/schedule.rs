@@ -95,20 +95,18 @@ fn transposes_become_tiles_and_power_of_two_rows_are_staged() {
     let wide = copy(0, 0, &[digit(1031, 1031, 1), digit(1031, 1, 1031)]);
     let wide = plan(ElementType::F64, 1031 * 1031, 1031 * 1031, vec![wide]);
     assert_eq!(forms(&scheduled(&wide))[0], Form::Stream);
-    // Narrow elements of rows that are no whole vectors are collected instead.
-    let narrow = |rows: i64, columns: i64| {
-        let digits = [digit(columns, rows, 1), digit(rows, 1, columns)];
+    // Narrow elements that straddle lines are collected instead: two bytes if rows of neither side are whole vectors, bytes if
+    // those of the source are not whole lines.
+    let narrow = |element, rows: i64, columns: i64| {
         let all = rows * columns;
-        forms(&scheduled(&plan(
-            ElementType::I16,
-            all,
-            all,
-            vec![copy(0, 0, &digits)],
-        )))[0]
+        let turned = copy(0, 0, &[digit(columns, rows, 1), digit(rows, 1, columns)]);
+        forms(&scheduled(&plan(element, all, all, vec![turned])))[0]
     };
-    assert_eq!(narrow(3001, 2003), Form::Staged);
-    assert_eq!(narrow(3000, 2003), Form::Stream);
-    assert_eq!(narrow(3001, 2000), Form::Stream);
+    assert_eq!(narrow(ElementType::I16, 3001, 2003), Form::Staged);
+    assert_eq!(narrow(ElementType::I16, 3000, 2003), Form::Stream);
+    assert_eq!(narrow(ElementType::I16, 3001, 2000), Form::Stream);
+    assert_eq!(narrow(ElementType::I8, 3520, 3536), Form::Staged);
+    assert_eq!(narrow(ElementType::I8, 3521, 3520), Form::Stream);
 }
 
 #[test]

@@ -99,9 +99,7 @@ pub(super) fn outermost(dims: &[Dim]) -> Option<usize> {
 /// Elements of so many bytes are worth it wherever rows begin.
 const WIDE: i64 = 8;
 
-/// Narrower elements are put together from vectors that straddle lines in more time than it saves to store them past the caches,
-/// if rows of neither side are whole vectors.
-const NARROW: i64 = 4;
+/// What a vector of narrow elements has of a row.
 const VECTOR: i64 = 16;
 
 fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Why) {
@@ -144,8 +142,14 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
     let of = |unit: i64, step: i64| step.saturating_mul(width) % unit == 0;
     let gains = of(target.line, along.dst) || crowded.is_some() || width >= WIDE;
     let past = past || gains && target.goes_past_in_tiles(pass);
-    let straddles = width < NARROW && !of(VECTOR, along.dst) && !of(VECTOR, inner.src);
-    if past && straddles && crowded.is_none() && target.stages_what_is_far() {
+    // Narrow elements that straddle lines take longer to put together than it saves to store them past the caches. Of bytes a
+    // tile has one line of each row of the source.
+    let straddle = match width {
+        1 => !of(target.line, inner.src),
+        2 => crowded.is_none() && !of(VECTOR, along.dst) && !of(VECTOR, inner.src),
+        _ => false,
+    };
+    if past && straddle && target.stages_what_is_far() {
         return (Form::Staged, Why::TransposedFromAfar);
     }
     if past && inner.extent * width >= target.worth_past() {
