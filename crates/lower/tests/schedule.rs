@@ -107,6 +107,8 @@ fn transposes_become_tiles_and_power_of_two_rows_are_staged() {
     assert_eq!(narrow(ElementType::I16, 3001, 2000), Form::Stream);
     assert_eq!(narrow(ElementType::I8, 3520, 3536), Form::Staged);
     assert_eq!(narrow(ElementType::I8, 3521, 3520), Form::Stream);
+    // Short rows are neither.
+    assert_eq!(narrow(ElementType::I8, 100, 300_001), Form::Transpose);
 }
 
 #[test]

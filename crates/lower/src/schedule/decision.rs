@@ -21,7 +21,7 @@ pub enum Why {
     Transposed,
     /// As `Transposed`, and source and destination together are more than the last cache keeps.
     TransposedPastTheCaches,
-    /// The same of narrow elements whose rows are whole vectors on neither side.
+    /// The same of narrow elements that straddle lines.
     TransposedFromAfar,
     /// As `Transposed`, and the rows of one side are this many bytes apart: they share cache sets.
     Conflicting(i64),

@@ -139,21 +139,21 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
         src: dim.src.saturating_mul(width) as isize,
     });
     let crowded = Crowded::of(target, width, &row, &column);
-    let of = |unit: i64, step: i64| step.saturating_mul(width) % unit == 0;
-    let gains = of(target.line, along.dst) || crowded.is_some() || width >= WIDE;
+    let whole = |unit: i64, step: i64| step.saturating_mul(width) % unit == 0;
+    let gains = whole(target.line, along.dst) || crowded.is_some() || width >= WIDE;
     let past = past || gains && target.goes_past_in_tiles(pass);
     // Narrow elements that straddle lines take longer to put together than it saves to store them past the caches. Of bytes a
     // tile has one line of each row of the source.
     let straddle = match width {
-        1 => !of(target.line, inner.src),
-        2 => crowded.is_none() && !of(VECTOR, along.dst) && !of(VECTOR, inner.src),
+        1 => !whole(target.line, inner.src),
+        2 => crowded.is_none() && !whole(VECTOR, along.dst) && !whole(VECTOR, inner.src),
         _ => false,
     };
-    if past && straddle && target.stages_what_is_far() {
-        return (Form::Staged, Why::TransposedFromAfar);
-    }
     if past && inner.extent * width >= target.worth_past() {
-        return (Form::Stream, Why::TransposedPastTheCaches);
+        return match straddle && target.stages_what_is_far() {
+            true => (Form::Staged, Why::TransposedFromAfar),
+            false => (Form::Stream, Why::TransposedPastTheCaches),
+        };
     }
     match crowded {
         Some((_, apart)) => (Form::Staged, Why::Conflicting(apart)),
