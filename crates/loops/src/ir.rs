@@ -127,7 +127,8 @@ pub enum Form {
     Elements,
     /// The innermost dimension has stride 1 on both sides: rows of a contiguous run.
     Rows,
-    /// As `Rows`, `Strided`, `Transpose` or `Lines`, with stores that bypass the caches.
+    /// As `Rows`, `Strided`, `Transpose` or `Lines`, of more than the last cache keeps: stores bypass the caches, or lines are
+    /// asked for ahead.
     Stream,
     /// Innermost destination stride 1, source stride other than 1 (2, 3, 7, -1, -2, ...).
     Strided,

@@ -149,10 +149,7 @@ impl Planner {
         let masks = features >= Features::Avx512;
         let plane = || Plane::of(shape, features).filter(Plane::is_for_leaves);
         let plain = || plane().filter(|plane| plane.step == 1 && plane.cell == shape.run);
-        let crowded = |plane: &Plane| {
-            let found = Crowded::of(target, shape.run as i64, &plane.row, &plane.column);
-            found.map_or(Crowded::Both, |(crowded, _)| crowded)
-        };
+        let crowded = |plane: &Plane| plane.crowded(target).unwrap_or(Crowded::Both);
         let transposed = |plane| {
             let cost = cost::transpose(&plane, target.core);
             (cost, Way::Transpose(plane))

@@ -120,6 +120,7 @@ impl Way {
                 (Route::Collected, _) if plane.together.extent > 1 => "collected, planes together",
                 (Route::Collected, Tiling::Bands) => "collected, few rows at a time",
                 (Route::Collected, _) => "collected",
+                (Route::Afar, _) => "collected from afar",
                 (Route::Staged, _) => "staged",
                 (Route::Past, _) => "transpose past the caches",
             },

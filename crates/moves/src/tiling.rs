@@ -18,6 +18,8 @@ pub enum Route {
     Tiles,
     /// Rows of the source are copied together first, each in a long run, and transposed from there.
     Collected,
+    /// The same for what no cache holds: lines of both sides are asked for before a tile turns to them.
+    Afar,
     /// By way of a stage in the nearest cache, which rows leave in long runs.
     Staged,
     /// The same, past the caches.
@@ -271,14 +273,38 @@ impl Plane {
         self.cut(Route::Straight, tiling, (tile, columns))
     }
 
-    /// Cut for stores past the caches, if its rows are worth that.
+    /// Cut for what the last cache does not hold, if its rows are worth that.
     pub(crate) fn past(self, target: &Target) -> Plane {
         let (rows, bytes) = PAST;
         if ((self.column.extent * self.cell) as i64) < target.worth_past() {
             return self.in_tiles(target);
         }
+        if self.is_collected_from_afar(target) {
+            let (line, lines) = (LINE / self.cell, if self.per_lane == 2 { 8 } else { 4 });
+            return self.in_bands(Route::Afar, (line, lines * line));
+        }
         let (tiling, columns) = (self.panels(), bytes / self.cell);
         self.cut(Route::Past, tiling, (rows, columns))
+    }
+
+    /// Whether parts of lines are written into the caches in less time than whole ones past them: where rows begin anywhere,
+    /// tiles of whole lines overlap by one. Of bytes these are narrow, and read a line of each row that they turn to.
+    fn is_collected_from_afar(&self, target: &Target) -> bool {
+        let straddles = |apart: isize| !apart.unsigned_abs().is_multiple_of(LINE);
+        let (dst, src) = (straddles(self.row.dst), straddles(self.column.src));
+        let straddle = match self.per_lane {
+            16 => dst || src,
+            8 => dst,
+            2 | 4 => dst && self.crowded(target).is_none(),
+            _ => false,
+        };
+        straddle && target.stages_what_is_far() && self.has_bands()
+    }
+
+    /// Which rows share too few sets of the nearest cache.
+    pub(crate) fn crowded(&self, target: &Target) -> Option<Crowded> {
+        let found = Crowded::of(target, self.cell as i64, &self.row, &self.column);
+        found.map(|(crowded, _)| crowded)
     }
 
     /// Cut such that of rows that share few sets, as many as a line of the source has elements are written to their ends
@@ -310,10 +336,6 @@ impl Plane {
         match crowded {
             Some(Crowded::Source) => self.of_crowded_source(target),
             Some(Crowded::Destination) => self.of_crowded_destination(target),
-            None if self.per_lane >= 8 && self.has_bands() => {
-                let line = LINE / self.cell;
-                self.in_bands((line, 2 * LINE))
-            }
             Some(Crowded::Both) | None => self.of_crowded_sides(target),
         }
     }
@@ -350,7 +372,7 @@ impl Plane {
         // Whether lines of so many rows of the destination stay until they are turned to again.
         let stay = |most: usize| fit(target, target.ways(), self.row.dst, rows.min(most));
         if k >= 8 && self.has_bands() {
-            self.in_bands((4 * line, LINE))
+            self.in_bands(Route::Collected, (4 * line, LINE))
         } else if k >= 8 && self.is_tall() {
             let tile = (within(rows, 4 * LINE, self.side()), self.column.extent);
             self.cut(Route::Collected, Tiling::Blocks, tile)
@@ -360,7 +382,7 @@ impl Plane {
             && !fit(target, target.ways() / 4, self.row.dst, line)
         {
             // Rows of the destination share sets as well, though not too few of them.
-            self.in_bands((4 * line, 2 * LINE))
+            self.in_bands(Route::Collected, (4 * line, 2 * LINE))
         } else if k == 2 && whole_lines && self.is_tall() && !stay(LINE) {
             self.on_stage((8 * line, 8 * line))
         } else if k > 1 && self.has_squares() && whole_lines && self.side() >= line {
@@ -403,7 +425,7 @@ impl Plane {
         } else if collects && self.is_tall() {
             let even = apart.is_multiple_of(LINE) && self.row.extent.is_multiple_of(2 * line);
             let lines = if k == 2 || k == 4 && even { 2 } else { 1 };
-            self.in_bands((lines * line, 2 * LINE))
+            self.in_bands(Route::Collected, (lines * line, 2 * LINE))
         } else if k < 8 && far && whole {
             // A line is written at once.
             let (tiling, tile) = (self.squares(target), (line, self.column.extent));
@@ -430,7 +452,7 @@ impl Plane {
                 _ if longer => 4 * LINE,
                 _ => 2 * LINE,
             };
-            self.in_bands((2 * line, columns))
+            self.in_bands(Route::Collected, (2 * line, columns))
         } else if k < 16 && self.panels() == Tiling::Panels {
             // A panel of bytes has no room in the registers.
             let lines: usize = 1 << (STAGED / (4 * line) / LINE - 1).ilog2();
@@ -474,13 +496,13 @@ impl Plane {
     }
 
     /// Cut to tiles of so many rows and columns at most that are collected.
-    fn in_bands(self, (rows, columns): (usize, usize)) -> Plane {
+    fn in_bands(self, route: Route, (rows, columns): (usize, usize)) -> Plane {
         let side = self.side();
         let tile = (
             within(self.row.extent, rows, side),
             within(self.column.extent, columns, side),
         );
-        self.cut(Route::Collected, Tiling::Bands, tile)
+        self.cut(route, Tiling::Bands, tile)
     }
 
     /// Cut to tiles of so many rows and columns at most that go by way of a stage: both sides touch several lines of a row

@@ -107,10 +107,13 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
 }
 
 /// Rows of the source are copied together first, each in a long run, and are transposed from there to where they
-/// belong. `BANDS`: a few rows of the destination at a time, for which there are columns enough.
-pub(super) struct Collected<V, const K: usize, const BANDS: bool>(PhantomData<V>);
+/// belong. `BANDS`: a few rows of the destination at a time, for which there are columns enough. `AFAR`: these are asked for
+/// while the rows of the source are.
+pub(super) struct Collected<V, const K: usize, const BANDS: bool, const AFAR: bool>(PhantomData<V>);
 
-impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS> {
+impl<V: Lanes, const K: usize, const BANDS: bool, const AFAR: bool> Body
+    for Collected<V, K, BANDS, AFAR>
+{
     type Params = TransposeParams;
 
     #[inline(always)]
@@ -130,6 +133,12 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
         walk_rows!(&params.nest, dst, src, |dst, src| {
             for column in Blocks::new(params.columns, columns) {
                 for row in Blocks::new(params.rows, rows) {
+                    let first = at(dst, row, params.dst, column * width);
+                    let mut ahead = first;
+                    for _ in 0..if AFAR { rows } else { 0 } {
+                        ask(ahead, columns * width + LINE);
+                        ahead = ahead.wrapping_offset(params.dst);
+                    }
                     let mut from = at(src.cast_mut(), column, params.src, row * width);
                     let mut to = stage;
                     for _ in 0..columns {
@@ -150,7 +159,7 @@ impl<V: Lanes, const K: usize, const BANDS: bool> Body for Collected<V, K, BANDS
                     }
                     let rect = Rect {
                         dst: Apart {
-                            first: at(dst, row, params.dst, column * width),
+                            first,
                             stride: params.dst,
                         },
                         src: Apart {

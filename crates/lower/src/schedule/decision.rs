@@ -21,8 +21,6 @@ pub enum Why {
     Transposed,
     /// As `Transposed`, and source and destination together are more than the last cache keeps.
     TransposedPastTheCaches,
-    /// The same of narrow elements that straddle lines.
-    TransposedFromAfar,
     /// As `Transposed`, and the rows of one side are this many bytes apart: they share cache sets.
     Conflicting(i64),
     /// A short pattern that repeats: each destination line mixes a few source lines.
@@ -54,9 +52,6 @@ impl fmt::Display for Why {
                     f,
                     "one digit contiguous in the destination, another in the source"
                 )
-            }
-            Self::TransposedFromAfar => {
-                f.write_str("narrow elements transposed from afar, in rows that straddle lines")
             }
             Self::TransposedPastTheCaches => {
                 write!(f, "transposed, more in all than the last cache keeps")

@@ -96,12 +96,6 @@ pub(super) fn outermost(dims: &[Dim]) -> Option<usize> {
     (0..dims.len()).max_by_key(|&at| dims[at].dst)
 }
 
-/// Elements of so many bytes are worth it wherever rows begin.
-const WIDE: i64 = 8;
-
-/// What a vector of narrow elements has of a row.
-const VECTOR: i64 = 16;
-
 fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Why) {
     let Some(inner) = dims.last().copied() else {
         return (Form::Elements, Why::Single);
@@ -138,24 +132,12 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
         dst: dim.dst.saturating_mul(width) as isize,
         src: dim.src.saturating_mul(width) as isize,
     });
-    let crowded = Crowded::of(target, width, &row, &column);
-    let whole = |unit: i64, step: i64| step.saturating_mul(width) % unit == 0;
-    let gains = whole(target.line, along.dst) || crowded.is_some() || width >= WIDE;
-    let past = past || gains && target.goes_past_in_tiles(pass);
-    // Narrow elements that straddle lines take longer to put together than it saves to store them past the caches. Of bytes a
-    // tile has one line of each row of the source.
-    let straddle = match width {
-        1 => !whole(target.line, inner.src),
-        2 => crowded.is_none() && !whole(VECTOR, along.dst) && !whole(VECTOR, inner.src),
-        _ => false,
-    };
+    let whole_lines = along.dst.saturating_mul(width) % target.line == 0;
+    let past = past || whole_lines && target.goes_past_in_tiles(pass);
     if past && inner.extent * width >= target.worth_past() {
-        return match straddle && target.stages_what_is_far() {
-            true => (Form::Staged, Why::TransposedFromAfar),
-            false => (Form::Stream, Why::TransposedPastTheCaches),
-        };
+        return (Form::Stream, Why::TransposedPastTheCaches);
     }
-    match crowded {
+    match Crowded::of(target, width, &row, &column) {
         Some((_, apart)) => (Form::Staged, Why::Conflicting(apart)),
         None => (Form::Transpose, Why::Transposed),
     }
