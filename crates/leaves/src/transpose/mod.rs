@@ -108,7 +108,9 @@ fn of<L: Level, V: Lanes, const K: usize>(shape: &ByteBox, plane: &Plane) -> Lea
     }
     let params = TransposeParams::new(shape, plane);
     match (plane.route, plane.tiling) {
-        (Route::Collected, Tiling::Bands) => staged::<L, V, K, Collected<V, K, true, false>>(params),
+        (Route::Collected, Tiling::Bands) => {
+            staged::<L, V, K, Collected<V, K, true, false>>(params)
+        }
         (Route::Collected, _) => staged::<L, V, K, Collected<V, K, false, false>>(params),
         (Route::Afar, _) => staged::<L, V, K, Collected<V, K, true, true>>(params),
         (Route::Staged, Tiling::Panels) => staged::<L, V, K, Staged<V, K, true, false>>(params),
