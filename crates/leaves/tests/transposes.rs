@@ -68,6 +68,24 @@ fn transposes_of_several_tiles() {
     }
 }
 
+/// Planes of rows that begin anywhere, of what the last cache does not hold.
+#[test]
+fn transposes_from_afar_by_planes() {
+    let mut arena = Arena::new(1 << 21);
+    for width in [1, 2, 4, 8] {
+        for (planes, rows, columns) in [(7, 70, 301), (40, 66, 67), (9, 64, 100), (1, 129, 515)] {
+            let (src, dst) = (rows + 3, columns + 1);
+            let far = dim(planes, rows * dst, columns * src);
+            let dims = [far, dim(rows, dst, 1), dim(columns, 1, src)];
+            arena.check(&dims, width, Form::Stream, rows % 2 == 0, 5);
+            // Rows of the destination go on in the planes.
+            let finer = dim(planes, columns, columns * src);
+            let dims = [finer, dim(rows, planes * columns, 1), dim(columns, 1, src)];
+            arena.check(&dims, width, Form::Stream, rows % 2 == 0, 7);
+        }
+    }
+}
+
 /// Rows that begin anywhere in a line, in tiles of several lines and in runs.
 #[test]
 fn transposes_of_rows_that_straddle_lines() {

@@ -98,8 +98,11 @@ fn transposes_become_tiles_and_power_of_two_rows_are_staged() {
         forms(&scheduled(&plan(element, all, all, vec![turned])))[0]
     };
     assert_eq!(narrow(ElementType::I8, 3521, 3536), Form::Stream);
-    // Short rows are neither.
-    assert_eq!(narrow(ElementType::I8, 100, 300_001), Form::Transpose);
+    // Short rows are, if they follow each other and are narrow, but not a few that straddle lines.
+    assert_eq!(narrow(ElementType::I8, 100, 300_001), Form::Stream);
+    assert_eq!(narrow(ElementType::F32, 60, 200_001), Form::Transpose);
+    assert_eq!(narrow(ElementType::F32, 350_001, 9), Form::Transpose);
+    assert_eq!(narrow(ElementType::F32, 350_016, 9), Form::Stream);
 }
 
 #[test]

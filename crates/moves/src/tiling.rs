@@ -276,10 +276,11 @@ impl Plane {
     /// Cut for what the last cache does not hold, if its rows are worth that.
     pub(crate) fn past(self, target: &Target) -> Plane {
         let (rows, bytes) = PAST;
-        if ((self.column.extent * self.cell) as i64) < target.worth_past() {
+        let short = ((self.column.extent * self.cell) as i64) < target.worth_past();
+        if short && !(self.per_lane >= 8 && self.has_bands() && target.stages_what_is_far()) {
             return self.in_tiles(target);
         }
-        if self.is_collected_from_afar(target) {
+        if short || self.is_collected_from_afar(target) {
             let (line, lines) = (LINE / self.cell, if self.per_lane == 2 { 8 } else { 4 });
             return self.in_bands(Route::Afar, (line, lines * line));
         }

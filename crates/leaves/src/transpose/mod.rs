@@ -61,7 +61,7 @@ impl TransposeParams {
     /// Of a plane of a box.
     fn new(shape: &ByteBox, plane: &Plane) -> TransposeParams {
         let mut outer = plane.outer.clone();
-        if plane.route == Route::Collected {
+        if matches!(plane.route, Route::Collected | Route::Afar) {
             // The innermost loop is over planes that are moved together.
             outer.push(plane.together);
         }

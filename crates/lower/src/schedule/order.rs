@@ -118,6 +118,11 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
             false => (Form::Strided, Why::Step(inner.src)),
         };
     };
+    // A few rows that straddle lines wait for the parts of these at the ends of tiles longer than past the caches is saved.
+    let along = dims[across];
+    let whole_lines = along.dst.saturating_mul(width) % target.line == 0;
+    let past = past && (whole_lines || along.extent * width >= target.line);
+    let patterns_past = patterns_past && past;
     let tile = target.per_line(width) / 4;
     if inner.extent < tile.max(5) || dims[across].extent < tile.max(5) {
         return match patterns_past {
@@ -132,9 +137,10 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
         dst: dim.dst.saturating_mul(width) as isize,
         src: dim.src.saturating_mul(width) as isize,
     });
-    let whole_lines = along.dst.saturating_mul(width) % target.line == 0;
     let past = past || whole_lines && target.goes_past_in_tiles(pass);
-    if past && inner.extent * width >= target.worth_past() {
+    // Short rows of narrow elements that follow each other are one run.
+    let run = width <= 2 && along.dst == inner.extent;
+    if past && (run || inner.extent * width >= target.worth_past()) {
         return (Form::Stream, Why::TransposedPastTheCaches);
     }
     match Crowded::of(target, width, &row, &column) {
