@@ -92,17 +92,17 @@ fn transposes_become_tiles_and_power_of_two_rows_are_staged() {
     is(1536, Form::Stream);
     is(1537, Form::Staged);
     is(1777, Form::Stream);
-    let narrow = |element, rows: i64, columns: i64| {
+    let turned = |element, rows: i64, columns: i64| {
         let all = rows * columns;
-        let turned = copy(0, 0, &[digit(columns, rows, 1), digit(rows, 1, columns)]);
-        forms(&scheduled(&plan(element, all, all, vec![turned])))[0]
+        let matrix = copy(0, 0, &[digit(columns, rows, 1), digit(rows, 1, columns)]);
+        forms(&scheduled(&plan(element, all, all, vec![matrix])))[0]
     };
-    assert_eq!(narrow(ElementType::I8, 3521, 3536), Form::Stream);
+    assert_eq!(turned(ElementType::I8, 3521, 3536), Form::Stream);
     // Short rows are, if they follow each other and are narrow, but not a few that straddle lines.
-    assert_eq!(narrow(ElementType::I8, 100, 300_001), Form::Stream);
-    assert_eq!(narrow(ElementType::F32, 60, 200_001), Form::Transpose);
-    assert_eq!(narrow(ElementType::F32, 350_001, 9), Form::Transpose);
-    assert_eq!(narrow(ElementType::F32, 350_016, 9), Form::Stream);
+    assert_eq!(turned(ElementType::I8, 100, 300_001), Form::Stream);
+    assert_eq!(turned(ElementType::F32, 60, 200_001), Form::Transpose);
+    assert_eq!(turned(ElementType::F32, 350_001, 9), Form::Transpose);
+    assert_eq!(turned(ElementType::F32, 350_016, 9), Form::Stream);
 }
 
 #[test]

@@ -277,29 +277,30 @@ impl Plane {
     pub(crate) fn past(self, target: &Target) -> Plane {
         let (rows, bytes) = PAST;
         let short = ((self.column.extent * self.cell) as i64) < target.worth_past();
-        if short && !(self.per_lane >= 8 && self.has_bands() && target.stages_what_is_far()) {
-            return self.in_tiles(target);
-        }
-        if short || self.is_collected_from_afar(target) {
+        if self.is_collected_from_afar(short, target) {
             let (line, lines) = (LINE / self.cell, if self.per_lane == 2 { 8 } else { 4 });
             return self.in_bands(Route::Afar, (line, lines * line));
+        }
+        if short {
+            return self.in_tiles(target);
         }
         let (tiling, columns) = (self.panels(), bytes / self.cell);
         self.cut(Route::Past, tiling, (rows, columns))
     }
 
     /// Whether parts of lines are written into the caches in less time than whole ones past them: where rows begin anywhere,
-    /// tiles of whole lines overlap by one. Of bytes these are narrow, and read a line of each row that they turn to.
-    fn is_collected_from_afar(&self, target: &Target) -> bool {
+    /// tiles of whole lines overlap by one. Of bytes these are narrow, and read a line of each row that they turn to. Short
+    /// rows have no whole lines to speak of: narrow elements are collected for them.
+    fn is_collected_from_afar(&self, short: bool, target: &Target) -> bool {
         let straddles = |apart: isize| !apart.unsigned_abs().is_multiple_of(LINE);
         let (dst, src) = (straddles(self.row.dst), straddles(self.column.src));
-        let straddle = match self.per_lane {
-            16 => dst || src,
-            8 => dst,
-            2 | 4 => dst && self.crowded(target).is_none(),
+        let parts = match self.per_lane {
+            16 => short || dst || src,
+            8 => short || dst,
+            2 | 4 => !short && dst && self.crowded(target).is_none(),
             _ => false,
         };
-        straddle && target.stages_what_is_far() && self.has_bands()
+        parts && target.stages_what_is_far() && self.has_bands()
     }
 
     /// Which rows share too few sets of the nearest cache.

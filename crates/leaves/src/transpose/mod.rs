@@ -61,9 +61,10 @@ impl TransposeParams {
     /// Of a plane of a box.
     fn new(shape: &ByteBox, plane: &Plane) -> TransposeParams {
         let mut outer = plane.outer.clone();
-        if matches!(plane.route, Route::Collected | Route::Afar) {
+        match plane.route {
             // The innermost loop is over planes that are moved together.
-            outer.push(plane.together);
+            Route::Collected | Route::Afar => outer.push(plane.together),
+            Route::Straight | Route::Tiles | Route::Staged | Route::Past => {}
         }
         TransposeParams {
             nest: Nest::new(shape, plane.start, &outer),

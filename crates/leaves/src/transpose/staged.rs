@@ -134,10 +134,12 @@ impl<V: Lanes, const K: usize, const BANDS: bool, const AFAR: bool> Body
             for column in Blocks::new(params.columns, columns) {
                 for row in Blocks::new(params.rows, rows) {
                     let first = at(dst, row, params.dst, column * width);
-                    let mut ahead = first;
-                    for _ in 0..if AFAR { rows } else { 0 } {
-                        ask(ahead, columns * width + LINE);
-                        ahead = ahead.wrapping_offset(params.dst);
+                    if AFAR {
+                        let mut ahead = first;
+                        for _ in 0..rows {
+                            ask(ahead, columns * width + LINE);
+                            ahead = ahead.wrapping_offset(params.dst);
+                        }
                     }
                     let mut from = at(src.cast_mut(), column, params.src, row * width);
                     let mut to = stage;

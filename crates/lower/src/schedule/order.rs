@@ -124,13 +124,13 @@ fn form(target: &Target, dims: &mut BoxDims, width: i64, pass: i64) -> (Form, Wh
     let past = past && (whole_lines || along.extent * width >= target.line);
     let patterns_past = patterns_past && past;
     let tile = target.per_line(width) / 4;
-    if inner.extent < tile.max(5) || dims[across].extent < tile.max(5) {
+    if inner.extent < tile.max(5) || along.extent < tile.max(5) {
         return match patterns_past {
             true => (Form::Stream, Why::PatternPastTheCaches),
             false => (Form::Lines, Why::Pattern),
         };
     }
-    let along = dims.remove(across);
+    dims.remove(across);
     dims.insert(dims.len() - 1, along);
     let [row, column] = [along, inner].map(|dim| Step {
         extent: dim.extent as usize,
