@@ -18,8 +18,8 @@ use restride_moves::Step;
 /// The bytes of a line.
 const LINE: usize = 64;
 
-/// How many pairs of windows the tables have room for.
-const PAIRS: usize = 96;
+/// How many portions of lines the tables have room for.
+const PORTIONS: usize = 128;
 
 /// How many lines are prepared at a time.
 const LINES: usize = 64;
@@ -27,21 +27,24 @@ const LINES: usize = 64;
 /// Rows of the source are at most so many lines long.
 const WINDOWS: usize = 64;
 
-/// Two windows of the source and where their bytes go.
+/// What a line has of one window of the source.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Pair {
+struct Portion {
+    /// Where each byte comes from, with [`HERE`] if it is one of this window.
     table: [u8; LINE],
-    src: [isize; 2],
-    /// The bytes of the line that come from these windows.
-    blend: u64,
+    src: isize,
 }
 
-/// A line of the destination: the next so many pairs.
+/// Permutations look at the lower bits of a table only.
+const HERE: u8 = 0x80;
+
+/// A line of the destination, and of which portions it is put together.
 #[derive(Clone, Copy)]
 struct Line {
     dst: isize,
-    pairs: usize,
+    first: usize,
+    portions: usize,
 }
 
 /// The smallest and the largest offset of those that exist.
@@ -56,12 +59,14 @@ fn hull(offsets: &[isize]) -> Option<(isize, isize)> {
     hull
 }
 
-/// The pairs of a chunk being prepared.
+/// The lines of a chunk being prepared.
 struct Tables {
-    pairs: [MaybeUninit<Pair>; PAIRS],
+    portions: [MaybeUninit<Portion>; PORTIONS],
     lines: [MaybeUninit<Line>; LINES],
-    pairs_used: usize,
+    portions_used: usize,
     lines_used: usize,
+    /// Which portion has a window.
+    of: [usize; WINDOWS],
 }
 
 /// Where windows begin, and between which bytes they must stay.
@@ -86,80 +91,66 @@ impl Grid {
 }
 
 impl Tables {
-    /// Adds the line of elements at `offsets`.
+    /// Adds the line of elements of so many bytes at `offsets`.
     #[inline]
-    fn add(&mut self, offsets: &[isize], dst: isize, run: usize, grid: Grid) -> Added {
+    fn add<const RUN: usize>(&mut self, offsets: &[isize], dst: isize, grid: Grid) -> Added {
         let mut used = 0u64;
         for &offset in offsets {
             if offset != OUTSIDE {
                 used |= 1 << grid.window(offset);
             }
         }
-        let count = (used.count_ones() as usize).div_ceil(2);
-        if 3 * count + 2 > offsets.len() {
+        let (first, portions) = (self.portions_used, used.count_ones() as usize);
+        if 3 * portions + 3 > 2 * offsets.len() {
             return Added::Dear;
         }
-        if self.lines_used == LINES || self.pairs_used + count > PAIRS {
+        if self.lines_used == LINES || first + portions > PORTIONS {
             return Added::Full;
         }
-        let start = self.pairs_used;
-        let mut left = used;
-        for pair in &mut self.pairs[start..start + count] {
-            let first = left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-            let second = if left == 0 {
-                first
-            } else {
-                left.trailing_zeros() as usize
-            };
-            left &= left.wrapping_sub(1);
-            pair.write(Pair {
+        for (at, portion) in (first..).zip(&mut self.portions[first..first + portions]) {
+            let window = used.trailing_zeros() as usize % WINDOWS;
+            used &= used.wrapping_sub(1);
+            self.of[window] = at;
+            portion.write(Portion {
                 table: [0; LINE],
-                src: [grid.start(first), grid.start(second)],
-                blend: 0,
+                src: grid.start(window),
             });
         }
-        let full = if run == LINE {
-            u64::MAX
-        } else {
-            (1 << run) - 1
-        };
-        for (i, &offset) in offsets.iter().enumerate() {
+        for (to, &offset) in offsets.iter().enumerate() {
             if offset == OUTSIDE {
                 continue;
             }
-            let window = grid.window(offset);
-            let rank = (used & ((1 << window) - 1)).count_ones() as usize;
-            let within = offset.wrapping_sub(grid.start(window)).unsigned_abs() % LINE;
-            let from = (rank % 2 * LINE + within) as u8;
-            let to = i * run;
-            // SAFETY: `rank` counts some of the windows of `used`, for each two of which a pair
-            // was written above; elements end within the line.
+            let portion = &mut self.portions[self.of[grid.window(offset)]];
+            // SAFETY: a portion was written above for every window of the line, and elements end within it.
             unsafe {
-                let pair = self.pairs[start + rank / 2].assume_init_mut();
-                pair.blend |= full << to;
-                count_from(pair.table.as_mut_ptr().add(to), from, run);
+                let portion = portion.assume_init_mut();
+                let from = offset.wrapping_sub(portion.src) as u8 | HERE;
+                count_from::<RUN>(portion.table.as_mut_ptr().add(to * RUN), from);
             }
         }
-        self.pairs_used += count;
-        self.lines[self.lines_used].write(Line { dst, pairs: count });
+        self.lines[self.lines_used].write(Line {
+            dst,
+            first,
+            portions,
+        });
+        self.portions_used += portions;
         self.lines_used += 1;
         Added::Yes
     }
 }
 
-/// Writes `run` bytes: `from` and those after it.
+/// Writes so many bytes, a power of two up to 16: `from` and those after it.
 ///
 /// # Safety
-/// They are writable, and `run` is a power of two up to 16.
+/// They are writable.
 #[inline]
-unsafe fn count_from(to: *mut u8, from: u8, run: usize) {
+unsafe fn count_from<const RUN: usize>(to: *mut u8, from: u8) {
     const ONES: u128 = u128::MAX / 0xff;
     const COUNT: u128 = 0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100;
     let bytes = ONES.wrapping_mul(u128::from(from)).wrapping_add(COUNT);
     // SAFETY: the caller's.
     unsafe {
-        match run {
+        match RUN {
             1 => to.write(from),
             2 => to.cast::<u16>().write_unaligned(bytes as u16),
             4 => to.cast::<u32>().write_unaligned(bytes as u32),
@@ -191,10 +182,60 @@ pub(crate) unsafe fn pick(
     run: usize,
     nest: &Nest,
 ) -> usize {
-    let per_line = LINE / run;
-    if offsets.len() < per_line {
-        return 0;
+    let [_, step] = nest.plane();
+    let (picked, row) = (offsets.len(), offsets.len() * run);
+    let rows = (LINE / row.max(1)).min(step.extent);
+    if rows < 2 || step.dst != row as isize {
+        // SAFETY: the caller's.
+        return unsafe { pick_of(dst, src, offsets, run, nest, step) };
     }
+    // Short rows that follow each other fill a line together.
+    let mut all = [OUTSIDE; LINE];
+    let all = &mut all[..rows * picked];
+    for (row, all) in (0..).zip(all.chunks_exact_mut(picked)) {
+        for (all, &offset) in all.iter_mut().zip(offsets) {
+            if offset != OUTSIDE {
+                *all = offset.wrapping_add(step.src.wrapping_mul(row));
+            }
+        }
+    }
+    let apart = |rows: usize| [step.dst, step.src].map(|bytes| bytes.wrapping_mul(rows as isize));
+    let (extent, left) = (step.extent / rows, step.extent % rows);
+    let ([to, from], [rest_dst, rest_src]) = (apart(rows), apart(extent * rows));
+    let lines = Step {
+        extent,
+        dst: to,
+        src: from,
+    };
+    let rest = Step {
+        extent: left,
+        ..step
+    };
+    let (rest_dst, rest_src) = (dst.wrapping_offset(rest_dst), src.wrapping_offset(rest_src));
+    // SAFETY: the caller's; these are all the points that the nest has in a row, so many of them at a time, and what is left.
+    unsafe {
+        match pick_of(dst, src, all, run, nest, lines) == all.len() {
+            true if left == 0 => picked,
+            true => pick_of(rest_dst, rest_src, offsets, run, nest, rest),
+            false => pick_of(dst, src, offsets, run, nest, step),
+        }
+    }
+}
+
+/// As [`pick`], where the innermost dimension of the nest is `step`.
+///
+/// # Safety
+/// As [`pick`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn pick_of(
+    dst: *mut u8,
+    src: *const u8,
+    offsets: &[isize],
+    run: usize,
+    nest: &Nest,
+    step: Step,
+) -> usize {
+    let per_line = LINE / run;
     let (low, last) = hull(offsets).unwrap_or((0, 0));
     // Windows begin where the lines of the first row do, if its elements do not straddle them.
     let skew = src.addr().wrapping_add_signed(low) % LINE;
@@ -208,20 +249,29 @@ pub(crate) unsafe fn pick(
         return 0;
     }
     let mut tables = Tables {
-        pairs: [const { MaybeUninit::uninit() }; PAIRS],
+        portions: [const { MaybeUninit::uninit() }; PORTIONS],
         lines: [const { MaybeUninit::uninit() }; LINES],
-        pairs_used: 0,
+        portions_used: 0,
         lines_used: 0,
+        of: [0; WINDOWS],
     };
     let mut done = 0;
     loop {
-        (tables.pairs_used, tables.lines_used) = (0, 0);
+        (tables.portions_used, tables.lines_used) = (0, 0);
         let mut more = true;
         while done < offsets.len() {
-            // The last line overlaps the one before.
-            let first = done.min(offsets.len() - per_line);
-            let next = first + per_line;
-            match tables.add(&offsets[first..next], (first * run) as isize, run, grid) {
+            // The last line overlaps the one before, or is a part of one.
+            let first = done.min(offsets.len().saturating_sub(per_line));
+            let next = offsets.len().min(first + per_line);
+            let (line, to) = (&offsets[first..next], (first * run) as isize);
+            let added = match run {
+                1 => tables.add::<1>(line, to, grid),
+                2 => tables.add::<2>(line, to, grid),
+                4 => tables.add::<4>(line, to, grid),
+                8 => tables.add::<8>(line, to, grid),
+                _ => tables.add::<16>(line, to, grid),
+            };
+            match added {
                 Added::Yes => done = next,
                 Added::Full => break,
                 Added::Dear => {
@@ -230,24 +280,23 @@ pub(crate) unsafe fn pick(
                 }
             }
         }
-        // SAFETY: so many pairs and lines were written.
-        let (pairs, lines) = unsafe {
+        // SAFETY: so many portions and lines were written.
+        let (portions, lines) = unsafe {
             (
-                tables.pairs[..tables.pairs_used].assume_init_ref(),
-                tables.lines[..tables.lines_used].assume_init_ref(),
+                tables.portions[..tables.portions_used].assume_init_ref(),
+                tables.lines[..tables.lines_used].assume_init_mut(),
             )
         };
-        let bytes = grid.high.wrapping_sub(grid.low);
-        let load = u64::MAX >> (LINE as isize - bytes).clamp(0, LINE as isize - 1);
-        // SAFETY: whole windows, and otherwise the bytes of the mask, lie between the first and
-        // the last element read at a point of the nest, and lines among the elements written.
-        unsafe {
-            if bytes >= LINE as isize {
-                points::<true>(dst, src, nest, load, pairs, lines);
-            } else {
-                points::<false>(dst, src, nest, load, pairs, lines);
-            }
-        }
+        // Of so many portions each, one after the other.
+        lines.sort_unstable_by_key(|line| line.portions);
+        let first = |bytes: usize| u64::MAX >> LINE.saturating_sub(bytes).min(LINE - 1);
+        let masks = Masks {
+            load: first(grid.high.wrapping_sub(grid.low).unsigned_abs()),
+            store: first(offsets.len() * run),
+        };
+        // SAFETY: the bytes of the masks lie between the first and the last element read at a point of the nest, and among
+        // the elements written.
+        unsafe { points(dst, src, (nest, step), masks, portions, lines) };
         if !more || done == offsets.len() {
             return done;
         }
@@ -257,33 +306,39 @@ pub(crate) unsafe fn pick(
 /// Rows that are moved together, so that what a line needs is loaded once for all of them.
 const TOGETHER: usize = 4;
 
+/// Which bytes of a window there are, and which of a line: all, unless rows are shorter.
+#[derive(Clone, Copy)]
+struct Masks {
+    load: u64,
+    store: u64,
+}
+
 /// # Safety
-/// The windows are readable relative to every point of the nest, if not `WHOLE` those bytes of them
-/// that are in `load`; the lines are writable.
+/// What masks have of windows is readable relative to every point of the nest, and what they have of lines, of which each has
+/// some of the portions, is writable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn points<const WHOLE: bool>(
+unsafe fn points(
     dst: *mut u8,
     src: *const u8,
-    nest: &Nest,
-    load: u64,
-    pairs: &[Pair],
+    (nest, step): (&Nest, Step),
+    masks: Masks,
+    portions: &[Portion],
     lines: &[Line],
 ) {
-    let [_, step] = nest.plane();
     walk_rows!(nest, dst, src, |first_dst, first_src| {
         let (mut d, mut s) = (first_dst, first_src);
         let mut rows = step.extent;
         while rows >= TOGETHER {
             // SAFETY: so many rows are left.
-            unsafe { some_rows::<TOGETHER, WHOLE>(d, s, step, load, pairs, lines) };
+            unsafe { some_rows::<TOGETHER>(d, s, step, masks, portions, lines) };
             d = d.wrapping_offset(step.dst.wrapping_mul(TOGETHER as isize));
             s = s.wrapping_offset(step.src.wrapping_mul(TOGETHER as isize));
             rows = rows.wrapping_sub(TOGETHER);
         }
         for _ in 0..rows {
             // SAFETY: as above.
-            unsafe { some_rows::<1, WHOLE>(d, s, step, load, pairs, lines) };
+            unsafe { some_rows::<1>(d, s, step, masks, portions, lines) };
             d = d.wrapping_offset(step.dst);
             s = s.wrapping_offset(step.src);
         }
@@ -294,42 +349,64 @@ unsafe fn points<const WHOLE: bool>(
 /// As [`points`], for `R` points, each a step on from the one before.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn some_rows<const R: usize, const WHOLE: bool>(
+unsafe fn some_rows<const R: usize>(
     dst: *mut u8,
     src: *const u8,
     step: Step,
-    load: u64,
-    pairs: &[Pair],
+    masks: Masks,
+    portions: &[Portion],
     lines: &[Line],
 ) {
-    let mut pairs = pairs.iter();
     for line in lines {
-        let mut bytes = [_mm512_setzero_si512(); R];
-        for pair in pairs.by_ref().take(line.pairs) {
-            // SAFETY: a masked load touches only the bytes of its mask; tables are aligned.
-            unsafe {
-                let table = _mm512_load_si512(pair.table.as_ptr().cast());
-                let window = |from: *const u8| match WHOLE {
-                    true => _mm512_loadu_si512(from.cast()),
-                    false => _mm512_maskz_loadu_epi8(load, from.cast()),
-                };
-                let (mut low, mut high) = (
-                    src.wrapping_offset(pair.src[0]),
-                    src.wrapping_offset(pair.src[1]),
-                );
-                for bytes in &mut bytes {
-                    let both = _mm512_permutex2var_epi8(window(low), table, window(high));
-                    *bytes = _mm512_mask_mov_epi8(*bytes, pair.blend, both);
-                    low = low.wrapping_offset(step.src);
-                    high = high.wrapping_offset(step.src);
-                }
+        let dst = dst.wrapping_offset(line.dst);
+        // SAFETY: the caller's.
+        unsafe {
+            let portions =
+                portions.get_unchecked(line.first..line.first.wrapping_add(line.portions));
+            match portions.len() {
+                1 => one_line::<1, R>(dst, src, step, masks, portions),
+                2 => one_line::<2, R>(dst, src, step, masks, portions),
+                3 => one_line::<3, R>(dst, src, step, masks, portions),
+                4 => one_line::<4, R>(dst, src, step, masks, portions),
+                _ => one_line::<0, R>(dst, src, step, masks, portions),
             }
         }
-        let mut to = dst.wrapping_offset(line.dst);
-        for bytes in bytes {
-            // SAFETY: the caller's.
-            unsafe { _mm512_storeu_si512(to.cast(), bytes) };
-            to = to.wrapping_offset(step.dst);
+    }
+}
+
+/// # Safety
+/// As [`some_rows`], for one line of so many portions, `N` unless that is 0.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn one_line<const N: usize, const R: usize>(
+    dst: *mut u8,
+    src: *const u8,
+    step: Step,
+    masks: Masks,
+    portions: &[Portion],
+) {
+    let mut bytes = [_mm512_setzero_si512(); R];
+    let portions = match portions.first_chunk::<N>() {
+        Some(known) if N > 0 => known.as_slice(),
+        _ => portions,
+    };
+    for portion in portions {
+        // SAFETY: a masked load touches only the bytes of its mask; tables are aligned.
+        unsafe {
+            let table = _mm512_load_si512(portion.table.as_ptr().cast());
+            let here = _mm512_movepi8_mask(table);
+            let mut from = src.wrapping_offset(portion.src);
+            for bytes in &mut bytes {
+                let window = _mm512_maskz_loadu_epi8(masks.load, from.cast());
+                *bytes = _mm512_mask_permutexvar_epi8(*bytes, here, table, window);
+                from = from.wrapping_offset(step.src);
+            }
         }
+    }
+    let mut to = dst;
+    for bytes in bytes {
+        // SAFETY: the caller's.
+        unsafe { _mm512_mask_storeu_epi8(to.cast(), masks.store, bytes) };
+        to = to.wrapping_offset(step.dst);
     }
 }

@@ -90,7 +90,7 @@ fn rows_by_index() {
         let n = if round % 50 == 0 {
             1100
         } else {
-            random.pick(&[40, 40, 200]).min(random.below(400))
+            random.pick(&[3, 11, 40, 40, 200]).min(random.below(400))
         };
         let mut dims: SmallVec<[Dim; 4]> = SmallVec::new();
         let mut dst_stride = 2 * row + 1;
@@ -98,15 +98,17 @@ fn rows_by_index() {
             // Indices along the innermost dimension of the destination.
             4 => {
                 let lanes = random.pick(&[1, 1, 2, 3]);
-                let step = (n as i64 + random.pick(&[1, 100])) * lanes;
+                // Points may follow each other, on as many lines as they like.
+                let step = (n as i64 + random.pick(&[0, 1, 100])) * lanes;
+                let points = random.pick(&[2, 7, 40]);
                 dims.push(Dim {
                     extent: random.pick(&[3, 9]),
-                    dst: 4 * step,
+                    dst: 2 * points * step,
                     src: 7,
                 });
                 dims.push(Dim {
-                    extent: 2,
-                    dst: -step,
+                    extent: points,
+                    dst: random.pick(&[-step, step]),
                     src: row,
                 });
                 dims.push(Dim {

@@ -254,8 +254,10 @@ pub(crate) mod gather {
     const TOGETHER: usize = 3;
     /// What a table takes that is taken apart into registers: a start, each byte of it, and each index of so many eighths.
     const TABLE: (usize, usize, usize) = (500, 6, 8);
-    /// An element at one point of a row, and what it takes to find its part of a permutation, which serves all points.
+    /// An element at one point of a row, which takes a clock; a line that is put together, and so many bytes of it, which are of
+    /// more windows the more they are; and what it takes to find where an element comes from, which serves all points.
     const POINT: usize = 4;
+    const LINE_OF_POINTS: (usize, usize) = (8, 4);
     const PERMUTED: usize = 44;
 
     pub(crate) fn elements(indices: &Indices) -> usize {
@@ -284,10 +286,25 @@ pub(crate) mod gather {
 
     pub(crate) fn points(indices: &Indices, row: &ByteBox, permuted: bool) -> usize {
         let (points, all) = (row.runs(), indices.extent);
-        let each = POINT.saturating_mul(all);
         let (index, moved) = match permuted {
-            false => (INDEX, each),
-            true => (INDEX + PERMUTED, each.div_ceil(LINE / row.run)),
+            false => (INDEX, POINT.saturating_mul(all)),
+            true => {
+                let (line, bytes) = LINE_OF_POINTS;
+                let picked = all.saturating_mul(row.run);
+                // Short rows that follow each other fill a line together.
+                let follow = row
+                    .steps
+                    .last()
+                    .is_some_and(|step| step.dst == picked as isize);
+                let together = if follow {
+                    (LINE / picked.max(1)).max(1)
+                } else {
+                    1
+                };
+                let lines = line.saturating_mul(picked.div_ceil(LINE)) / together;
+                let moved = lines.saturating_add(picked / bytes);
+                (INDEX + PERMUTED * together, moved)
+            }
         };
         index
             .saturating_mul(all)

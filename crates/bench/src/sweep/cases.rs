@@ -61,6 +61,7 @@ pub(super) fn all() -> Vec<Line> {
             thin(element, false),
             thin(element, true),
             gathers(element),
+            picks(element),
             joins(element),
         ]);
     }
@@ -307,15 +308,10 @@ fn gathers(element: ElementType) -> Line {
     let points = sizes(2048 / width(element)).into_iter().map(|n| {
         let picked = rows_of(n * width(element));
         let table = (2 * picked).max(2);
-        let gathered = graph(&[table, n], element, |graph, x| {
-            let indices = graph.input("indices", ElementType::I32, [picked]);
-            let gather = graph.gather(x, indices.map_err(text)?, IN_RANGE);
-            gather.axis(0).finish().map_err(text)
-        });
         let hashed = Values::IndexHash(u32::try_from(table).unwrap_or(u32::MAX));
         Case {
             at: n.to_string(),
-            graph: gathered.map(|graph| with_values(graph, hashed)),
+            graph: gather(&[table, n], element, 0, picked, hashed),
         }
     });
     Line {
@@ -324,6 +320,40 @@ fn gathers(element: ElementType) -> Line {
         ordered: true,
         cases: points.collect(),
     }
+}
+
+/// About every second of the elements of many rows, `n` of each.
+fn picks(element: ElementType) -> Line {
+    let points = sizes(1024 / width(element)).into_iter().map(|n| {
+        let rows = rows_of(n * width(element));
+        let listed = Values::Listed((0..n).map(|i| 2 * i + i / 3 % 2).collect());
+        Case {
+            at: n.to_string(),
+            graph: gather(&[rows, 2 * n], element, 1, n, listed),
+        }
+    });
+    Line {
+        class: "picks",
+        name: format!("of {} elements", element.name()),
+        ordered: true,
+        cases: points.collect(),
+    }
+}
+
+/// So many of what lies along an axis, by index.
+fn gather(
+    shape: &[i64],
+    element: ElementType,
+    axis: i64,
+    picked: i64,
+    indices: Values,
+) -> Result<(Graph, Vec<Values>), String> {
+    let gathered = graph(shape, element, |graph, x| {
+        let indices = graph.input("indices", ElementType::I32, [picked]);
+        let gather = graph.gather(x, indices.map_err(text)?, IN_RANGE);
+        gather.axis(axis).finish().map_err(text)
+    });
+    gathered.map(|graph| with_values(graph, indices))
 }
 
 /// Two tensors side by side along a short inner axis.
