@@ -6,7 +6,9 @@
 //! and the rows then cost a few loads and shuffles per line instead of a load and a store per
 //! element.
 //!
-//! Only bytes of rows that are named are read: every load is masked to the hull of the offsets.
+//! Where fewer elements are named than a line has, several rows that follow each other are one.
+//!
+//! Nothing is read that does not lie between elements that are named: every load is masked to the hull of the offsets.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -185,7 +187,9 @@ pub(crate) unsafe fn pick(
     let [_, step] = nest.plane();
     let (picked, row) = (offsets.len(), offsets.len() * run);
     let rows = (LINE / row.max(1)).min(step.extent);
-    if rows < 2 || step.dst != row as isize {
+    // An element that straddles windows would be of both.
+    let whole = step.src.unsigned_abs().is_multiple_of(run);
+    if rows < 2 || !whole || step.dst != row as isize {
         // SAFETY: the caller's.
         return unsafe { pick_of(dst, src, offsets, run, nest, step) };
     }

@@ -68,6 +68,61 @@ fn values(random: &mut Random, ty: IndexType, limit: i64, n: usize, wild: usize)
         .collect()
 }
 
+/// Whether all planners' leaves do what a gather of `n` rows says, somewhere in two arenas.
+fn agree(random: &mut Random, gather: &Gather, width: usize, [src, dst]: [&mut Guarded; 2]) {
+    let (ty, norm, n) = (gather.norm.ty, &gather.norm, gather.extent as usize);
+    let wild = random.pick(&[0, 0, 1, 20]);
+    let indices = match gather.index_stride {
+        0 => vec![values(random, ty, norm.limit, 1, wild)[0]; n],
+        _ => values(random, ty, norm.limit, n, wild),
+    };
+    let iw = ty.width().bytes();
+    let spread = (n as i64 - 1).max(0) * gather.index_stride;
+    let mut stored = Guarded::new((spread.unsigned_abs() as usize + 1) * iw);
+    let first = if spread < 0 { stored.len() / iw - 1 } else { 0 } as i64;
+    let first = if spread > 0 {
+        (stored.len() / iw) as i64 - 1 - spread
+    } else {
+        first
+    };
+    for (i, &value) in indices.iter().enumerate() {
+        let at = (first + i as i64 * gather.index_stride) as usize * iw;
+        stored.bytes()[at..at + iw].copy_from_slice(&value.to_le_bytes()[..iw]);
+    }
+    let mut dst_dims: Vec<_> = gather.dims.iter().map(|d| (d.extent, d.dst)).collect();
+    dst_dims.push((n.max(1) as i64, gather.dst_stride));
+    let mut src_dims: Vec<_> = gather.dims.iter().map(|d| (d.extent, d.src)).collect();
+    src_dims.push((norm.limit, gather.coeff));
+    let (dst_low, dst_len) = hull(&dst_dims, width);
+    let (src_low, src_len) = hull(&src_dims, width);
+    if dst_len > dst.len() || src_len > src.len() {
+        return;
+    }
+    let high = random.below(2) == 1;
+    let at = (
+        if high { dst.len() - dst_len } else { 0 } as i64 - dst_low,
+        if high { src.len() - src_len } else { 0 } as i64 - src_low,
+    );
+    let mut want = vec![0x5a; dst.len()];
+    naive(gather, &indices, width, src.bytes(), &mut want, at);
+    for planner in &planners() {
+        let leaf = GatherLeaf::prepare(gather, width, planner).unwrap();
+        dst.bytes().fill(0x5a);
+        // SAFETY: every row and index was placed inside its arena.
+        unsafe {
+            leaf.call(
+                dst.start().wrapping_offset(at.0 as isize),
+                src.start().wrapping_offset(at.1 as isize),
+                stored.start().wrapping_offset(first as isize * iw as isize),
+            );
+        }
+        assert!(
+            want == dst.bytes(),
+            "{planner:?} width {width} wild {wild} {gather:?}"
+        );
+    }
+}
+
 #[test]
 fn rows_by_index() {
     let mut random = Random::new(3);
@@ -109,7 +164,7 @@ fn rows_by_index() {
                 dims.push(Dim {
                     extent: points,
                     dst: random.pick(&[-step, step]),
-                    src: row,
+                    src: row + random.pick(&[0, 1]),
                 });
                 dims.push(Dim {
                     extent: lanes,
@@ -161,56 +216,51 @@ fn rows_by_index() {
             coeff: random.pick(&[1, row, row + 1, -row]),
             dims,
         };
-        let wild = random.pick(&[0, 0, 1, 20]);
-        let indices = match gather.index_stride {
-            0 => vec![values(&mut random, ty, norm.limit, 1, wild)[0]; n],
-            _ => values(&mut random, ty, norm.limit, n, wild),
+        agree(&mut random, &gather, width, [&mut src, &mut dst]);
+    }
+}
+
+/// Elements that are picked out of rows, some of which follow each other.
+#[test]
+fn picks() {
+    let mut random = Random::new(5);
+    let (mut src, mut dst) = (Guarded::new(1 << 16), Guarded::new(1 << 16));
+    for byte in src.bytes() {
+        *byte = random.bits() as u8;
+    }
+    for _ in 0..6000 {
+        let width = random.pick(&[1usize, 2, 4, 8]);
+        let lanes = random.pick(&[1, 1, 2, 3, 4]);
+        let (n, limit) = (1 + random.below(18) as i64, random.pick(&[2, 9, 30]));
+        let (row, points) = (n * lanes, random.pick(&[1, 3, 40, 100]));
+        let step = row + random.pick(&[0, 0, 1, lanes]);
+        let norm = Norm {
+            ty: random.pick(&[IndexType::U8, IndexType::I32]),
+            limit,
+            wrap: false,
+            clamp: false,
         };
-        let iw = ty.width().bytes();
-        let spread = (n as i64 - 1).max(0) * gather.index_stride;
-        let mut stored = Guarded::new((spread.unsigned_abs() as usize + 1) * iw);
-        let first = if spread < 0 { stored.len() / iw - 1 } else { 0 } as i64;
-        let first = if spread > 0 {
-            (stored.len() / iw) as i64 - 1 - spread
-        } else {
-            first
+        let planes = random.pick(&[1, 2]);
+        let dims = [
+            (planes, points * step + 3, 7),
+            (points, step, limit * lanes + random.pick(&[0, 1, 3, 70])),
+            (lanes, 1, 1),
+        ];
+        let gather = Gather {
+            extent: n,
+            index: Place::at(BufferId(0), 0),
+            index_stride: 1,
+            norm,
+            dst: Place::at(BufferId(0), 0),
+            dst_stride: lanes,
+            src: Place::at(BufferId(0), 0),
+            coeff: random.pick(&[lanes, lanes, -lanes, 1]),
+            dims: dims
+                .map(|(extent, dst, src)| Dim { extent, dst, src })
+                .into_iter()
+                .collect(),
         };
-        for (i, &value) in indices.iter().enumerate() {
-            let at = (first + i as i64 * gather.index_stride) as usize * iw;
-            stored.bytes()[at..at + iw].copy_from_slice(&value.to_le_bytes()[..iw]);
-        }
-        let mut dst_dims: Vec<_> = gather.dims.iter().map(|d| (d.extent, d.dst)).collect();
-        dst_dims.push((n.max(1) as i64, gather.dst_stride));
-        let mut src_dims: Vec<_> = gather.dims.iter().map(|d| (d.extent, d.src)).collect();
-        src_dims.push((norm.limit, gather.coeff));
-        let (dst_low, dst_len) = hull(&dst_dims, width);
-        let (src_low, src_len) = hull(&src_dims, width);
-        if dst_len > dst.len() || src_len > src.len() {
-            continue;
-        }
-        let high = random.below(2) == 1;
-        let at = (
-            if high { dst.len() - dst_len } else { 0 } as i64 - dst_low,
-            if high { src.len() - src_len } else { 0 } as i64 - src_low,
-        );
-        let mut want = vec![0x5a; dst.len()];
-        naive(&gather, &indices, width, src.bytes(), &mut want, at);
-        for planner in &planners() {
-            let leaf = GatherLeaf::prepare(&gather, width, planner).unwrap();
-            dst.bytes().fill(0x5a);
-            // SAFETY: every row and index was placed inside its arena.
-            unsafe {
-                leaf.call(
-                    dst.start().wrapping_offset(at.0 as isize),
-                    src.start().wrapping_offset(at.1 as isize),
-                    stored.start().wrapping_offset(first as isize * iw as isize),
-                );
-            }
-            assert!(
-                want == dst.bytes(),
-                "{planner:?} width {width} wild {wild} {gather:?}"
-            );
-        }
+        agree(&mut random, &gather, width, [&mut src, &mut dst]);
     }
 }
 
