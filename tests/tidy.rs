@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 7664),
     ("loops", 4400),
     ("lower", 4531),
-    ("moves", 5797),
+    ("moves", 5827),
     ("partition", 225),
     ("process", 200),
     ("restride", 4015),

@@ -8,7 +8,6 @@ use crate::cells::Shuffles;
 use crate::cores::Core;
 use crate::cost::inline::SHORT_LOOPS;
 use crate::cost::{self, LINE};
-use crate::crowding::Crowded;
 use crate::estimate::ROOM;
 use crate::features::Features;
 use crate::folded::Folded;
@@ -315,6 +314,7 @@ impl Planner {
         (found.0 < limit).then(|| self.planned(shape, found))
     }
 
+    /// By where rows lie, if that decides, and otherwise what costs least of what is found without a search.
     fn without_search(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
         let features = self.features();
         let past = form == Form::Stream;
@@ -322,62 +322,19 @@ impl Planner {
             true => cost::rows(shape),
             false => cost::rows_in_clocks(shape),
         };
-        let (stores, width) = (stores_of(form), shape.run as i64);
+        let stores = stores_of(form);
         let plane = Plane::of(shape, features).filter(Plane::is_for_leaves);
-        let mut best = (rows, Way::Rows(self.rows(shape, stores)));
-        let channels = (!past)
-            .then(|| self.by(Manner::Channels, shape, form))
-            .flatten();
-        // What is stored past the caches, lines of patterns do where there are any that are as wide.
-        let blended = self.blended(shape).filter(|_| !past || self.is_narrow());
-        // As many channels as a set has ways do not drive each other out.
-        let fits = |plan: &&Blended| plan.strip.pitch <= self.target.core.ways();
-        let uncrowded = blended.as_ref().filter(fits);
-        let uncrowded = uncrowded.map(|plan| cost::blended(plan, shape.run));
-        let blended = blended.map(|plan| (cost::blended(&plan, shape.run), Way::Blended(plan)));
-        let alone = uncrowded.is_none()
-            && matches!(&channels, Some((_, Way::Channels(plan))) if plan.is_alone());
-        if alone && let Some(channels) = channels {
+        let mut few = self.few(shape, form);
+        if let Some(channels) = few.take_crowded() {
             return channels;
         }
-        // Elements of several of the host's are not known as such to who looks for crowds.
-        let crowded = plane.as_ref().and_then(|plane| {
-            let found = Crowded::of(&self.target, width, &plane.row, &plane.column);
-            found.map(|(crowded, _)| crowded)
-        });
-        // Channels use every line whole.
-        let dense = |plane: &&Plane| {
-            let plain = plane.step == 1 && plane.cell == shape.run && channels.is_none();
-            !past && plain && plane.is_worth_a_stage(&self.target)
-        };
-        let dense = plane.as_ref().filter(dense);
-        let dense = dense.map(|plane| (plane, cost::transpose(plane, self.target.core)));
-        if let Some((plane, cost)) = dense
-            && uncrowded.is_none_or(|least| least >= cost)
+        if !past
+            && let Some(plane) = &plane
+            && let Some(found) = self.by_place(shape, form, plane, &few)
         {
-            let staged = form == Form::Staged || form == Form::Rows && crowded.is_some();
-            // What lies together on one side is continued by other dimensions.
-            let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
-            let whole = || (staged && short).then(|| Folded::whole(shape, features));
-            let folded = || {
-                let folded = whole().flatten()?;
-                let cost = cost::folded(&folded);
-                Some((cost, Way::Folded(Box::new(folded.on(&self.target)))))
-            };
-            let transposed = |plane| (cost, Way::Transpose(plane));
-            let together = || plane.together(crowded?, &self.target);
-            let planes = || together().or_else(|| plane.in_turn(&self.target));
-            let on_stage = || plane.clone().staged(crowded, &self.target);
-            let narrow = plane.per_lane >= 8 && self.target.is_zen_in_lines();
-            let found = match narrow {
-                true => folded().or_else(|| planes().map(transposed)),
-                false => planes().map(transposed).or_else(folded),
-            };
-            let found = found.or_else(|| staged.then(on_stage).map(transposed));
-            if let Some(found) = found {
-                return found;
-            }
+            return found;
         }
+        let mut best = (rows, Way::Rows(self.rows(shape, stores)));
         if let Some(plane) = plane {
             best = match (form, tiles(plane, shape, stores, &self.target)) {
                 (_, (cost, Way::Transpose(plane))) if past && plane.route != Route::Straight => {
@@ -399,24 +356,106 @@ impl Planner {
                 _ => best,
             };
         }
-        if !past && let Some(folded) = Folded::of(shape, features) {
-            let cost = cost::folded(&folded);
-            if cost < best.0 {
-                best = (cost, Way::Folded(Box::new(folded.on(&self.target))));
-            }
-        }
         if !past {
-            for manner in [Manner::Squares, Manner::Joined, Manner::Pixels] {
+            let priced = [
+                Manner::Folded,
+                Manner::Squares,
+                Manner::Joined,
+                Manner::Pixels,
+            ];
+            for manner in priced {
                 let found = self.by(manner, shape, form);
                 best = found.filter(|(cost, _)| *cost < best.0).unwrap_or(best);
             }
         }
-        for found in [channels, blended, self.pressed(shape)] {
+        for found in [few.channels, few.blended, self.pressed(shape)] {
             if let Some(found) = found.filter(|(cost, _)| *cost < best.0) {
                 best = found;
             }
         }
         best
+    }
+
+    /// What there is for a few channels.
+    fn few(&self, shape: &ByteBox, form: Form) -> Few {
+        let past = form == Form::Stream;
+        let channels = match past {
+            true => None,
+            false => self.by(Manner::Channels, shape, form),
+        };
+        // What is stored past the caches, lines of patterns do where there are any that are as wide.
+        let blended = self.blended(shape).filter(|_| !past || self.is_narrow());
+        let blended = blended.map(|plan| (cost::blended(&plan, shape.run), plan));
+        // As many channels as a set has ways do not drive each other out.
+        let ways = self.target.core.ways();
+        let fits = |(cost, plan): &(usize, Blended)| (plan.strip.pitch <= ways).then_some(*cost);
+        Few {
+            channels,
+            uncrowded: blended.as_ref().and_then(fits),
+            blended: blended.map(|(cost, plan)| (cost, Way::Blended(plan))),
+        }
+    }
+
+    /// How a plain transposition is moved whose rows share too few sets of the nearest cache.
+    fn by_place(
+        &self,
+        shape: &ByteBox,
+        form: Form,
+        plane: &Plane,
+        few: &Few,
+    ) -> Option<(usize, Way)> {
+        let target = &self.target;
+        // Channels use every line whole.
+        let plain = plane.step == 1 && plane.cell == shape.run && few.channels.is_none();
+        if !plain || !plane.is_worth_a_stage(target) {
+            return None;
+        }
+        let cost = cost::transpose(plane, target.core);
+        if few.uncrowded.is_some_and(|least| least < cost) {
+            return None;
+        }
+        let crowded = plane.crowded(target);
+        let staged = form == Form::Staged || form == Form::Rows && crowded.is_some();
+        // What lies together on one side is continued by other dimensions.
+        let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
+        let folded = || {
+            let whole = (staged && short).then(|| Folded::whole(shape, self.features()));
+            let folded = whole.flatten()?;
+            let cost = cost::folded(&folded);
+            Some((cost, Way::Folded(Box::new(folded.on(target)))))
+        };
+        let transposed = |plane| (cost, Way::Transpose(plane));
+        let planes = || {
+            let together = crowded.and_then(|crowded| plane.together(crowded, target));
+            let planes = together.or_else(|| plane.in_turn(target));
+            planes.map(transposed)
+        };
+        let on_stage = || transposed(plane.clone().staged(crowded, target));
+        let found = match plane.per_lane >= 8 && target.is_zen_in_lines() {
+            true => folded().or_else(planes),
+            false => planes().or_else(folded),
+        };
+        found.or_else(|| staged.then(on_stage))
+    }
+}
+
+/// What a few channels are split or joined by.
+struct Few {
+    channels: Option<(usize, Way)>,
+    blended: Option<(usize, Way)>,
+    /// What blends cost, where as many channels do not drive each other out of the nearest cache.
+    uncrowded: Option<usize>,
+}
+
+impl Few {
+    /// Channels that nothing else is looked for.
+    fn take_crowded(&mut self) -> Option<(usize, Way)> {
+        let alone =
+            |(_, way): &mut (usize, Way)| matches!(way, Way::Channels(plan) if plan.is_alone());
+        match self.uncrowded {
+            None => self.channels.take_if(alone),
+            Some(_) => None,
+        }
     }
 }
 
