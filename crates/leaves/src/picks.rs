@@ -13,33 +13,123 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
+use crate::bodies::CpuLevel;
+use crate::gather::Picks;
 use crate::index::OUTSIDE;
 use crate::nest::{Nest, walk_rows};
 use restride_moves::Step;
 
-/// The bytes of a line.
+/// The most bytes of a line, which is what a register holds.
 const LINE: usize = 64;
 
 /// How many portions of lines the tables have room for.
-const PORTIONS: usize = 128;
+const PORTIONS: usize = 96;
 
 /// How many lines are prepared at a time.
 const LINES: usize = 64;
 
 /// Rows of the source are at most so many lines long.
-const WINDOWS: usize = 64;
+const WINDOWS: usize = 128;
 
 /// What a line has of one window of the source.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Portion {
-    /// Where each byte comes from, with [`HERE`] if it is one of this window.
+    /// Where in it each byte of the line is, or [`ELSEWHERE`].
     table: [u8; LINE],
     src: isize,
 }
 
-/// Permutations look at the lower bits of a table only.
-const HERE: u8 = 0x80;
+/// The bytes of other windows.
+const ELSEWHERE: u8 = 0x80;
+
+/// A register that a line is put together in.
+trait Register: Copy {
+    /// How many bytes it has.
+    const BYTES: usize;
+
+    /// Whether parts of it can be loaded and stored: the bytes of a mask.
+    const PARTS: bool;
+
+    /// So many windows, or a store, take as long as so many elements one by one.
+    const AS_LONG: (usize, usize);
+
+    fn zero() -> Self;
+
+    /// # Safety
+    /// The bytes of the mask are readable.
+    unsafe fn load(from: *const u8, mask: u64) -> Self;
+
+    /// # Safety
+    /// The bytes of the mask are writable.
+    unsafe fn store(self, to: *mut u8, mask: u64);
+
+    /// With bytes of a window where a table says so.
+    fn with(self, table: Self, window: Self) -> Self;
+}
+
+impl Register for __m128i {
+    const BYTES: usize = 16;
+    const PARTS: bool = false;
+    const AS_LONG: (usize, usize) = (1, 1);
+
+    #[inline(always)]
+    fn zero() -> Self {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_setzero_si128() }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8, _: u64) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm_loadu_si128(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8, _: u64) {
+        // SAFETY: the caller's.
+        unsafe { _mm_storeu_si128(to.cast(), self) };
+    }
+
+    #[inline(always)]
+    fn with(self, table: Self, window: Self) -> Self {
+        // SAFETY: only functions with these features use it. Nothing else of the line is there yet.
+        unsafe { _mm_or_si128(self, _mm_shuffle_epi8(window, table)) }
+    }
+}
+
+impl Register for __m512i {
+    const BYTES: usize = 64;
+    const PARTS: bool = true;
+    const AS_LONG: (usize, usize) = (2, 3);
+
+    #[inline(always)]
+    fn zero() -> Self {
+        // SAFETY: only functions with these features use it.
+        unsafe { _mm512_setzero_si512() }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8, mask: u64) -> Self {
+        // SAFETY: the caller's.
+        unsafe { _mm512_maskz_loadu_epi8(mask, from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8, mask: u64) {
+        // SAFETY: the caller's.
+        unsafe { _mm512_mask_storeu_epi8(to.cast(), mask, self) };
+    }
+
+    #[inline(always)]
+    fn with(self, table: Self, window: Self) -> Self {
+        // SAFETY: only functions with these features use it.
+        unsafe {
+            let here = !_mm512_movepi8_mask(table);
+            _mm512_mask_permutexvar_epi8(self, here, table, window)
+        }
+    }
+}
 
 /// A line of the destination, and of which portions it is put together.
 #[derive(Clone, Copy)]
@@ -68,7 +158,7 @@ struct Tables {
     portions_used: usize,
     lines_used: usize,
     /// Which portion has a window.
-    of: [usize; WINDOWS],
+    of: [u8; WINDOWS],
 }
 
 /// Where windows begin, and between which bytes they must stay.
@@ -81,29 +171,36 @@ struct Grid {
 
 impl Grid {
     /// The number of the window that has an offset.
-    fn window(self, offset: isize) -> usize {
-        (offset.wrapping_sub(self.first).unsigned_abs() / LINE) % WINDOWS
+    fn window<V: Register>(self, offset: isize) -> usize {
+        (offset.wrapping_sub(self.first).unsigned_abs() / V::BYTES) % WINDOWS
     }
 
     /// Where a window is loaded from: moved inwards at the ends of the row.
-    fn start(self, window: usize) -> isize {
-        let at = self.first.wrapping_add((window * LINE) as isize);
-        at.min(self.high.wrapping_sub(LINE as isize)).max(self.low)
+    fn start<V: Register>(self, window: usize) -> isize {
+        let at = self.first.wrapping_add((window * V::BYTES) as isize);
+        let last = self.high.wrapping_sub(V::BYTES as isize);
+        at.min(last).max(self.low)
     }
 }
 
 impl Tables {
     /// Adds the line of elements of so many bytes at `offsets`.
-    #[inline]
-    fn add<const RUN: usize>(&mut self, offsets: &[isize], dst: isize, grid: Grid) -> Added {
-        let mut used = 0u64;
+    #[inline(always)]
+    fn add<V: Register, const RUN: usize>(
+        &mut self,
+        offsets: &[isize],
+        dst: isize,
+        grid: Grid,
+    ) -> Added {
+        let mut used = 0u128;
         for &offset in offsets {
             if offset != OUTSIDE {
-                used |= 1 << grid.window(offset);
+                used |= 1 << grid.window::<V>(offset);
             }
         }
         let (first, portions) = (self.portions_used, used.count_ones() as usize);
-        if 3 * portions + 3 > 2 * offsets.len() {
+        let (windows, elements) = V::AS_LONG;
+        if elements * (portions + 1) > windows * offsets.len() {
             return Added::Dear;
         }
         if self.lines_used == LINES || first + portions > PORTIONS {
@@ -112,21 +209,21 @@ impl Tables {
         for (at, portion) in (first..).zip(&mut self.portions[first..first + portions]) {
             let window = used.trailing_zeros() as usize % WINDOWS;
             used &= used.wrapping_sub(1);
-            self.of[window] = at;
+            self.of[window] = at as u8;
             portion.write(Portion {
-                table: [0; LINE],
-                src: grid.start(window),
+                table: [ELSEWHERE; LINE],
+                src: grid.start::<V>(window),
             });
         }
         for (to, &offset) in offsets.iter().enumerate() {
             if offset == OUTSIDE {
                 continue;
             }
-            let portion = &mut self.portions[self.of[grid.window(offset)]];
+            let portion = &mut self.portions[usize::from(self.of[grid.window::<V>(offset)])];
             // SAFETY: a portion was written above for every window of the line, and elements end within it.
             unsafe {
                 let portion = portion.assume_init_mut();
-                let from = offset.wrapping_sub(portion.src) as u8 | HERE;
+                let from = offset.wrapping_sub(portion.src) as u8;
                 count_from::<RUN>(portion.table.as_mut_ptr().add(to * RUN), from);
             }
         }
@@ -170,14 +267,43 @@ enum Added {
     Dear,
 }
 
-/// Moves the elements at `offsets` to consecutive places, for every point of a nest, and says how
-/// many of them; the others are left alone because permutations do not pay for them.
-///
-/// # Safety
-/// As for a gather's rows: offsets are of elements of the source or OUTSIDE. The machine has
-/// AVX-512.
+/// How a level moves the elements that are picked out of rows, if it does so by permutations.
+pub(crate) fn picks(cpu: CpuLevel) -> Option<Picks> {
+    match cpu {
+        CpuLevel::Baseline => None,
+        CpuLevel::Avx2 => Some(at_avx2),
+        CpuLevel::Avx512 => Some(at_avx512),
+    }
+}
+
+#[target_feature(enable = "avx2,ssse3")]
+unsafe fn at_avx2(
+    dst: *mut u8,
+    src: *const u8,
+    offsets: &[isize],
+    run: usize,
+    nest: &Nest,
+) -> usize {
+    // SAFETY: the caller's.
+    unsafe { pick::<__m128i>(dst, src, offsets, run, nest) }
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) unsafe fn pick(
+unsafe fn at_avx512(
+    dst: *mut u8,
+    src: *const u8,
+    offsets: &[isize],
+    run: usize,
+    nest: &Nest,
+) -> usize {
+    // SAFETY: the caller's.
+    unsafe { pick::<__m512i>(dst, src, offsets, run, nest) }
+}
+
+/// # Safety
+/// As [`Picks`].
+#[inline(always)]
+unsafe fn pick<V: Register>(
     dst: *mut u8,
     src: *const u8,
     offsets: &[isize],
@@ -191,7 +317,7 @@ pub(crate) unsafe fn pick(
     let whole = step.src.unsigned_abs().is_multiple_of(run);
     if rows < 2 || !whole || step.dst != row as isize {
         // SAFETY: the caller's.
-        return unsafe { pick_of(dst, src, offsets, run, nest, step) };
+        return unsafe { pick_of::<V>(dst, src, offsets, run, (nest, step)) };
     }
     // Short rows that follow each other fill a line together.
     let mut all = [OUTSIDE; LINE];
@@ -203,53 +329,55 @@ pub(crate) unsafe fn pick(
             }
         }
     }
-    let apart = |rows: usize| [step.dst, step.src].map(|bytes| bytes.wrapping_mul(rows as isize));
-    let (extent, left) = (step.extent / rows, step.extent % rows);
-    let ([to, from], [rest_dst, rest_src]) = (apart(rows), apart(extent * rows));
-    let lines = Step {
-        extent,
-        dst: to,
-        src: from,
+    let times = |rows: usize| Step {
+        extent: 1,
+        dst: step.dst.wrapping_mul(rows as isize),
+        src: step.src.wrapping_mul(rows as isize),
     };
-    let rest = Step {
-        extent: left,
-        ..step
-    };
-    let (rest_dst, rest_src) = (dst.wrapping_offset(rest_dst), src.wrapping_offset(rest_src));
-    // SAFETY: the caller's; these are all the points that the nest has in a row, so many of them at a time, and what is left.
+    let (mut lines, last) = (times(rows), times(step.extent - rows));
+    lines.extent = step.extent / rows;
+    // SAFETY: the caller's; these are all the points that the nest has in a row, so many of them at a time, the last of which
+    // overlap those before.
     unsafe {
-        match pick_of(dst, src, all, run, nest, lines) == all.len() {
-            true if left == 0 => picked,
-            true => pick_of(rest_dst, rest_src, offsets, run, nest, rest),
-            false => pick_of(dst, src, offsets, run, nest, step),
+        if pick_of::<V>(dst, src, all, run, (nest, lines)) < all.len() {
+            return pick_of::<V>(dst, src, offsets, run, (nest, step));
+        }
+        if !step.extent.is_multiple_of(rows) {
+            let (dst, src) = (dst.wrapping_offset(last.dst), src.wrapping_offset(last.src));
+            pick_of::<V>(dst, src, all, run, (nest, last));
         }
     }
+    picked
 }
 
 /// As [`pick`], where the innermost dimension of the nest is `step`.
 ///
 /// # Safety
 /// As [`pick`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn pick_of(
+#[inline(always)]
+unsafe fn pick_of<V: Register>(
     dst: *mut u8,
     src: *const u8,
     offsets: &[isize],
     run: usize,
-    nest: &Nest,
-    step: Step,
+    (nest, step): (&Nest, Step),
 ) -> usize {
-    let per_line = LINE / run;
+    let per_line = V::BYTES / run;
     let (low, last) = hull(offsets).unwrap_or((0, 0));
     // Windows begin where the lines of the first row do, if its elements do not straddle them.
-    let skew = src.addr().wrapping_add_signed(low) % LINE;
+    let skew = src.addr().wrapping_add_signed(low) % V::BYTES;
     let skew = if skew.is_multiple_of(run) { skew } else { 0 };
     let grid = Grid {
         first: low.wrapping_sub(skew as isize),
         low,
         high: last.wrapping_add(run as isize),
     };
-    if grid.high.wrapping_sub(grid.first) > (WINDOWS * LINE) as isize {
+    let (hull, row) = (
+        grid.high.wrapping_sub(low).unsigned_abs(),
+        offsets.len() * run,
+    );
+    let fits = V::PARTS || hull.min(row) >= V::BYTES;
+    if !fits || grid.high.wrapping_sub(grid.first) > (WINDOWS * V::BYTES) as isize {
         return 0;
     }
     let mut tables = Tables {
@@ -269,11 +397,11 @@ unsafe fn pick_of(
             let next = offsets.len().min(first + per_line);
             let (line, to) = (&offsets[first..next], (first * run) as isize);
             let added = match run {
-                1 => tables.add::<1>(line, to, grid),
-                2 => tables.add::<2>(line, to, grid),
-                4 => tables.add::<4>(line, to, grid),
-                8 => tables.add::<8>(line, to, grid),
-                _ => tables.add::<16>(line, to, grid),
+                1 => tables.add::<V, 1>(line, to, grid),
+                2 => tables.add::<V, 2>(line, to, grid),
+                4 => tables.add::<V, 4>(line, to, grid),
+                8 => tables.add::<V, 8>(line, to, grid),
+                _ => tables.add::<V, 16>(line, to, grid),
             };
             match added {
                 Added::Yes => done = next,
@@ -295,12 +423,12 @@ unsafe fn pick_of(
         lines.sort_unstable_by_key(|line| line.portions);
         let first = |bytes: usize| u64::MAX >> LINE.saturating_sub(bytes).min(LINE - 1);
         let masks = Masks {
-            load: first(grid.high.wrapping_sub(grid.low).unsigned_abs()),
-            store: first(offsets.len() * run),
+            load: first(hull),
+            store: first(row),
         };
         // SAFETY: the bytes of the masks lie between the first and the last element read at a point of the nest, and among
         // the elements written.
-        unsafe { points(dst, src, (nest, step), masks, portions, lines) };
+        unsafe { points::<V>(dst, src, (nest, step), masks, portions, lines) };
         if !more || done == offsets.len() {
             return done;
         }
@@ -320,9 +448,8 @@ struct Masks {
 /// # Safety
 /// What masks have of windows is readable relative to every point of the nest, and what they have of lines, of which each has
 /// some of the portions, is writable.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn points(
+#[inline(always)]
+unsafe fn points<V: Register>(
     dst: *mut u8,
     src: *const u8,
     (nest, step): (&Nest, Step),
@@ -335,14 +462,14 @@ unsafe fn points(
         let mut rows = step.extent;
         while rows >= TOGETHER {
             // SAFETY: so many rows are left.
-            unsafe { some_rows::<TOGETHER>(d, s, step, masks, portions, lines) };
+            unsafe { some_rows::<V, TOGETHER>(d, s, step, masks, portions, lines) };
             d = d.wrapping_offset(step.dst.wrapping_mul(TOGETHER as isize));
             s = s.wrapping_offset(step.src.wrapping_mul(TOGETHER as isize));
             rows = rows.wrapping_sub(TOGETHER);
         }
         for _ in 0..rows {
             // SAFETY: as above.
-            unsafe { some_rows::<1>(d, s, step, masks, portions, lines) };
+            unsafe { some_rows::<V, 1>(d, s, step, masks, portions, lines) };
             d = d.wrapping_offset(step.dst);
             s = s.wrapping_offset(step.src);
         }
@@ -351,9 +478,8 @@ unsafe fn points(
 
 /// # Safety
 /// As [`points`], for `R` points, each a step on from the one before.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn some_rows<const R: usize>(
+#[inline(always)]
+unsafe fn some_rows<V: Register, const R: usize>(
     dst: *mut u8,
     src: *const u8,
     step: Step,
@@ -368,11 +494,11 @@ unsafe fn some_rows<const R: usize>(
             let portions =
                 portions.get_unchecked(line.first..line.first.wrapping_add(line.portions));
             match portions.len() {
-                1 => one_line::<1, R>(dst, src, step, masks, portions),
-                2 => one_line::<2, R>(dst, src, step, masks, portions),
-                3 => one_line::<3, R>(dst, src, step, masks, portions),
-                4 => one_line::<4, R>(dst, src, step, masks, portions),
-                _ => one_line::<0, R>(dst, src, step, masks, portions),
+                1 => one_line::<V, 1, R>(dst, src, step, masks, portions),
+                2 => one_line::<V, 2, R>(dst, src, step, masks, portions),
+                3 => one_line::<V, 3, R>(dst, src, step, masks, portions),
+                4 => one_line::<V, 4, R>(dst, src, step, masks, portions),
+                _ => one_line::<V, 0, R>(dst, src, step, masks, portions),
             }
         }
     }
@@ -380,37 +506,33 @@ unsafe fn some_rows<const R: usize>(
 
 /// # Safety
 /// As [`some_rows`], for one line of so many portions, `N` unless that is 0.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn one_line<const N: usize, const R: usize>(
+#[inline(always)]
+unsafe fn one_line<V: Register, const N: usize, const R: usize>(
     dst: *mut u8,
     src: *const u8,
     step: Step,
     masks: Masks,
     portions: &[Portion],
 ) {
-    let mut bytes = [_mm512_setzero_si512(); R];
+    let mut bytes = [V::zero(); R];
     let portions = match portions.first_chunk::<N>() {
         Some(known) if N > 0 => known.as_slice(),
         _ => portions,
     };
     for portion in portions {
-        // SAFETY: a masked load touches only the bytes of its mask; tables are aligned.
-        unsafe {
-            let table = _mm512_load_si512(portion.table.as_ptr().cast());
-            let here = _mm512_movepi8_mask(table);
-            let mut from = src.wrapping_offset(portion.src);
-            for bytes in &mut bytes {
-                let window = _mm512_maskz_loadu_epi8(masks.load, from.cast());
-                *bytes = _mm512_mask_permutexvar_epi8(*bytes, here, table, window);
-                from = from.wrapping_offset(step.src);
-            }
+        // SAFETY: the caller's.
+        let table = unsafe { V::load(portion.table.as_ptr(), u64::MAX) };
+        let mut from = src.wrapping_offset(portion.src);
+        for bytes in &mut bytes {
+            // SAFETY: the caller's.
+            *bytes = bytes.with(table, unsafe { V::load(from, masks.load) });
+            from = from.wrapping_offset(step.src);
         }
     }
     let mut to = dst;
     for bytes in bytes {
         // SAFETY: the caller's.
-        unsafe { _mm512_mask_storeu_epi8(to.cast(), masks.store, bytes) };
+        unsafe { bytes.store(to, masks.store) };
         to = to.wrapping_offset(step.dst);
     }
 }

@@ -284,12 +284,12 @@ pub(crate) mod gather {
             .saturating_mul(rows(row).saturating_add(INDEX))
     }
 
-    pub(crate) fn points(indices: &Indices, row: &ByteBox, permuted: bool) -> usize {
+    /// Points one by one, or in lines of so many bytes that are put together.
+    pub(crate) fn points(indices: &Indices, row: &ByteBox, in_lines: Option<usize>) -> usize {
         let (points, all) = (row.runs(), indices.extent);
-        let (index, moved) = match permuted {
-            false => (INDEX, POINT.saturating_mul(all)),
-            true => {
-                let (line, bytes) = LINE_OF_POINTS;
+        let (index, moved) = match in_lines {
+            None => (INDEX, POINT.saturating_mul(all)),
+            Some(bytes) => {
                 let picked = all.saturating_mul(row.run);
                 // Short rows that follow each other fill a line together.
                 let follow = row
@@ -301,8 +301,9 @@ pub(crate) mod gather {
                 } else {
                     1
                 };
-                let lines = line.saturating_mul(picked.div_ceil(LINE)) / together;
-                let moved = lines.saturating_add(picked / bytes);
+                let lines = picked.saturating_mul(together).div_ceil(bytes);
+                let (line, quarter) = LINE_OF_POINTS;
+                let moved = line.saturating_mul(lines) / together + picked / quarter;
                 (INDEX + PERMUTED * together, moved)
             }
         };

@@ -298,14 +298,18 @@ impl Planner {
         dst_stride: isize,
     ) -> (Candidate, Vec<Candidate>) {
         let run = row.run;
-        let way = |permuted| {
-            let cost = cost::points(indices, row, permuted);
+        let line = match self.features() {
+            Features::Avx512 => LINE,
+            _ => 16,
+        };
+        let way = |permuted: bool| {
+            let cost = cost::points(indices, row, permuted.then_some(line));
             (cost, GatherWay::Points { permuted })
         };
         let permuted = matches!(run, 1 | 2 | 4 | 8 | 16)
             && indices.coeff.unsigned_abs().is_multiple_of(run)
             && dst_stride == run as isize
-            && self.features() >= Features::Avx512;
+            && self.features() >= Features::Avx2;
         (
             way(false),
             permuted.then(|| way(true)).into_iter().collect(),

@@ -29,8 +29,11 @@ use crate::index::Offsets;
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::nest::Nest;
+#[cfg(target_arch = "x86_64")]
+use crate::picks::picks;
 use crate::vector::Vector;
 use direct::{Block, InTurn, InWords, Never, Overlapping, Word};
+pub(crate) use movers::Picks;
 use movers::{Boxes, Mover, Points, Runs};
 #[cfg(target_arch = "x86_64")]
 use palette::Palette;
@@ -64,7 +67,11 @@ impl GatherLeaf {
             GatherWay::Points { permuted } => Row::Points {
                 nest: Nest::new(row, (0, 0), &row.steps),
                 run: row.run,
-                permuted: *permuted,
+                picks: match permuted {
+                    #[cfg(target_arch = "x86_64")]
+                    true => picks(cpu),
+                    _ => None,
+                },
             },
             GatherWay::Boxes(copy) => Row::Box {
                 copy: Leaf::of(copy),
@@ -181,7 +188,8 @@ enum Row {
     Points {
         nest: Nest,
         run: usize,
-        permuted: bool,
+        /// How those that follow each other are moved by permutations.
+        picks: Option<Picks>,
     },
     /// Any other box, by leaves of its own.
     Box { copy: Leaf, zero: Leaf },

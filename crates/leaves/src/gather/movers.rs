@@ -6,9 +6,7 @@ use super::direct::{Block, Never};
 use super::{GatherParams, Row};
 use crate::copy::{Copier, ask_lines};
 use crate::index::OUTSIDE;
-use crate::nest::walk;
-#[cfg(target_arch = "x86_64")]
-use crate::picks::pick;
+use crate::nest::{Nest, walk};
 use crate::vector::fence;
 
 /// How the rows of a chunk of offsets are moved.
@@ -131,6 +129,13 @@ unsafe fn asking<C: Copier, const CHECK: bool, const FAR: bool>(
     dst
 }
 
+/// Moves the elements at some offsets, of so many bytes each, to consecutive places, for every point of a nest, and says how
+/// many of them; the others are left alone because permutations do not pay for them.
+///
+/// # Safety
+/// Offsets are of elements of the source, or OUTSIDE, and the machine has the level that it was made for.
+pub(crate) type Picks = unsafe fn(*mut u8, *const u8, &[isize], usize, &Nest) -> usize;
+
 pub(super) struct Points<C>(PhantomData<C>);
 
 impl<C: Copier> Mover for Points<C> {
@@ -144,19 +149,13 @@ impl<C: Copier> Mover for Points<C> {
         _: &[isize],
         params: &GatherParams,
     ) {
-        let Row::Points {
-            nest,
-            run,
-            permuted,
-        } = &params.row
-        else {
+        let Row::Points { nest, run, picks } = &params.row else {
             return;
         };
-        let done = match permuted {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the caller's; permutations are planned only for a machine that has AVX-512.
-            true => unsafe { pick(dst, src, offsets, *run, nest) },
-            _ => 0,
+        let done = match picks {
+            // SAFETY: the caller's; the plan is for a machine that has its features.
+            Some(picks) => unsafe { picks(dst, src, offsets, *run, nest) },
+            None => 0,
         };
         let dst = dst.wrapping_offset(params.dst_stride.wrapping_mul(done as isize));
         let Some(offsets) = offsets.get(done..).filter(|rest| !rest.is_empty()) else {
