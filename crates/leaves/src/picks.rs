@@ -35,13 +35,10 @@ const WINDOWS: usize = 128;
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Portion {
-    /// Where in it each byte of the line is, or [`ELSEWHERE`].
+    /// Where in it each byte of the line is; the highest bit says whether it is there.
     table: [u8; LINE],
     src: isize,
 }
-
-/// The bytes of other windows.
-const ELSEWHERE: u8 = 0x80;
 
 /// A register that a line is put together in.
 trait Register: Copy {
@@ -50,6 +47,9 @@ trait Register: Copy {
 
     /// Whether parts of it can be loaded and stored: the bytes of a mask.
     const PARTS: bool;
+
+    /// The highest bit of a table where bytes are of other windows; where they are of this one, it is the other way about.
+    const ELSEWHERE: u8;
 
     /// So many windows, or a store, take as long as so many elements one by one.
     const AS_LONG: (usize, usize);
@@ -71,6 +71,7 @@ trait Register: Copy {
 impl Register for __m128i {
     const BYTES: usize = 16;
     const PARTS: bool = false;
+    const ELSEWHERE: u8 = 0x80;
     const AS_LONG: (usize, usize) = (1, 1);
 
     #[inline(always)]
@@ -101,6 +102,7 @@ impl Register for __m128i {
 impl Register for __m512i {
     const BYTES: usize = 64;
     const PARTS: bool = true;
+    const ELSEWHERE: u8 = 0;
     const AS_LONG: (usize, usize) = (2, 3);
 
     #[inline(always)]
@@ -125,7 +127,7 @@ impl Register for __m512i {
     fn with(self, table: Self, window: Self) -> Self {
         // SAFETY: only functions with these features use it.
         unsafe {
-            let here = !_mm512_movepi8_mask(table);
+            let here = _mm512_movepi8_mask(table);
             _mm512_mask_permutexvar_epi8(self, here, table, window)
         }
     }
@@ -211,7 +213,7 @@ impl Tables {
             used &= used.wrapping_sub(1);
             self.of[window] = at as u8;
             portion.write(Portion {
-                table: [ELSEWHERE; LINE],
+                table: [V::ELSEWHERE; LINE],
                 src: grid.start::<V>(window),
             });
         }
@@ -223,7 +225,7 @@ impl Tables {
             // SAFETY: a portion was written above for every window of the line, and elements end within it.
             unsafe {
                 let portion = portion.assume_init_mut();
-                let from = offset.wrapping_sub(portion.src) as u8;
+                let from = offset.wrapping_sub(portion.src) as u8 | (V::ELSEWHERE ^ 0x80);
                 count_from::<RUN>(portion.table.as_mut_ptr().add(to * RUN), from);
             }
         }
