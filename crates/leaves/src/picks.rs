@@ -17,6 +17,7 @@ use crate::bodies::CpuLevel;
 use crate::gather::Picks;
 use crate::index::OUTSIDE;
 use crate::nest::{Nest, walk_rows};
+use crate::vector::Vector;
 use restride_moves::Step;
 
 /// The most bytes of a line, which is what a register holds.
@@ -41,11 +42,8 @@ struct Portion {
 }
 
 /// A register that a line is put together in.
-trait Register: Copy {
-    /// How many bytes it has.
-    const BYTES: usize;
-
-    /// Whether parts of it can be loaded and stored: the bytes of a mask.
+trait Register: Vector {
+    /// Whether parts of it can be loaded and stored: the bytes of a mask, which is all of them elsewhere.
     const PARTS: bool;
 
     /// The highest bit of a table where bytes are of other windows; where they are of this one, it is the other way about.
@@ -54,43 +52,30 @@ trait Register: Copy {
     /// So many windows, or a store, take as long as so many elements one by one.
     const AS_LONG: (usize, usize);
 
-    fn zero() -> Self;
-
     /// # Safety
     /// The bytes of the mask are readable.
-    unsafe fn load(from: *const u8, mask: u64) -> Self;
+    #[inline(always)]
+    unsafe fn load_part(from: *const u8, _mask: u64) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Self::load(from) }
+    }
 
     /// # Safety
     /// The bytes of the mask are writable.
-    unsafe fn store(self, to: *mut u8, mask: u64);
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, _mask: u64) {
+        // SAFETY: the caller's.
+        unsafe { self.store(to) }
+    }
 
     /// With bytes of a window where a table says so.
     fn with(self, table: Self, window: Self) -> Self;
 }
 
 impl Register for __m128i {
-    const BYTES: usize = 16;
     const PARTS: bool = false;
     const ELSEWHERE: u8 = 0x80;
     const AS_LONG: (usize, usize) = (1, 1);
-
-    #[inline(always)]
-    fn zero() -> Self {
-        // SAFETY: SSE2 is part of x86-64.
-        unsafe { _mm_setzero_si128() }
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const u8, _: u64) -> Self {
-        // SAFETY: the caller's.
-        unsafe { _mm_loadu_si128(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut u8, _: u64) {
-        // SAFETY: the caller's.
-        unsafe { _mm_storeu_si128(to.cast(), self) };
-    }
 
     #[inline(always)]
     fn with(self, table: Self, window: Self) -> Self {
@@ -100,25 +85,18 @@ impl Register for __m128i {
 }
 
 impl Register for __m512i {
-    const BYTES: usize = 64;
     const PARTS: bool = true;
     const ELSEWHERE: u8 = 0;
     const AS_LONG: (usize, usize) = (2, 3);
 
     #[inline(always)]
-    fn zero() -> Self {
-        // SAFETY: only functions with these features use it.
-        unsafe { _mm512_setzero_si512() }
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const u8, mask: u64) -> Self {
+    unsafe fn load_part(from: *const u8, mask: u64) -> Self {
         // SAFETY: the caller's.
         unsafe { _mm512_maskz_loadu_epi8(mask, from.cast()) }
     }
 
     #[inline(always)]
-    unsafe fn store(self, to: *mut u8, mask: u64) {
+    unsafe fn store_part(self, to: *mut u8, mask: u64) {
         // SAFETY: the caller's.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), mask, self) };
     }
@@ -338,18 +316,18 @@ unsafe fn pick<V: Register>(
     };
     let (mut lines, last) = (times(rows), times(step.extent - rows));
     lines.extent = step.extent / rows;
+    let (last_dst, last_src) = (dst.wrapping_offset(last.dst), src.wrapping_offset(last.src));
     // SAFETY: the caller's; these are all the points that the nest has in a row, so many of them at a time, the last of which
-    // overlap those before.
+    // overlap those before and may lie such that they do not pay.
     unsafe {
-        if pick_of::<V>(dst, src, all, run, (nest, lines)) < all.len() {
-            return pick_of::<V>(dst, src, offsets, run, (nest, step));
-        }
-        if !step.extent.is_multiple_of(rows) {
-            let (dst, src) = (dst.wrapping_offset(last.dst), src.wrapping_offset(last.src));
-            pick_of::<V>(dst, src, all, run, (nest, last));
+        let moved = pick_of::<V>(dst, src, all, run, (nest, lines)) == all.len()
+            && (step.extent.is_multiple_of(rows)
+                || pick_of::<V>(last_dst, last_src, all, run, (nest, last)) == all.len());
+        match moved {
+            true => picked,
+            false => pick_of::<V>(dst, src, offsets, run, (nest, step)),
         }
     }
-    picked
 }
 
 /// As [`pick`], where the innermost dimension of the nest is `step`.
@@ -516,25 +494,25 @@ unsafe fn one_line<V: Register, const N: usize, const R: usize>(
     masks: Masks,
     portions: &[Portion],
 ) {
-    let mut bytes = [V::zero(); R];
+    let mut bytes = [V::splat(0); R];
     let portions = match portions.first_chunk::<N>() {
         Some(known) if N > 0 => known.as_slice(),
         _ => portions,
     };
     for portion in portions {
         // SAFETY: the caller's.
-        let table = unsafe { V::load(portion.table.as_ptr(), u64::MAX) };
+        let table = unsafe { V::load(portion.table.as_ptr()) };
         let mut from = src.wrapping_offset(portion.src);
         for bytes in &mut bytes {
             // SAFETY: the caller's.
-            *bytes = bytes.with(table, unsafe { V::load(from, masks.load) });
+            *bytes = bytes.with(table, unsafe { V::load_part(from, masks.load) });
             from = from.wrapping_offset(step.src);
         }
     }
     let mut to = dst;
     for bytes in bytes {
         // SAFETY: the caller's.
-        unsafe { bytes.store(to, masks.store) };
+        unsafe { bytes.store_part(to, masks.store) };
         to = to.wrapping_offset(step.dst);
     }
 }

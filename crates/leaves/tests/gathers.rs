@@ -264,6 +264,42 @@ fn picks() {
     }
 }
 
+/// Elements that lie half a line apart, of rows whose places in a line wander: those at the end need more windows than the first.
+#[test]
+fn picks_whose_last_rows_straddle_more() {
+    let mut random = Random::new(6);
+    let (mut src, mut dst) = (Guarded::new(1 << 16), Guarded::new(1 << 13));
+    for byte in src.bytes() {
+        *byte = random.bits() as u8;
+    }
+    for _ in 0..100 {
+        let points = 200 + random.below(16) as i64;
+        let gather = Gather {
+            extent: 2,
+            index: Place::at(BufferId(0), 0),
+            index_stride: 1,
+            norm: Norm {
+                ty: IndexType::U8,
+                limit: 2,
+                wrap: false,
+                clamp: false,
+            },
+            dst: Place::at(BufferId(0), 0),
+            dst_stride: 1,
+            src: Place::at(BufferId(0), 0),
+            coeff: 8,
+            dims: [Dim {
+                extent: points,
+                dst: 2,
+                src: 33,
+            }]
+            .into_iter()
+            .collect(),
+        };
+        agree(&mut random, &gather, 4, [&mut src, &mut dst]);
+    }
+}
+
 /// Short rows of small tables, so many of them that the table is taken apart first.
 #[test]
 fn palettes() {

@@ -10,7 +10,6 @@ use crate::cost::inline::SHORT_LOOPS;
 use crate::cost::{self, LINE};
 use crate::estimate::ROOM;
 use crate::features::Features;
-use crate::folded::Folded;
 use crate::inline::Inline;
 use crate::lines::{Known, Program};
 use crate::manner::Manner;
@@ -419,10 +418,8 @@ impl Planner {
         // What lies together on one side is continued by other dimensions.
         let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
         let folded = || {
-            let whole = (staged && short).then(|| Folded::whole(shape, self.features()));
-            let folded = whole.flatten()?;
-            let cost = cost::folded(&folded);
-            Some((cost, Way::Folded(Box::new(folded.on(target)))))
+            let whole = || self.by(Manner::Even, shape, form);
+            (staged && short).then(whole).flatten()
         };
         let transposed = |plane| (cost, Way::Transpose(plane));
         let planes = || {
