@@ -118,6 +118,7 @@ mod tests {
     use super::Inline;
     use crate::byte_box::ByteBox;
     use crate::cells::Shuffles;
+    use crate::cores::Core;
     use crate::{Features, Planner, Target};
     use restride_loops::{Dim, Form};
 
@@ -128,7 +129,11 @@ mod tests {
             .map(|&(extent, dst, src)| Dim { extent, dst, src })
             .collect();
         let shape = ByteBox::of_move(&dims, width).expect("a box");
-        Planner::new(&Target::default()).inline(&shape, form, Shuffles::Bytes)
+        let target = Target {
+            core: Core::Zen,
+            ..Target::default()
+        };
+        Planner::new(&target).inline(&shape, form, Shuffles::Bytes)
     }
 
     #[test]
@@ -169,7 +174,9 @@ mod tests {
         };
         assert!(tiles(16, 2) && tiles(12, 2));
         assert!(!tiles(16, 1) && !tiles(9, 2), "lines of wide vectors");
-        assert!(!tiles(32, 1) && !tiles(24, 2) && !tiles(16, 4));
+        assert!(tiles(24, 2) && tiles(20, 4), "rows of whole vectors");
+        assert!(tiles(22, 2) && !tiles(25, 2) && !tiles(21, 4));
+        assert!(!tiles(32, 1) && !tiles(32, 2) && !tiles(24, 4));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::blended::Blended;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::cores::Core;
-use crate::cost::inline::SHORT_LOOPS;
+use crate::cost::inline::{LARGEST, SHORT_LOOPS};
 use crate::cost::{self, LINE};
 use crate::estimate::ROOM;
 use crate::features::Features;
@@ -19,6 +19,7 @@ use crate::rows::{Rows, skips_sets};
 use crate::self_contained::{OwnWay, best, self_contained, ways};
 use crate::target::Target;
 use crate::through::Through;
+use crate::tiles::Tiles;
 use crate::tiling::Route;
 use crate::transpose::Plane;
 use crate::woven::Woven;
@@ -188,6 +189,9 @@ impl Planner {
         form: Form,
         shuffles: Shuffles,
     ) -> Option<OwnWay> {
+        if let Some(own) = self.small_tiles(shape, cost) {
+            return Some(own);
+        }
         let narrow = self.is_narrow();
         let most = match way {
             Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
@@ -213,6 +217,24 @@ impl Planner {
             _ => false,
         };
         (own.cost <= most && !scattered).then_some(own)
+    }
+
+    /// Tiles in place of a way that costs so much, of a small plane: wide vectors straddle lines, and a leaf has to cut the
+    /// plane first. Vectors of sixteen bytes straddle none where rows are made of these; elsewhere narrow elements gain.
+    fn small_tiles(&self, shape: &ByteBox, cost: usize) -> Option<OwnWay> {
+        let small = matches!(shape.run, 2 | 4) && shape.bytes() <= LARGEST;
+        if self.target.core != Core::Zen || !small {
+            return None;
+        }
+        let plane = Tiles::plane(shape, Shuffles::Words)?;
+        let vector = plane.per_lane * plane.cell;
+        let most = match plane.row.dst.unsigned_abs().is_multiple_of(vector) {
+            true => cost / 4 * 7,
+            false if shape.run == 2 => cost / 2 * 3,
+            false => return None,
+        };
+        let own = OwnWay::of_tiles(Tiles::looped(plane, false));
+        (own.cost <= most).then_some(own)
     }
 
     /// The code that moves a box without any call, of about so many instructions at most if there is

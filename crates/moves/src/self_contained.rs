@@ -22,6 +22,17 @@ pub(crate) struct OwnWay {
     pub(crate) inline: Inline,
 }
 
+impl OwnWay {
+    /// In square tiles.
+    pub(crate) fn of_tiles(tiles: Tiles) -> OwnWay {
+        OwnWay {
+            cost: tiles.cost(),
+            code: tiles.code(),
+            inline: Inline::Tiles(Box::new(tiles)),
+        }
+    }
+}
+
 /// The way for a box, of about `room` instructions at most where there is any so short.
 pub(crate) fn self_contained(
     shape: &ByteBox,
@@ -77,12 +88,7 @@ pub(crate) fn ways(
         return ways;
     };
     if let Some(plane) = Tiles::plane(shape, shuffles) {
-        let tiles = Tiles::looped(plane, form == Form::Staged);
-        ways.push(OwnWay {
-            cost: tiles.cost(),
-            code: tiles.code(),
-            inline: Inline::Tiles(Box::new(tiles)),
-        });
+        ways.push(OwnWay::of_tiles(Tiles::looped(plane, form == Form::Staged)));
     }
     let mut offer = |cells: Cells| {
         ways.push(OwnWay {
