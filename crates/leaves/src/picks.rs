@@ -117,6 +117,13 @@ struct Line {
     dst: isize,
     first: usize,
     portions: usize,
+    /// Which bytes of it are stored.
+    store: u64,
+}
+
+/// A mask of the first so many bytes, one at least, of a line.
+fn first(bytes: usize) -> u64 {
+    u64::MAX >> LINE.saturating_sub(bytes).min(LINE - 1)
 }
 
 /// The smallest and the largest offset of those that exist.
@@ -211,6 +218,7 @@ impl Tables {
             dst,
             first,
             portions,
+            store: self::first(offsets.len() * RUN),
         });
         self.portions_used += portions;
         self.lines_used += 1;
@@ -352,11 +360,8 @@ unsafe fn pick_of<V: Register>(
         low,
         high: last.wrapping_add(run as isize),
     };
-    let (hull, row) = (
-        grid.high.wrapping_sub(low).unsigned_abs(),
-        offsets.len() * run,
-    );
-    let fits = V::PARTS || hull.min(row) >= V::BYTES;
+    let hull = grid.high.wrapping_sub(low).unsigned_abs();
+    let fits = V::PARTS || hull.min(offsets.len() * run) >= V::BYTES;
     if !fits || grid.high.wrapping_sub(grid.first) > (WINDOWS * V::BYTES) as isize {
         return 0;
     }
@@ -372,10 +377,13 @@ unsafe fn pick_of<V: Register>(
         (tables.portions_used, tables.lines_used) = (0, 0);
         let mut more = true;
         while done < offsets.len() {
-            // The last line overlaps the one before, or is a part of one.
-            let first = done.min(offsets.len().saturating_sub(per_line));
-            let next = offsets.len().min(first + per_line);
-            let (line, to) = (&offsets[first..next], (first * run) as isize);
+            // What is stored as a whole overlaps the line before.
+            let begin = match V::PARTS {
+                true => done,
+                false => done.min(offsets.len() - per_line),
+            };
+            let next = offsets.len().min(begin + per_line);
+            let (line, to) = (&offsets[begin..next], (begin * run) as isize);
             let added = match run {
                 1 => tables.add::<V, 1>(line, to, grid),
                 2 => tables.add::<V, 2>(line, to, grid),
@@ -401,14 +409,9 @@ unsafe fn pick_of<V: Register>(
         };
         // Of so many portions each, one after the other.
         lines.sort_unstable_by_key(|line| line.portions);
-        let first = |bytes: usize| u64::MAX >> LINE.saturating_sub(bytes).min(LINE - 1);
-        let masks = Masks {
-            load: first(hull),
-            store: first(row),
-        };
-        // SAFETY: the bytes of the masks lie between the first and the last element read at a point of the nest, and among
-        // the elements written.
-        unsafe { points::<V>(dst, src, (nest, step), masks, portions, lines) };
+        // SAFETY: the bytes of the mask lie between the first and the last element read at a point of the nest, and what is
+        // stored of lines among the elements written.
+        unsafe { points::<V>(dst, src, (nest, step), first(hull), portions, lines) };
         if !more || done == offsets.len() {
             return done;
         }
@@ -418,22 +421,15 @@ unsafe fn pick_of<V: Register>(
 /// Rows that are moved together, so that what a line needs is loaded once for all of them.
 const TOGETHER: usize = 4;
 
-/// Which bytes of a window there are, and which of a line: all, unless rows are shorter.
-#[derive(Clone, Copy)]
-struct Masks {
-    load: u64,
-    store: u64,
-}
-
 /// # Safety
-/// What masks have of windows is readable relative to every point of the nest, and what they have of lines, of which each has
-/// some of the portions, is writable.
+/// What the mask has of windows is readable relative to every point of the nest, and what is stored of lines, of which each
+/// has some of the portions, is writable.
 #[inline(always)]
 unsafe fn points<V: Register>(
     dst: *mut u8,
     src: *const u8,
     (nest, step): (&Nest, Step),
-    masks: Masks,
+    mask: u64,
     portions: &[Portion],
     lines: &[Line],
 ) {
@@ -442,14 +438,14 @@ unsafe fn points<V: Register>(
         let mut rows = step.extent;
         while rows >= TOGETHER {
             // SAFETY: so many rows are left.
-            unsafe { some_rows::<V, TOGETHER>(d, s, step, masks, portions, lines) };
+            unsafe { some_rows::<V, TOGETHER>(d, s, step, mask, portions, lines) };
             d = d.wrapping_offset(step.dst.wrapping_mul(TOGETHER as isize));
             s = s.wrapping_offset(step.src.wrapping_mul(TOGETHER as isize));
             rows = rows.wrapping_sub(TOGETHER);
         }
         for _ in 0..rows {
             // SAFETY: as above.
-            unsafe { some_rows::<V, 1>(d, s, step, masks, portions, lines) };
+            unsafe { some_rows::<V, 1>(d, s, step, mask, portions, lines) };
             d = d.wrapping_offset(step.dst);
             s = s.wrapping_offset(step.src);
         }
@@ -463,12 +459,12 @@ unsafe fn some_rows<V: Register, const R: usize>(
     dst: *mut u8,
     src: *const u8,
     step: Step,
-    masks: Masks,
+    mask: u64,
     portions: &[Portion],
     lines: &[Line],
 ) {
     for line in lines {
-        let dst = dst.wrapping_offset(line.dst);
+        let (dst, masks) = (dst.wrapping_offset(line.dst), (mask, line.store));
         // SAFETY: the caller's.
         unsafe {
             let portions =
@@ -485,13 +481,13 @@ unsafe fn some_rows<V: Register, const R: usize>(
 }
 
 /// # Safety
-/// As [`some_rows`], for one line of so many portions, `N` unless that is 0.
+/// As [`some_rows`], for one line of so many portions, `N` unless that is 0, by the masks of windows and of what is stored.
 #[inline(always)]
 unsafe fn one_line<V: Register, const N: usize, const R: usize>(
     dst: *mut u8,
     src: *const u8,
     step: Step,
-    masks: Masks,
+    (load, store): (u64, u64),
     portions: &[Portion],
 ) {
     let mut bytes = [V::splat(0); R];
@@ -505,14 +501,19 @@ unsafe fn one_line<V: Register, const N: usize, const R: usize>(
         let mut from = src.wrapping_offset(portion.src);
         for bytes in &mut bytes {
             // SAFETY: the caller's.
-            *bytes = bytes.with(table, unsafe { V::load_part(from, masks.load) });
+            *bytes = bytes.with(table, unsafe { V::load_part(from, load) });
             from = from.wrapping_offset(step.src);
         }
     }
-    let mut to = dst;
+    let (mut to, whole) = (dst, store == u64::MAX);
     for bytes in bytes {
         // SAFETY: the caller's.
-        unsafe { bytes.store_part(to, masks.store) };
+        unsafe {
+            match whole {
+                true => bytes.store(to),
+                false => bytes.store_part(to, store),
+            }
+        }
         to = to.wrapping_offset(step.dst);
     }
 }
