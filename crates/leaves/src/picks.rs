@@ -300,45 +300,56 @@ unsafe fn pick<V: Register>(
 ) -> usize {
     let [_, step] = nest.plane();
     let (picked, row) = (offsets.len(), offsets.len() * run);
-    let rows = (LINE / row.max(1)).min(step.extent);
     // An element that straddles windows would be of both.
     let whole = step.src.unsigned_abs().is_multiple_of(run);
-    if rows < 2 || !whole || step.dst != row as isize {
-        // SAFETY: the caller's.
-        return unsafe { pick_of::<V>(dst, src, offsets, run, (nest, step)) };
-    }
-    // Short rows that follow each other fill a line together.
-    let mut all = [OUTSIDE; LINE];
-    let all = &mut all[..rows * picked];
-    for (row, all) in (0..).zip(all.chunks_exact_mut(picked)) {
-        for (all, &offset) in all.iter_mut().zip(offsets) {
-            if offset != OUTSIDE {
-                *all = offset.wrapping_add(step.src.wrapping_mul(row));
+    let rows = match whole && step.dst == row as isize {
+        true => rows_together::<V>(picked, row, step.extent),
+        false => 1,
+    };
+    if rows > 1 {
+        let mut all = [OUTSIDE; ELEMENTS];
+        let all = &mut all[..rows * picked];
+        for (row, all) in (0..).zip(all.chunks_exact_mut(picked)) {
+            for (all, &offset) in all.iter_mut().zip(offsets) {
+                if offset != OUTSIDE {
+                    *all = offset.wrapping_add(step.src.wrapping_mul(row));
+                }
             }
         }
-    }
-    let times = |rows: usize| Step {
-        extent: 1,
-        dst: step.dst.wrapping_mul(rows as isize),
-        src: step.src.wrapping_mul(rows as isize),
-    };
-    let (mut lines, last) = (times(rows), times(step.extent - rows));
-    lines.extent = step.extent / rows;
-    let (last_dst, last_src) = (dst.wrapping_offset(last.dst), src.wrapping_offset(last.src));
-    // SAFETY: the caller's; these are all the points that the nest has in a row, so many of them at a time, the last of which
-    // overlap those before and may lie such that they do not pay.
-    unsafe {
-        let moved = pick_of::<V>(dst, src, all, run, (nest, lines)) == all.len()
-            && (step.extent.is_multiple_of(rows)
-                || pick_of::<V>(last_dst, last_src, all, run, (nest, last)) == all.len());
-        match moved {
-            true => picked,
-            false => pick_of::<V>(dst, src, offsets, run, (nest, step)),
+        // SAFETY: the caller's; these are all the points that the nest has in a row, so many of them at a time, the last of
+        // which overlap those before.
+        let moved = unsafe { pick_of::<V>(dst, src, all, run, (nest, step, rows)) };
+        if moved == all.len() {
+            return picked;
         }
+    }
+    // SAFETY: the caller's.
+    unsafe { pick_of::<V>(dst, src, offsets, run, (nest, step, 1)) }
+}
+
+/// The most elements of rows that are moved together, and lines that these fill.
+const ELEMENTS: usize = 512;
+const FILLED: usize = 32;
+
+/// How many rows of so many elements and bytes, which follow each other, are moved together: as many as a line has, or those
+/// that fill whole lines, if that takes fewer by more than the tables of so many elements are worth.
+fn rows_together<V: Register>(picked: usize, row: usize, extent: usize) -> usize {
+    let few = (LINE / row).clamp(1, extent);
+    let most = extent.min(ELEMENTS / picked).min(FILLED * V::BYTES / row);
+    let many = most.min(V::BYTES >> row.trailing_zeros().min(V::BYTES.ilog2()));
+    if many <= few {
+        return few;
+    }
+    let lines = |rows: usize| extent * (rows * row).div_ceil(V::BYTES) / rows;
+    let saved = lines(few).saturating_sub(lines(many));
+    if 2 * saved > 5 * many * picked {
+        many
+    } else {
+        few
     }
 }
 
-/// As [`pick`], where the innermost dimension of the nest is `step`.
+/// As [`pick`], of so many rows at a time of the innermost dimension of the nest.
 ///
 /// # Safety
 /// As [`pick`].
@@ -348,7 +359,7 @@ unsafe fn pick_of<V: Register>(
     src: *const u8,
     offsets: &[isize],
     run: usize,
-    (nest, step): (&Nest, Step),
+    (nest, step, at_once): (&Nest, Step, usize),
 ) -> usize {
     let per_line = V::BYTES / run;
     let (low, last) = hull(offsets).unwrap_or((0, 0));
@@ -411,7 +422,16 @@ unsafe fn pick_of<V: Register>(
         lines.sort_unstable_by_key(|line| line.portions);
         // SAFETY: the bytes of the mask lie between the first and the last element read at a point of the nest, and what is
         // stored of lines among the elements written.
-        unsafe { points::<V>(dst, src, (nest, step), first(hull), portions, lines) };
+        unsafe {
+            points::<V>(
+                dst,
+                src,
+                (nest, step, at_once),
+                first(hull),
+                portions,
+                lines,
+            )
+        };
         if !more || done == offsets.len() {
             return done;
         }
@@ -428,26 +448,40 @@ const TOGETHER: usize = 4;
 unsafe fn points<V: Register>(
     dst: *mut u8,
     src: *const u8,
-    (nest, step): (&Nest, Step),
+    (nest, step, at_once): (&Nest, Step, usize),
     mask: u64,
     portions: &[Portion],
     lines: &[Line],
 ) {
+    let times = |rows: usize| Step {
+        extent: 1,
+        dst: step.dst.wrapping_mul(rows as isize),
+        src: step.src.wrapping_mul(rows as isize),
+    };
+    let (next, last) = (times(at_once), times(step.extent.wrapping_sub(at_once)));
     walk_rows!(nest, dst, src, |first_dst, first_src| {
         let (mut d, mut s) = (first_dst, first_src);
-        let mut rows = step.extent;
+        let mut rows = step.extent / at_once;
         while rows >= TOGETHER {
             // SAFETY: so many rows are left.
-            unsafe { some_rows::<V, TOGETHER>(d, s, step, mask, portions, lines) };
-            d = d.wrapping_offset(step.dst.wrapping_mul(TOGETHER as isize));
-            s = s.wrapping_offset(step.src.wrapping_mul(TOGETHER as isize));
+            unsafe { some_rows::<V, TOGETHER>(d, s, next, mask, portions, lines) };
+            d = d.wrapping_offset(next.dst.wrapping_mul(TOGETHER as isize));
+            s = s.wrapping_offset(next.src.wrapping_mul(TOGETHER as isize));
             rows = rows.wrapping_sub(TOGETHER);
         }
         for _ in 0..rows {
             // SAFETY: as above.
-            unsafe { some_rows::<V, 1>(d, s, step, mask, portions, lines) };
-            d = d.wrapping_offset(step.dst);
-            s = s.wrapping_offset(step.src);
+            unsafe { some_rows::<V, 1>(d, s, next, mask, portions, lines) };
+            d = d.wrapping_offset(next.dst);
+            s = s.wrapping_offset(next.src);
+        }
+        if !step.extent.is_multiple_of(at_once) {
+            let (d, s) = (
+                first_dst.wrapping_offset(last.dst),
+                first_src.wrapping_offset(last.src),
+            );
+            // SAFETY: the last rows.
+            unsafe { some_rows::<V, 1>(d, s, next, mask, portions, lines) };
         }
     });
 }

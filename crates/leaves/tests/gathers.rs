@@ -220,7 +220,41 @@ fn rows_by_index() {
     }
 }
 
-/// Elements that are picked out of rows, some of which follow each other.
+/// Elements that are picked out of rows, some of which follow each other: `n` times some lanes of each of so many.
+fn picks_of(random: &mut Random, points: i64, n: i64, arenas: [&mut Guarded; 2]) {
+    let width = random.pick(&[1usize, 2, 4, 8]);
+    let lanes = random.pick(&[1, 1, 2, 3, 4]);
+    let limit = random.pick(&[2, 9, 30]);
+    let step = n * lanes + random.pick(&[0, 0, 1, lanes]);
+    let norm = Norm {
+        ty: random.pick(&[IndexType::U8, IndexType::I32]),
+        limit,
+        wrap: false,
+        clamp: false,
+    };
+    let planes = random.pick(&[1, 2]);
+    let dims = [
+        (planes, points * step + 3, 7),
+        (points, step, limit * lanes + random.pick(&[0, 1, 3, 70])),
+        (lanes, 1, 1),
+    ];
+    let gather = Gather {
+        extent: n,
+        index: Place::at(BufferId(0), 0),
+        index_stride: 1,
+        norm,
+        dst: Place::at(BufferId(0), 0),
+        dst_stride: lanes,
+        src: Place::at(BufferId(0), 0),
+        coeff: random.pick(&[lanes, lanes, -lanes, 1]),
+        dims: dims
+            .map(|(extent, dst, src)| Dim { extent, dst, src })
+            .into_iter()
+            .collect(),
+    };
+    agree(random, &gather, width, arenas);
+}
+
 #[test]
 fn picks() {
     let mut random = Random::new(5);
@@ -229,38 +263,24 @@ fn picks() {
         *byte = random.bits() as u8;
     }
     for _ in 0..6000 {
-        let width = random.pick(&[1usize, 2, 4, 8]);
-        let lanes = random.pick(&[1, 1, 2, 3, 4]);
-        let (n, limit) = (1 + random.below(18) as i64, random.pick(&[2, 9, 30]));
-        let (row, points) = (n * lanes, random.pick(&[1, 3, 40, 100]));
-        let step = row + random.pick(&[0, 0, 1, lanes]);
-        let norm = Norm {
-            ty: random.pick(&[IndexType::U8, IndexType::I32]),
-            limit,
-            wrap: false,
-            clamp: false,
-        };
-        let planes = random.pick(&[1, 2]);
-        let dims = [
-            (planes, points * step + 3, 7),
-            (points, step, limit * lanes + random.pick(&[0, 1, 3, 70])),
-            (lanes, 1, 1),
-        ];
-        let gather = Gather {
-            extent: n,
-            index: Place::at(BufferId(0), 0),
-            index_stride: 1,
-            norm,
-            dst: Place::at(BufferId(0), 0),
-            dst_stride: lanes,
-            src: Place::at(BufferId(0), 0),
-            coeff: random.pick(&[lanes, lanes, -lanes, 1]),
-            dims: dims
-                .map(|(extent, dst, src)| Dim { extent, dst, src })
-                .into_iter()
-                .collect(),
-        };
-        agree(&mut random, &gather, width, [&mut src, &mut dst]);
+        let n = 1 + random.below(18) as i64;
+        let points = random.pick(&[1, 3, 40, 100]);
+        picks_of(&mut random, points, n, [&mut src, &mut dst]);
+    }
+}
+
+/// So many rows that several of them, of more than a line together, are worth tables of their own.
+#[test]
+fn picks_of_many_rows() {
+    let mut random = Random::new(7);
+    let (mut src, mut dst) = (Guarded::new(1 << 18), Guarded::new(1 << 17));
+    for byte in src.bytes() {
+        *byte = random.bits() as u8;
+    }
+    for _ in 0..1000 {
+        let n = 1 + random.below(40) as i64;
+        let points = 600 + random.below(900) as i64;
+        picks_of(&mut random, points, n, [&mut src, &mut dst]);
     }
 }
 
