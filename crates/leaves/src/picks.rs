@@ -171,11 +171,12 @@ impl Grid {
 }
 
 impl Tables {
-    /// Adds the line of elements of so many bytes at `offsets`.
+    /// Adds the line of elements of so many bytes at `offsets`, if it is worth that as one of so many.
     #[inline(always)]
     fn add<V: Register, const RUN: usize>(
         &mut self,
         offsets: &[isize],
+        worth: usize,
         dst: isize,
         grid: Grid,
     ) -> Added {
@@ -187,7 +188,7 @@ impl Tables {
         }
         let (first, portions) = (self.portions_used, used.count_ones() as usize);
         let (windows, elements) = V::AS_LONG;
-        if elements * (portions + 1) > windows * offsets.len() {
+        if elements * (portions + 1) > windows * worth {
             return Added::Dear;
         }
         if self.lines_used == LINES || first + portions > PORTIONS {
@@ -395,12 +396,17 @@ unsafe fn pick_of<V: Register>(
             };
             let next = offsets.len().min(begin + per_line);
             let (line, to) = (&offsets[begin..next], (begin * run) as isize);
+            // What is left of rows that are moved together is not moved in another way.
+            let worth = match at_once > 1 && begin > 0 {
+                true => per_line,
+                false => line.len(),
+            };
             let added = match run {
-                1 => tables.add::<V, 1>(line, to, grid),
-                2 => tables.add::<V, 2>(line, to, grid),
-                4 => tables.add::<V, 4>(line, to, grid),
-                8 => tables.add::<V, 8>(line, to, grid),
-                _ => tables.add::<V, 16>(line, to, grid),
+                1 => tables.add::<V, 1>(line, worth, to, grid),
+                2 => tables.add::<V, 2>(line, worth, to, grid),
+                4 => tables.add::<V, 4>(line, worth, to, grid),
+                8 => tables.add::<V, 8>(line, worth, to, grid),
+                _ => tables.add::<V, 16>(line, worth, to, grid),
             };
             match added {
                 Added::Yes => done = next,
