@@ -6,7 +6,7 @@
 //! and the rows then cost a few loads and shuffles per line instead of a load and a store per
 //! element.
 //!
-//! Where fewer elements are named than a line has, several rows that follow each other are one.
+//! Rows that follow each other are moved so many at a time that they fill lines.
 //!
 //! Nothing is read that does not lie between elements that are named: every load is masked to the hull of the offsets.
 
@@ -338,15 +338,10 @@ fn rows_together<V: Register>(picked: usize, row: usize, extent: usize) -> usize
     let few = (LINE / row).clamp(1, extent);
     let most = extent.min(ELEMENTS / picked).min(FILLED * V::BYTES / row);
     let many = most.min(V::BYTES >> row.trailing_zeros().min(V::BYTES.ilog2()));
-    if many <= few {
-        return few;
-    }
     let lines = |rows: usize| extent * (rows * row).div_ceil(V::BYTES) / rows;
-    let saved = lines(few).saturating_sub(lines(many));
-    if 2 * saved > 5 * many * picked {
-        many
-    } else {
-        few
+    match many > few && 2 * lines(few).saturating_sub(lines(many)) > 5 * many * picked {
+        true => many,
+        false => few,
     }
 }
 
@@ -426,18 +421,10 @@ unsafe fn pick_of<V: Register>(
         };
         // Of so many portions each, one after the other.
         lines.sort_unstable_by_key(|line| line.portions);
+        let (nest, mask) = ((nest, step, at_once), first(hull));
         // SAFETY: the bytes of the mask lie between the first and the last element read at a point of the nest, and what is
         // stored of lines among the elements written.
-        unsafe {
-            points::<V>(
-                dst,
-                src,
-                (nest, step, at_once),
-                first(hull),
-                portions,
-                lines,
-            )
-        };
+        unsafe { points::<V>(dst, src, nest, mask, portions, lines) };
         if !more || done == offsets.len() {
             return done;
         }
