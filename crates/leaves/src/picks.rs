@@ -122,7 +122,7 @@ struct Line {
 }
 
 /// A mask of the first so many bytes, one at least, of a line.
-fn first(bytes: usize) -> u64 {
+fn first_bytes(bytes: usize) -> u64 {
     u64::MAX >> LINE.saturating_sub(bytes).min(LINE - 1)
 }
 
@@ -219,7 +219,7 @@ impl Tables {
             dst,
             first,
             portions,
-            store: self::first(offsets.len() * RUN),
+            store: first_bytes(offsets.len() * RUN),
         });
         self.portions_used += portions;
         self.lines_used += 1;
@@ -319,13 +319,13 @@ unsafe fn pick<V: Register>(
         }
         // SAFETY: the caller's; these are all the points that the nest has in a row, so many of them at a time, the last of
         // which overlap those before.
-        let moved = unsafe { pick_of::<V>(dst, src, all, run, (nest, step, rows)) };
+        let moved = unsafe { pick_of::<V>(dst, src, all, run, (nest, rows)) };
         if moved == all.len() {
             return picked;
         }
     }
     // SAFETY: the caller's.
-    unsafe { pick_of::<V>(dst, src, offsets, run, (nest, step, 1)) }
+    unsafe { pick_of::<V>(dst, src, offsets, run, (nest, 1)) }
 }
 
 /// The most elements of rows that are moved together, and lines that these fill.
@@ -335,7 +335,7 @@ const FILLED: usize = 32;
 /// How many rows of so many elements and bytes, which follow each other, are moved together: as many as a line has, or those
 /// that fill whole lines, if that takes fewer by more than the tables of so many elements are worth.
 fn rows_together<V: Register>(picked: usize, row: usize, extent: usize) -> usize {
-    let few = (LINE / row).clamp(1, extent);
+    let few = (LINE / row).min(extent).max(1);
     let most = extent.min(ELEMENTS / picked).min(FILLED * V::BYTES / row);
     let many = most.min(V::BYTES >> row.trailing_zeros().min(V::BYTES.ilog2()));
     let lines = |rows: usize| extent * (rows * row).div_ceil(V::BYTES) / rows;
@@ -355,7 +355,7 @@ unsafe fn pick_of<V: Register>(
     src: *const u8,
     offsets: &[isize],
     run: usize,
-    (nest, step, at_once): (&Nest, Step, usize),
+    (nest, at_once): (&Nest, usize),
 ) -> usize {
     let per_line = V::BYTES / run;
     let (low, last) = hull(offsets).unwrap_or((0, 0));
@@ -379,7 +379,7 @@ unsafe fn pick_of<V: Register>(
         lines_used: 0,
         of: [0; WINDOWS],
     };
-    let mut done = 0;
+    let (mask, mut done) = (first_bytes(hull), 0);
     loop {
         (tables.portions_used, tables.lines_used) = (0, 0);
         let mut more = true;
@@ -421,10 +421,9 @@ unsafe fn pick_of<V: Register>(
         };
         // Of so many portions each, one after the other.
         lines.sort_unstable_by_key(|line| line.portions);
-        let (nest, mask) = ((nest, step, at_once), first(hull));
         // SAFETY: the bytes of the mask lie between the first and the last element read at a point of the nest, and what is
         // stored of lines among the elements written.
-        unsafe { points::<V>(dst, src, nest, mask, portions, lines) };
+        unsafe { points::<V>(dst, src, (nest, at_once), mask, portions, lines) };
         if !more || done == offsets.len() {
             return done;
         }
@@ -441,11 +440,12 @@ const TOGETHER: usize = 4;
 unsafe fn points<V: Register>(
     dst: *mut u8,
     src: *const u8,
-    (nest, step, at_once): (&Nest, Step, usize),
+    (nest, at_once): (&Nest, usize),
     mask: u64,
     portions: &[Portion],
     lines: &[Line],
 ) {
+    let [_, step] = nest.plane();
     let times = |rows: usize| Step {
         extent: 1,
         dst: step.dst.wrapping_mul(rows as isize),

@@ -68,6 +68,13 @@ fn values(random: &mut Random, ty: IndexType, limit: i64, n: usize, wild: usize)
         .collect()
 }
 
+/// So many random bytes.
+fn filled(random: &mut Random, len: usize) -> Guarded {
+    let mut arena = Guarded::new(len);
+    arena.bytes().fill_with(|| random.bits() as u8);
+    arena
+}
+
 /// Whether all planners' leaves do what a gather of `n` rows says, somewhere in two arenas.
 fn agree(random: &mut Random, gather: &Gather, width: usize, [src, dst]: [&mut Guarded; 2]) {
     let (ty, norm, n) = (gather.norm.ty, &gather.norm, gather.extent as usize);
@@ -126,10 +133,7 @@ fn agree(random: &mut Random, gather: &Gather, width: usize, [src, dst]: [&mut G
 #[test]
 fn rows_by_index() {
     let mut random = Random::new(3);
-    let (mut src, mut dst) = (Guarded::new(1 << 18), Guarded::new(1 << 18));
-    for byte in src.bytes() {
-        *byte = random.bits() as u8;
-    }
+    let (mut src, mut dst) = (filled(&mut random, 1 << 18), Guarded::new(1 << 18));
     for round in 0..6000 {
         let width = random.pick(&[1usize, 2, 4, 8, 16]);
         let ty = random.pick(&IndexType::ALL);
@@ -258,10 +262,7 @@ fn picks_of(random: &mut Random, points: i64, n: i64, arenas: [&mut Guarded; 2])
 #[test]
 fn picks() {
     let mut random = Random::new(5);
-    let (mut src, mut dst) = (Guarded::new(1 << 16), Guarded::new(1 << 16));
-    for byte in src.bytes() {
-        *byte = random.bits() as u8;
-    }
+    let (mut src, mut dst) = (filled(&mut random, 1 << 16), Guarded::new(1 << 16));
     for _ in 0..6000 {
         let n = 1 + random.below(18) as i64;
         let points = random.pick(&[1, 3, 40, 100]);
@@ -273,10 +274,7 @@ fn picks() {
 #[test]
 fn picks_of_many_rows() {
     let mut random = Random::new(7);
-    let (mut src, mut dst) = (Guarded::new(1 << 18), Guarded::new(1 << 17));
-    for byte in src.bytes() {
-        *byte = random.bits() as u8;
-    }
+    let (mut src, mut dst) = (filled(&mut random, 1 << 18), Guarded::new(1 << 17));
     for _ in 0..1000 {
         let n = 1 + random.below(40) as i64;
         let points = 600 + random.below(900) as i64;
@@ -288,10 +286,7 @@ fn picks_of_many_rows() {
 #[test]
 fn picks_whose_last_rows_straddle_more() {
     let mut random = Random::new(6);
-    let (mut src, mut dst) = (Guarded::new(1 << 16), Guarded::new(1 << 13));
-    for byte in src.bytes() {
-        *byte = random.bits() as u8;
-    }
+    let (mut src, mut dst) = (filled(&mut random, 1 << 16), Guarded::new(1 << 13));
     for _ in 0..100 {
         let points = 200 + random.below(16) as i64;
         let gather = Gather {
@@ -368,8 +363,8 @@ fn palettes() {
             to.copy_from_slice(&value.to_le_bytes()[..iw]);
         }
         let (low, length) = hull(&[(row, 1), (limit, gather.coeff)], width);
-        let (mut src, mut dst) = (Guarded::new(length), Guarded::new(n * row as usize * width));
-        src.bytes().fill_with(|| random.bits() as u8);
+        let mut src = filled(&mut random, length);
+        let mut dst = Guarded::new(n * row as usize * width);
         let at = (
             (dst.len() - n * row as usize * width) as i64,
             (src.len() - length) as i64 - low,
