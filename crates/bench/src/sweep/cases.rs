@@ -43,6 +43,9 @@ const WIDTHS: [ElementType; 5] = [
 /// About as many bytes as a case with many rows writes: past L1, within L2.
 const ROWS_BYTES: i64 = 256 << 10;
 
+/// About as many bytes as a case writes whose indices are constants.
+const NAMED_BYTES: i64 = 2 << 10;
+
 /// The same of matrices past L2, of which two are more than half of a last cache of 32 MB.
 const LARGE_BYTES: i64 = 12 << 20;
 
@@ -62,6 +65,7 @@ pub(super) fn all() -> Vec<Line> {
             thin(element, true),
             gathers(element),
             picks(element),
+            named(element),
             joins(element),
         ]);
     }
@@ -322,11 +326,35 @@ fn gathers(element: ElementType) -> Line {
     }
 }
 
+/// About every second of so many pairs of elements.
+fn halves(n: i64) -> Vec<i64> {
+    (0..n).map(|i| 2 * i + i / 3 % 2).collect()
+}
+
+/// The same by constants, of a few rows.
+fn named(element: ElementType) -> Line {
+    let points = sizes(256 / width(element)).into_iter().map(|n| {
+        let rows = 1 + NAMED_BYTES / (n * width(element));
+        let picked = graph(&[rows, 2 * n], element, |graph, x| {
+            let indices = graph.index_table([n], &halves(n)).map_err(text)?;
+            let gather = graph.gather(x, indices, IN_RANGE);
+            gather.axis(1).finish().map_err(text)
+        });
+        (n, picked)
+    });
+    line(
+        "named",
+        format!("of {} elements", element.name()),
+        true,
+        points,
+    )
+}
+
 /// About every second of the elements of many rows, `n` of each.
 fn picks(element: ElementType) -> Line {
     let points = sizes(1024 / width(element)).into_iter().map(|n| {
         let rows = rows_of(n * width(element));
-        let listed = Values::Listed((0..n).map(|i| 2 * i + i / 3 % 2).collect());
+        let listed = Values::Listed(halves(n));
         Case {
             at: n.to_string(),
             graph: gather(&[rows, 2 * n], element, 1, n, listed),
