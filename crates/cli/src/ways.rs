@@ -1,7 +1,7 @@
 //! How the moves of a kernel are made, and what each would cost in the other ways there are for it.
 
 use restride_leaves::Weave;
-use restride_loops::{Buffer, Dim, Form, Gather, IndexType, Kernel, Move, Place, Stmt};
+use restride_loops::{Buffer, Dim, Form, Gather, IndexType, Kernel, Move, NamedRows, Place, Stmt};
 use restride_moves::{ByteBox, Planner, Target, cost};
 use serde_json::{Value, json};
 
@@ -80,7 +80,8 @@ impl Ways {
                     add(&mut groups, group, times);
                 }
                 Stmt::Gather(it) if target.precompiled => {
-                    let group = Alike::of_gather(&planner, width(&it.dst), it);
+                    let group =
+                        Alike::of_gather(&planner, kernel.named_rows(it), width(&it.dst), it);
                     add(&mut groups, group, times);
                 }
                 Stmt::Index { var, .. } => indices.push(*var),
@@ -206,9 +207,14 @@ impl Alike {
         Self::new((width, moved, bytes), ("woven", weave.cost), Vec::new())
     }
 
-    fn of_gather(planner: &Planner, width: usize, it: &Gather) -> Option<Self> {
-        let plan = planner.gather(it, width).ok()?;
-        let others = planner.gather_candidates(it, width).ok()?;
+    fn of_gather(
+        planner: &Planner,
+        named: Option<NamedRows>,
+        width: usize,
+        it: &Gather,
+    ) -> Option<Self> {
+        let plan = planner.gather(it, width, named.clone()).ok()?;
+        let others = planner.gather_candidates(it, width, named).ok()?;
         let bytes = plan.row().bytes().saturating_mul(plan.indices().extent);
         let (norm, apart) = (it.norm, [it.dst_stride, it.coeff]);
         let moved = Moved::Rows(it.extent, norm.ty, norm.limit, apart, it.dims.to_vec());

@@ -203,13 +203,14 @@ impl Preparer<'_> {
     fn leaf_gather(&self, g: &Gather) -> Result<PreparedStmt, PrepareError> {
         let width = self.width(&g.dst)?;
         let (src, index) = (self.address(&g.src)?, self.address(&g.index)?);
+        let named = self.kernel.named_rows(g);
         let zeros = || {
             let rows = std::iter::once((g.extent, g.dst_stride));
             rows.chain(g.dims.iter().map(|dim| (dim.extent, dim.dst)))
                 .collect()
         };
         Ok(PreparedStmt::Gather(Box::new(GatherNode {
-            leaf: GatherLeaf::prepare(g, width, self.planner)?,
+            leaf: GatherLeaf::prepare(g, width, named, self.planner)?,
             zero: self.zero(src.is_indexed() || index.is_indexed(), zeros, width)?,
             dst: self.address(&g.dst)?,
             src,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use restride_leaves::{Callee, Contract, GatherLeaf, Leaf, PrepareError, Weave};
 use restride_loops::{Dim, Form, Gather, Norm};
-use restride_moves::Planner;
+use restride_moves::{GatherPlan, Planner};
 
 use crate::checks::{CheckBox, check_box};
 use crate::error::JitError;
@@ -129,15 +129,16 @@ impl Attachments {
         &mut self,
         gather: &Gather,
         width: i64,
-    ) -> Result<(*const u8, *const u8), JitError> {
-        let leaf = GatherLeaf::prepare(gather, width as usize, &self.planner).map_err(refused)?;
+        plan: &GatherPlan,
+    ) -> (*const u8, *const u8) {
+        let leaf = GatherLeaf::of(plan);
         let (entry, params) = (leaf.entry() as *const u8, leaf.params_ptr());
         self.gathers.push(leaf);
         self.record(entry, params, || Contract::Gather {
             gather: Box::new(gather.clone()),
             width: width as usize,
         });
-        Ok((entry, params))
+        (entry, params)
     }
 
     /// The address of a check's parameters.

@@ -5,7 +5,7 @@ mod common;
 use common::arena::planners;
 use common::{Guarded, hull, points};
 use restride_leaves::{Features, GatherLeaf, Planner, Target};
-use restride_loops::{BufferId, Dim, Gather, IndexType, Norm, Place, Random};
+use restride_loops::{BufferId, Dim, Gather, IndexType, NamedRows, Norm, Place, Random};
 use smallvec::SmallVec;
 
 fn naive(
@@ -112,20 +112,33 @@ fn agree(random: &mut Random, gather: &Gather, width: usize, [src, dst]: [&mut G
     );
     let mut want = vec![0x5a; dst.len()];
     naive(gather, &indices, width, src.bytes(), &mut want, at);
-    for planner in &planners() {
-        let leaf = GatherLeaf::prepare(gather, width, planner).unwrap();
+    let source = src.start().wrapping_offset(at.1 as isize);
+    // What is known before the call is laid for the place in a line where the source begins, or for another one.
+    let mut gather = gather.clone();
+    gather.src.addr.base = match random.below(3) {
+        0 => 1,
+        _ => (source.addr() % 64 / width) as i64,
+    };
+    let named: NamedRows = indices.iter().map(|&value| norm.select(value)).collect();
+    let known = (n <= 512).then_some(named);
+    for (planner, named) in planners()
+        .iter()
+        .flat_map(|it| [(it, None), (it, known.clone())])
+    {
+        let is_known = named.is_some();
+        let leaf = GatherLeaf::prepare(&gather, width, named, planner).unwrap();
         dst.bytes().fill(0x5a);
         // SAFETY: every row and index was placed inside its arena.
         unsafe {
             leaf.call(
                 dst.start().wrapping_offset(at.0 as isize),
-                src.start().wrapping_offset(at.1 as isize),
+                source,
                 stored.start().wrapping_offset(first as isize * iw as isize),
             );
         }
         assert!(
             want == dst.bytes(),
-            "{planner:?} width {width} wild {wild} {gather:?}"
+            "{planner:?} width {width} wild {wild} known {is_known} {gather:?}"
         );
     }
 }
@@ -372,7 +385,7 @@ fn palettes() {
         let mut want = vec![0x5a; dst.len()];
         naive(&gather, &indices, width, src.bytes(), &mut want, at);
         for planner in &planners() {
-            let plan = planner.gather(&gather, width).unwrap();
+            let plan = planner.gather(&gather, width, None).unwrap();
             taken_apart += usize::from(plan.way().name() == "table in registers");
             let leaf = GatherLeaf::of(&plan);
             dst.bytes().fill(0x5a);
@@ -445,7 +458,7 @@ fn many_rows_of_a_large_table() {
             let src_bytes = src.bytes();
             naive(&gather, &indices, 1, src_bytes, &mut want, (at, 0));
             for planner in &planners {
-                let plan = planner.gather(&gather, 1).unwrap();
+                let plan = planner.gather(&gather, 1, None).unwrap();
                 assert_eq!(plan.way().name(), "rows past the caches");
                 let leaf = GatherLeaf::of(&plan);
                 dst.bytes().fill(0x5a);
@@ -491,7 +504,7 @@ fn an_element_that_is_repeated_without_end() {
         dims,
     };
     for planner in &planners() {
-        let leaf = GatherLeaf::prepare(&gather, 4, planner).unwrap();
+        let leaf = GatherLeaf::prepare(&gather, 4, None, planner).unwrap();
         let mut found = vec![0u32; indices.len()];
         let src = (&raw const source).cast();
         // SAFETY: every index is below the limit, and all of them name the one element.

@@ -1,8 +1,8 @@
 //! Small questions asked of the IR by everyone who reads it.
 
 use crate::ir::{
-    Addr, Buffer, BufferId, Dim, Form, Image, IndexType, Kernel, Norm, Place, Role, Stmt, Var,
-    Width,
+    Addr, Buffer, BufferId, Dim, Form, Gather, Image, IndexType, Kernel, Norm, Place, Role, Stmt,
+    Var, Width,
 };
 use smallvec::SmallVec;
 
@@ -304,10 +304,39 @@ impl Stmt {
     }
 }
 
+/// Rows that constants name; nothing where one names none.
+pub type NamedRows = Vec<Option<i64>>;
+
+/// The most of them.
+const NAMED: i64 = 512;
+
 impl Kernel {
     /// A buffer by its number; nothing when there is no such buffer.
     pub fn buffer(&self, id: BufferId) -> Option<&Buffer> {
         self.buffers.get(usize::try_from(id.0).ok()?)
+    }
+
+    /// The rows that the indices of a gather name, if these are constants and not too many to look at each.
+    pub fn named_rows(&self, gather: &Gather) -> Option<NamedRows> {
+        let Role::Const(bytes) = &self.buffer(gather.index.buffer)?.role else {
+            return None;
+        };
+        let Addr { base, terms } = &gather.index.addr;
+        if !terms.is_empty() || gather.extent > NAMED {
+            return None;
+        }
+        let Norm { ty, .. } = gather.norm;
+        let width = ty.width().bytes();
+        let named = |number: i64| {
+            let at = base.checked_add(number.checked_mul(gather.index_stride)?)?;
+            let first = usize::try_from(at).ok()?.checked_mul(width)?;
+            let mut stored = [0; 8];
+            stored
+                .get_mut(..width)?
+                .copy_from_slice(bytes.get(first..)?.get(..width)?);
+            Some(gather.norm.select(ty.widen(u64::from_le_bytes(stored))))
+        };
+        (0..gather.extent).map(named).collect()
     }
 
     /// Every buffer with its number.

@@ -82,6 +82,7 @@ mod standalone;
 mod text;
 mod verify;
 
+pub use access::NamedRows;
 pub use chunk::chunk_range;
 pub use interpret::{Fault, Order, interpret, interpret_chunked};
 pub use ir::{

@@ -259,6 +259,12 @@ pub(crate) mod gather {
     const POINT: usize = 4;
     const LINE_OF_POINTS: (usize, usize) = (8, 4);
     const PERMUTED: usize = 44;
+    /// A window of 64 bytes that is permuted into a line, or a line that is stored, which take a clock and a half; those of 16
+    /// bytes take as long as a point.
+    const WINDOW: usize = 6;
+    /// What the call of precompiled code takes, and how many loads straight code has at most.
+    const CALLED: usize = 48;
+    const STRAIGHT: usize = 64;
 
     pub(crate) fn elements(indices: &Indices) -> usize {
         indices.extent.saturating_mul(INDEX + ELEMENT)
@@ -284,32 +290,55 @@ pub(crate) mod gather {
             .saturating_mul(rows(row).saturating_add(INDEX))
     }
 
-    /// Points one by one, or in lines of so many bytes that are put together.
-    pub(crate) fn points(indices: &Indices, row: &ByteBox, in_lines: Option<usize>) -> usize {
-        let (points, all) = (row.runs(), indices.extent);
-        let (index, moved) = match in_lines {
-            None => (INDEX, POINT.saturating_mul(all)),
-            Some(bytes) => {
-                let picked = all.saturating_mul(row.run);
-                // Short rows that follow each other fill a line together.
-                let follow = row
-                    .steps
-                    .last()
-                    .is_some_and(|step| step.dst == picked as isize);
-                let together = if follow {
-                    (LINE / picked.max(1)).max(1)
-                } else {
-                    1
-                };
-                let lines = picked.saturating_mul(together).div_ceil(bytes);
-                let (line, quarter) = LINE_OF_POINTS;
-                let moved = line.saturating_mul(lines) / together + picked / quarter;
-                (INDEX + PERMUTED * together, moved)
-            }
+    /// Points one by one.
+    pub(crate) fn points(indices: &Indices, row: &ByteBox) -> usize {
+        let moved = row.runs().saturating_mul(POINT);
+        indices.extent.saturating_mul(moved.saturating_add(INDEX))
+    }
+
+    /// Points in lines of so many bytes, of which it is found during the call what they are put together from.
+    pub(crate) fn permuted(indices: &Indices, row: &ByteBox, line: usize) -> usize {
+        let (picked, rows) = picked_together(indices, row);
+        let lines = picked.saturating_mul(rows).div_ceil(line);
+        let (each, quarter) = LINE_OF_POINTS;
+        let moved = each.saturating_mul(lines) / rows + picked / quarter;
+        let found = indices.extent.saturating_mul(INDEX + PERMUTED * rows);
+        found.saturating_add(row.runs().saturating_mul(moved))
+    }
+
+    /// The same where constants say it: so many lines of each row, and windows of these.
+    pub(crate) fn known(
+        indices: &Indices,
+        row: &ByteBox,
+        line: usize,
+        (lines, windows): (usize, usize),
+    ) -> usize {
+        let each = if line == LINE { WINDOW } else { POINT };
+        let (picked, rows) = picked_together(indices, row);
+        let apart = row.steps.last().map_or(0, |step| step.src.unsigned_abs());
+        let (lines, windows) = match rows {
+            1 => (lines, windows),
+            _ => (
+                (rows * picked).div_ceil(line),
+                (rows * windows).min(rows.saturating_mul(apart) / line + 1),
+            ),
         };
-        index
-            .saturating_mul(all)
-            .saturating_add(points.saturating_mul(moved))
+        row.runs().saturating_mul(each * (lines + windows)) / rows
+    }
+
+    /// The bytes that are picked out of a row, and how many rows that follow each other fill a line together.
+    fn picked_together(indices: &Indices, row: &ByteBox) -> (usize, usize) {
+        let picked = indices.extent.saturating_mul(row.run);
+        let last = row.steps.last();
+        let follow = last.is_some_and(|step| step.dst == picked as isize);
+        let rows = if follow { LINE / picked.max(1) } else { 1 };
+        (picked, rows.max(1))
+    }
+
+    /// Whether so many loads for each point are worth code of their own in place of what costs so much.
+    pub(crate) fn is_straight(loads: usize, points: usize, called: usize) -> bool {
+        let straight = points.saturating_mul(POINT * loads);
+        loads <= STRAIGHT && straight <= called.saturating_add(CALLED)
     }
 
     pub(crate) fn boxes(indices: &Indices, row: usize) -> usize {

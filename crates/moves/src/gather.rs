@@ -1,6 +1,6 @@
 //! How rows that indices name are moved.
 
-use restride_loops::{Form, Gather, Norm};
+use restride_loops::{Form, Gather, NamedRows, Norm};
 
 use crate::byte_box::{ByteBox, Step, following, reach};
 use crate::cores::Core;
@@ -17,6 +17,8 @@ pub struct GatherPlan {
     pub(crate) indices: Indices,
     /// Bytes from a row of the destination to the next.
     pub(crate) dst_stride: isize,
+    /// Bytes from where the source begins to its row 0, but for what loops add.
+    pub(crate) src: isize,
     pub(crate) way: GatherWay,
     pub(crate) cost: usize,
     pub(crate) features: Features,
@@ -33,6 +35,8 @@ pub struct Indices {
     pub norm: Norm,
     /// Bytes of the source that they count.
     pub coeff: isize,
+    /// The rows that they name, if they are constants.
+    pub named: Option<NamedRows>,
 }
 
 /// Ways to carry out a gather.
@@ -80,6 +84,12 @@ impl GatherPlan {
     #[must_use]
     pub fn dst_stride(&self) -> isize {
         self.dst_stride
+    }
+
+    /// Bytes from where the source begins to its row 0, but for what loops add.
+    #[must_use]
+    pub fn src(&self) -> isize {
+        self.src
     }
 
     /// How it is carried out.
@@ -184,9 +194,14 @@ const SHORT: usize = LINE;
 type Candidate = (usize, GatherWay);
 
 impl Planner {
-    /// How precompiled code carries out a gather of elements of `width` bytes. The places in it play no part.
-    pub fn gather(&self, gather: &Gather, width: usize) -> Result<GatherPlan, BoxError> {
-        let (mut plan, others) = self.gather_ways(gather, width)?;
+    /// How precompiled code carries out a gather of elements of `width` bytes, of these rows if constants name them.
+    pub fn gather(
+        &self,
+        gather: &Gather,
+        width: usize,
+        named: Option<NamedRows>,
+    ) -> Result<GatherPlan, BoxError> {
+        let (mut plan, others) = self.gather_ways(gather, width, named)?;
         for (cost, way) in others {
             if cost < plan.cost {
                 (plan.cost, plan.way) = (cost, way);
@@ -200,8 +215,9 @@ impl Planner {
         &self,
         gather: &Gather,
         width: usize,
+        named: Option<NamedRows>,
     ) -> Result<Vec<(&'static str, usize)>, BoxError> {
-        let (plan, others) = self.gather_ways(gather, width)?;
+        let (plan, others) = self.gather_ways(gather, width, named)?;
         let named = |(cost, way): Candidate| (way.name(), cost);
         let others = others.into_iter().map(named);
         Ok(others.chain([(plan.way.name(), plan.cost)]).collect())
@@ -212,6 +228,7 @@ impl Planner {
         &self,
         gather: &Gather,
         width: usize,
+        named: Option<NamedRows>,
     ) -> Result<(GatherPlan, Vec<Candidate>), BoxError> {
         let norm = gather.norm;
         if norm.limit < 1 {
@@ -226,13 +243,18 @@ impl Planner {
             stride: reach(gather.extent, gather.index_stride, norm.ty.width().bytes())?,
             norm,
             coeff: reach(norm.limit, gather.coeff, width)?,
+            named,
         };
         let row = ByteBox::of_move(&gather.dims, width)?;
         let dst_stride = reach(gather.extent, gather.dst_stride, width)?;
+        let src = (gather.src.addr.base as isize).wrapping_mul(width as isize);
         let ((cost, way), others) = if row.steps.is_empty() && !row.empty {
-            self.of_runs(&row, &indices, dst_stride)
+            self.of_runs(&row, &indices, dst_stride, src)
         } else if is_inner(&row, dst_stride) {
-            self.of_points(&row, &indices, dst_stride)
+            let points = cost::points(&indices, &row);
+            let permuted = self.permuted(&row, &indices, dst_stride, src);
+            let one_by_one = (points, GatherWay::Points { permuted: false });
+            (one_by_one, permuted.into_iter().collect())
         } else {
             let plan = self.plan(row.clone(), Form::Rows);
             let cost = cost::boxes(&indices, plan.cost());
@@ -242,6 +264,7 @@ impl Planner {
             row,
             indices,
             dst_stride,
+            src,
             way,
             cost,
             features: self.features(),
@@ -255,6 +278,7 @@ impl Planner {
         row: &ByteBox,
         indices: &Indices,
         dst_stride: isize,
+        src: isize,
     ) -> (Candidate, Vec<Candidate>) {
         let (run, target) = (row.run, self.target());
         let follows = dst_stride == run as isize;
@@ -262,6 +286,9 @@ impl Planner {
         let mut others = Vec::new();
         if follows && wide && indices.fit_registers(run) {
             others.push((cost::registers(indices, run), GatherWay::Registers));
+        }
+        if indices.named.is_some() {
+            others.extend(self.permuted(row, indices, dst_stride, src));
         }
         // The processor itself has many elements under way at once; asking for them early takes as long as loading them.
         if follows && matches!(run, 1 | 2 | 4 | 8) {
@@ -290,30 +317,31 @@ impl Planner {
         ((cost::runs(indices, row), way), others)
     }
 
-    /// Of rows whose points are moved one after the other, each for all indices.
-    fn of_points(
+    /// Of rows whose points are moved one after the other, each for all indices, in lines that are put together by permutations.
+    fn permuted(
         &self,
         row: &ByteBox,
         indices: &Indices,
         dst_stride: isize,
-    ) -> (Candidate, Vec<Candidate>) {
-        let run = row.run;
-        let line = match self.features() {
+        src: isize,
+    ) -> Option<Candidate> {
+        let (run, features) = (row.run, self.features());
+        let line = match features {
             Features::Avx512 => LINE,
             _ => 16,
         };
-        let way = |permuted: bool| {
-            let cost = cost::points(indices, row, permuted.then_some(line));
-            (cost, GatherWay::Points { permuted })
-        };
-        let permuted = matches!(run, 1 | 2 | 4 | 8 | 16)
+        let fits = matches!(run, 1 | 2 | 4 | 8 | 16)
             && indices.coeff.unsigned_abs().is_multiple_of(run)
             && dst_stride == run as isize
-            && self.features() >= Features::Avx2;
-        (
-            way(false),
-            permuted.then(|| way(true)).into_iter().collect(),
-        )
+            && features >= Features::Avx2;
+        let known = || indices.lines_and_windows(run, line, src);
+        fits.then(|| {
+            let cost = match known() {
+                Some(counted) => cost::known(indices, row, line, counted),
+                None => cost::permuted(indices, row, line),
+            };
+            (cost, GatherWay::Points { permuted: true })
+        })
     }
 }
 
@@ -356,7 +384,7 @@ mod tests {
             .collect(),
         };
         let planner = Planner::new(&Target::with(Features::Sse2));
-        let plan = planner.gather(&gather, 1);
+        let plan = planner.gather(&gather, 1, None);
         assert_eq!(plan.expect("a plan").cost(), usize::MAX);
     }
 }

@@ -189,7 +189,9 @@ impl Planner {
         form: Form,
         shuffles: Shuffles,
     ) -> Option<OwnWay> {
-        if let Some(own) = self.small_tiles(shape, cost) {
+        if form != Form::Stream
+            && let Some(own) = self.small_tiles(shape, cost)
+        {
             return Some(own);
         }
         let narrow = self.is_narrow();

@@ -5,7 +5,8 @@
 //! what the ways cost that there are, and the way that is chosen on another core; then the code that a kernel has in place of a call, if any; then,
 //! for each kind of processor, the code that calls nothing, and about how many instructions it executes.
 //! A line that begins with `gather` is one: the width, how many indices of which type select from how many rows, how far rows
-//! are apart in destination and source, and the box of a row. Below it stands how each machine carries it out.
+//! are apart in destination and source, the box of a row, and `named` which rows if these are constants. Below it stands how each
+//! machine carries it out.
 //! One that begins with `weave` is boxes that are joined by `and`, each behind the place in the destination where it begins:
 //! below it stands how they are moved in one pass, if they are.
 //! `BLESS=1` writes that anew.
@@ -14,7 +15,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use restride_loops::{BufferId, Dim, Form, Gather, IndexType, Norm, Place};
+use restride_loops::{BufferId, Dim, Form, Gather, IndexType, NamedRows, Norm, Place};
 use restride_moves::{ByteBox, Core, Features, Inline, Planner, Processor, Target, Vectors, Way};
 
 /// A line of the table, read.
@@ -53,8 +54,14 @@ fn machines() -> impl Iterator<Item = (Features, Core, Planner)> {
     })
 }
 
-/// `gather 4B 64 i32 of 1000 by 16:16 16:1:1`.
-fn read_gather(line: &str) -> (Gather, usize) {
+/// `gather 4B 64 i32 of 1000 by 16:16 16:1:1`, or `gather 4B 3 i32 of 1000 by 16:16 16:1:1 named 7 0 9`.
+fn read_gather(line: &str) -> (Gather, usize, Option<NamedRows>) {
+    let (line, named) = match line.split_once(" named ") {
+        Some((line, named)) => (line, Some(named)),
+        None => (line, None),
+    };
+    let row = |word: &str| Some(word.parse::<i64>().expect(line));
+    let named = named.map(|named| named.split_whitespace().map(row).collect());
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, width, extent, ty, _, limit, _, apart, dims @ ..] = &words[..] else {
         panic!("{line}");
@@ -87,15 +94,16 @@ fn read_gather(line: &str) -> (Gather, usize) {
         coeff: apart[1],
         dims: dims.collect(),
     };
-    (gather, width)
+    (gather, width, named)
 }
 
 fn answer_gather(line: &str) -> String {
-    let (gather, width) = read_gather(line);
+    let (gather, width, named) = read_gather(line);
     let mut text = String::new();
     for (features, core, planner) in machines() {
-        let plan = planner.gather(&gather, width).expect(line);
-        let costs = planner.gather_candidates(&gather, width).expect(line);
+        let plan = planner.gather(&gather, width, named.clone()).expect(line);
+        let costs = planner.gather_candidates(&gather, width, named.clone());
+        let costs = costs.expect(line);
         let costs: Vec<_> = costs
             .iter()
             .map(|(way, cost)| format!("{way} {cost}"))
@@ -105,7 +113,11 @@ fn answer_gather(line: &str) -> String {
             core => format!(" of a {}", core.name()),
         };
         let (way, costs) = (plan.way().name(), costs.join(", "));
-        let _ = writeln!(text, "  {features:?}{of}: {way}, of {costs}");
+        let straight = match planner.straight(&plan) {
+            Some(runs) => format!("; inline {} runs in its place", runs.len()),
+            None => String::new(),
+        };
+        let _ = writeln!(text, "  {features:?}{of}: {way}, of {costs}{straight}");
     }
     text
 }

@@ -1,8 +1,8 @@
 //! Rows named by an index tensor.
 
 use cranelift_codegen::ir::{Type, Value};
-use restride_loops::{Form, Gather, Place, Role};
-use restride_moves::{ByteBox, Inline, Step, Steps};
+use restride_loops::{Form, Gather, Place};
+use restride_moves::{ByteBox, Inline, NamedRun, Step, Steps};
 use smallvec::SmallVec;
 
 use super::copy::{STRAIGHT, UNROLLED, chunks, loads};
@@ -67,6 +67,12 @@ fn around_rows(row: &ByteBox, apart: i64) -> SmallVec<[(Around, ByteBox); 2]> {
     parts
 }
 
+/// The loads that move runs.
+fn loads_of(runs: &[NamedRun]) -> i64 {
+    let loads = runs.iter().map(|run| loads(run.bytes as i64));
+    loads.fold(0, i64::saturating_add)
+}
+
 impl Emitter<'_, '_> {
     /// All rows of a gather; zero bits if an index its addresses depend on is out of range.
     pub(super) fn gather(&mut self, g: &Gather) -> Result<(), JitError> {
@@ -100,28 +106,34 @@ impl Emitter<'_, '_> {
         let (dst, src) = (self.at(&g.dst)?, self.at(&g.src)?);
         let index = self.at(&g.index)?;
         let shape = ByteBox::of_move(&g.dims, width as usize).map_err(impossible)?;
+        let named = self.kernel.named_rows(g);
         let Some(room) = self.room else {
+            let planner = self.attachments.planner();
+            let gather = planner.gather(g, width as usize, named);
+            let gather = gather.map_err(impossible)?;
+            if let Some(runs) = planner.straight(&gather) {
+                self.each_point(dst, src, &shape, &runs);
+                return Ok(());
+            }
             let shuffles = self.shuffles;
             let plan = shuffles.and_then(|it| Inline::for_gather(&shape, g.extent, it));
             if let Some(plan) = plan {
                 return self.each_row(g, dst, src, index, &shape, &plan);
             }
-            let (entry, params) = self.attachments.gather(g, width)?;
+            let (entry, params) = self.attachments.gather(g, width, &gather);
             let args = [dst, src, index].map(|at| self.code.pointer(at));
             let params = self.code.address(params);
             self.code
                 .call(entry, &[args[0], args[1], args[2], params], 0);
             return Ok(());
         };
-        if let Some(runs) = self.constant_runs(g, &shape) {
-            let cost = runs.iter().map(|run| loads(run.2));
-            let cost = cost.fold(0, i64::saturating_add);
-            if cost <= (room / 2).min(CONSTANT) as i64 {
-                self.nest(dst, src, &shape.steps, cost, &mut |emit, dst, src| {
-                    emit.copy_runs(dst, src, &runs);
-                });
-                return Ok(());
-            }
+        let apart = [g.dst_stride, g.coeff].map(|rows| rows.wrapping_mul(width) as isize);
+        if let Some(named) = named
+            && let Some(runs) = NamedRun::all(&shape, &named, apart.into())
+            && loads_of(&runs) <= (room / 2).min(CONSTANT) as i64
+        {
+            self.each_point(dst, src, &shape, &runs);
+            return Ok(());
         }
         for (outer, inner) in around_rows(&shape, g.dst_stride.wrapping_mul(width)) {
             let plan = self.self_contained(&inner, Form::Elements, room / ROWS_AT_ONCE);
@@ -159,47 +171,19 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// What a gather moves whose indices are constants: where each run begins in the destination and in the
-    /// source, and its bytes; rows that follow each other on both sides are one. Nothing if the indices are not
-    /// known, or one is out of range.
-    fn constant_runs(&self, g: &Gather, shape: &ByteBox) -> Option<Vec<(i64, i64, i64)>> {
-        let buffer = self.kernel.buffer(g.index.buffer)?;
-        let Role::Const(bytes) = &buffer.role else {
-            return None;
-        };
-        let is_fixed = g.index.addr.terms.is_empty() && g.extent <= CONSTANT as i64;
-        let width = g.norm.ty.width().bytes();
-        let (to, from) = (self.width(&g.dst), self.width(&g.src));
-        let mut runs: Vec<(i64, i64, i64)> = Vec::new();
-        for row in 0..if is_fixed { g.extent } else { return None } {
-            let at = g
-                .index
-                .addr
-                .base
-                .checked_add(row.checked_mul(g.index_stride)?)?;
-            let first = usize::try_from(at).ok()?.checked_mul(width)?;
-            let mut stored = [0; 8];
-            stored
-                .get_mut(..width)?
-                .copy_from_slice(bytes.get(first..)?.get(..width)?);
-            let named = g.norm.select(g.norm.ty.widen(u64::from_le_bytes(stored)))?;
-            let dst = row.checked_mul(g.dst_stride)?.checked_mul(to)?;
-            let src = named.checked_mul(g.coeff)?.checked_mul(from)?;
-            let (dst, src) = (dst + shape.dst as i64, src + shape.src as i64);
-            let run = shape.run as i64;
-            match runs.last_mut() {
-                Some(last) if last.0 + last.2 == dst && last.1 + last.2 == src => last.2 += run,
-                _ => runs.push((dst, src, run)),
-            }
-        }
-        Some(runs)
+    /// Runs at each point of a row, in a straight line.
+    fn each_point(&mut self, dst: At, src: At, shape: &ByteBox, runs: &[NamedRun]) {
+        let cost = loads_of(runs);
+        self.nest(dst, src, &shape.steps, cost, &mut |emit, dst, src| {
+            emit.copy_runs(dst, src, runs);
+        });
     }
 
-    /// Runs in a straight line, eight loads before their stores.
-    fn copy_runs(&mut self, dst: At, src: At, runs: &[(i64, i64, i64)]) {
-        let of = |run: &(i64, i64, i64)| {
-            let (to, from, bytes) = *run;
-            chunks(bytes).map(move |(at, ty)| (to + at, from + at, ty))
+    /// Eight loads before their stores.
+    fn copy_runs(&mut self, dst: At, src: At, runs: &[NamedRun]) {
+        let of = |run: &NamedRun| {
+            let (to, from) = (run.dst as i64, run.src as i64);
+            chunks(run.bytes as i64).map(move |(at, ty)| (to + at, from + at, ty))
         };
         let all: Vec<_> = runs.iter().flat_map(of).collect();
         for group in all.chunks(UNROLLED as usize) {

@@ -16,7 +16,7 @@ mod together;
 use std::any::Any;
 use std::mem::MaybeUninit;
 
-use restride_loops::{Gather, Norm};
+use restride_loops::{Gather, NamedRows, Norm};
 use restride_moves::{AT_ONCE, GatherPlan, GatherWay, Planner, Stores};
 
 use crate::bodies::CpuLevel;
@@ -25,12 +25,14 @@ use crate::copy::{
 };
 use crate::error::PrepareError;
 use crate::fill;
+#[cfg(target_arch = "x86_64")]
+use crate::index::OUTSIDE;
 use crate::index::Offsets;
 use crate::leaf::Leaf;
 use crate::level::{Level, with_level};
 use crate::nest::Nest;
 #[cfg(target_arch = "x86_64")]
-use crate::picks::picks;
+use crate::picks::{self, KnownPicks, picks};
 use crate::vector::Vector;
 use direct::{Block, InTurn, InWords, Never, Overlapping, Word};
 pub(crate) use movers::Picks;
@@ -49,14 +51,15 @@ pub struct GatherLeaf {
 }
 
 impl GatherLeaf {
-    /// Prepares a gather of elements of `width` bytes. The places in it play no part: it will be
-    /// called with their addresses.
+    /// Prepares a gather of elements of `width` bytes, of these rows if constants name them. It will be called with the
+    /// addresses of its places.
     pub fn prepare(
         gather: &Gather,
         width: usize,
+        named: Option<NamedRows>,
         planner: &Planner,
     ) -> Result<GatherLeaf, PrepareError> {
-        Ok(GatherLeaf::of(&planner.gather(gather, width)?))
+        Ok(GatherLeaf::of(&planner.gather(gather, width, named)?))
     }
 
     /// Carries out a plan.
@@ -67,6 +70,8 @@ impl GatherLeaf {
             GatherWay::Points { permuted } => Row::Points {
                 nest: Nest::new(row, (0, 0), &row.steps),
                 run: row.run,
+                #[cfg(target_arch = "x86_64")]
+                known: known(plan).filter(|_| *permuted),
                 picks: match permuted {
                     #[cfg(target_arch = "x86_64")]
                     true => picks(cpu),
@@ -111,7 +116,9 @@ impl GatherLeaf {
         };
         let elsewhere = match &params.row {
             Row::Box { copy, zero } => copy.bytes() + zero.bytes(),
-            Row::Run(_) | Row::Points { .. } => 0,
+            #[cfg(target_arch = "x86_64")]
+            Row::Points { known, .. } => known.as_ref().map_or(0, KnownPicks::bytes),
+            _ => 0,
         };
         #[cfg(target_arch = "x86_64")]
         let elsewhere = elsewhere + params.palette.as_deref().map_or(0, size_of_val);
@@ -188,11 +195,27 @@ enum Row {
     Points {
         nest: Nest,
         run: usize,
+        /// Where constants name them.
+        #[cfg(target_arch = "x86_64")]
+        known: Option<KnownPicks>,
         /// How those that follow each other are moved by permutations.
         picks: Option<Picks>,
     },
     /// Any other box, by leaves of its own.
     Box { copy: Leaf, zero: Leaf },
+}
+
+/// The elements that constants name, if they are picked out of rows by permutations.
+#[cfg(target_arch = "x86_64")]
+fn known(plan: &GatherPlan) -> Option<KnownPicks> {
+    let (row, indices, cpu) = (plan.row(), plan.indices(), CpuLevel::of(plan.features()));
+    let offset = |named: &Option<i64>| match *named {
+        Some(row) => indices.coeff.wrapping_mul(row as isize),
+        None => OUTSIDE,
+    };
+    let offsets: Vec<isize> = indices.named.as_ref()?.iter().map(offset).collect();
+    let nest = Nest::new(row, (0, 0), &row.steps);
+    picks::known(cpu, &offsets, row.run, &nest, plan.src() as usize)
 }
 
 fn entry_of<L: Level>(way: &GatherWay, run: usize) -> GatherFn {
@@ -239,6 +262,10 @@ struct Chunk([MaybeUninit<isize>; AT_ONCE]);
 /// As [`GatherLeaf::call`].
 #[inline(always)]
 unsafe fn run<M: Mover>(dst: *mut u8, src: *const u8, index: *const u8, params: &GatherParams) {
+    // SAFETY: the caller's.
+    if unsafe { M::moves_known(dst, src, params) } {
+        return;
+    }
     let mut chunk = Chunk([const { MaybeUninit::uninit() }; AT_ONCE]);
     let dst = dst.wrapping_offset(params.start.0);
     let src = src.wrapping_offset(params.start.1);

@@ -26,6 +26,15 @@ pub(super) trait Mover: 'static {
         params: &GatherParams,
     );
 
+    /// Moves rows that were known before the call, if it can.
+    ///
+    /// # Safety
+    /// As [`Mover::rows`], of all rows.
+    #[inline(always)]
+    unsafe fn moves_known(_dst: *mut u8, _src: *const u8, _params: &GatherParams) -> bool {
+        false
+    }
+
     /// Asks for rows that are moved before any others are asked for.
     fn ask(_src: *const u8, _offsets: &[isize], _params: &GatherParams) {}
 }
@@ -141,6 +150,23 @@ pub(super) struct Points<C>(PhantomData<C>);
 impl<C: Copier> Mover for Points<C> {
     type Block = Never;
 
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn moves_known(dst: *mut u8, src: *const u8, params: &GatherParams) -> bool {
+        match &params.row {
+            Row::Points {
+                nest,
+                known: Some(known),
+                ..
+            } if known.are_of(src) => {
+                // SAFETY: the caller's; they are of this nest.
+                unsafe { known.call(dst, src, nest) };
+                true
+            }
+            _ => false,
+        }
+    }
+
     #[inline(always)]
     unsafe fn rows<const CHECK: bool>(
         dst: *mut u8,
@@ -149,7 +175,10 @@ impl<C: Copier> Mover for Points<C> {
         _: &[isize],
         params: &GatherParams,
     ) {
-        let Row::Points { nest, run, picks } = &params.row else {
+        let Row::Points {
+            nest, run, picks, ..
+        } = &params.row
+        else {
             return;
         };
         let done = match picks {

@@ -1,0 +1,200 @@
+//! One row of indices for many rows of data, as permutations.
+//!
+//! Where the indices run along the innermost dimension of the destination and serve one row after
+//! the other, every line of a row of the destination takes the same bytes of the same few lines of
+//! the source. So the offsets of a chunk are turned into permutation tables once, during the call,
+//! and the rows then cost a few loads and shuffles per line instead of a load and a store per
+//! element.
+//!
+//! Rows that follow each other are moved so many at a time that they fill lines.
+//!
+//! Nothing is read that does not lie between elements that are named: every load is masked to the hull of the offsets.
+
+mod known;
+mod points;
+mod register;
+mod tables;
+
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+use crate::bodies::CpuLevel;
+use crate::gather::Picks;
+use crate::index::OUTSIDE;
+use crate::nest::Nest;
+pub(crate) use known::KnownPicks;
+use register::Register;
+use restride_moves::Step;
+use tables::{Grid, Tables};
+
+/// The most bytes of a line, which is what a register holds.
+const LINE: usize = 64;
+
+/// How a level moves the elements that are picked out of rows, if it does so by permutations.
+pub(crate) fn picks(cpu: CpuLevel) -> Option<Picks> {
+    match cpu {
+        CpuLevel::Baseline => None,
+        CpuLevel::Avx2 => Some(at_avx2),
+        CpuLevel::Avx512 => Some(at_avx512),
+    }
+}
+
+/// The same of elements at offsets that are known before the call, from a source that begins so many bytes behind the
+/// beginning of a line, if permutations pay for all of them.
+pub(crate) fn known(
+    cpu: CpuLevel,
+    offsets: &[isize],
+    run: usize,
+    nest: &Nest,
+    at: usize,
+) -> Option<KnownPicks> {
+    match cpu {
+        CpuLevel::Baseline => None,
+        CpuLevel::Avx2 => KnownPicks::of::<__m128i>(offsets, run, nest, at),
+        CpuLevel::Avx512 => KnownPicks::of::<__m512i>(offsets, run, nest, at),
+    }
+}
+
+#[target_feature(enable = "avx2,ssse3")]
+unsafe fn at_avx2(
+    dst: *mut u8,
+    src: *const u8,
+    offsets: &[isize],
+    run: usize,
+    nest: &Nest,
+) -> usize {
+    // SAFETY: the caller's.
+    unsafe { pick::<__m128i>(dst, src, offsets, run, nest) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn at_avx512(
+    dst: *mut u8,
+    src: *const u8,
+    offsets: &[isize],
+    run: usize,
+    nest: &Nest,
+) -> usize {
+    // SAFETY: the caller's.
+    unsafe { pick::<__m512i>(dst, src, offsets, run, nest) }
+}
+
+/// Whether rows follow each other, and elements of none of them straddle windows, which would be of both.
+fn follow(offsets: &[isize], run: usize, nest: &Nest) -> bool {
+    let [_, step] = nest.plane();
+    let whole = step.src.unsigned_abs().is_multiple_of(run);
+    whole && step.dst == (offsets.len() * run) as isize
+}
+
+/// The elements of so many rows of a nest that follow each other.
+#[inline(always)]
+fn together<'a>(
+    offsets: &'a [isize],
+    nest: &Nest,
+    rows: usize,
+    room: &'a mut [MaybeUninit<isize>],
+) -> &'a [isize] {
+    let ([_, step], picked) = (nest.plane(), offsets.len());
+    if rows == 1 {
+        return offsets;
+    }
+    let all = &mut room[..rows * picked];
+    for (row, all) in (0..).zip(all.chunks_exact_mut(picked)) {
+        for (all, &offset) in all.iter_mut().zip(offsets) {
+            all.write(match offset {
+                OUTSIDE => OUTSIDE,
+                offset => offset.wrapping_add(step.src.wrapping_mul(row)),
+            });
+        }
+    }
+    // SAFETY: as many as there are rows of offsets.
+    unsafe { all.assume_init_ref() }
+}
+
+/// # Safety
+/// As [`Picks`].
+#[inline(always)]
+unsafe fn pick<V: Register>(
+    dst: *mut u8,
+    src: *const u8,
+    offsets: &[isize],
+    run: usize,
+    nest: &Nest,
+) -> usize {
+    let mut room = [const { MaybeUninit::uninit() }; ELEMENTS];
+    let rows = match follow(offsets, run, nest) {
+        true => rows_together::<V>(offsets.len(), offsets.len() * run, nest),
+        false => 1,
+    };
+    if rows > 1 {
+        let all = together(offsets, nest, rows, &mut room);
+        // SAFETY: the caller's; these are all the points that the nest has in a row, so many of them at a time, the last of
+        // which overlap those before.
+        let moved = unsafe { pick_of::<V>(dst, src, all, run, (nest, rows)) };
+        if moved == all.len() {
+            return offsets.len();
+        }
+    }
+    // SAFETY: the caller's.
+    unsafe { pick_of::<V>(dst, src, offsets, run, (nest, 1)) }
+}
+
+/// The most elements of rows that are moved together, and lines that these fill.
+const ELEMENTS: usize = 512;
+const FILLED: usize = 32;
+
+/// How many rows of so many bytes fill lines.
+fn filling<V: Register>(row: usize) -> usize {
+    V::BYTES >> row.trailing_zeros().min(V::BYTES.ilog2())
+}
+
+/// How many rows of so many elements and bytes, which follow each other, are moved together: as many as a line has, or those
+/// that fill whole lines, if that takes fewer by more than the tables of so many elements are worth.
+fn rows_together<V: Register>(picked: usize, row: usize, nest: &Nest) -> usize {
+    let [_, Step { extent, .. }] = nest.plane();
+    let few = (LINE / row).min(extent).max(1);
+    let most = extent.min(ELEMENTS / picked).min(FILLED * V::BYTES / row);
+    let many = most.min(filling::<V>(row));
+    let lines = |rows: usize| extent * (rows * row).div_ceil(V::BYTES) / rows;
+    match many > few && 2 * lines(few).saturating_sub(lines(many)) > 5 * many * picked {
+        true => many,
+        false => few,
+    }
+}
+
+/// As [`pick`], of so many rows at a time of the innermost dimension of the nest.
+///
+/// # Safety
+/// As [`pick`].
+#[inline(always)]
+unsafe fn pick_of<V: Register>(
+    dst: *mut u8,
+    src: *const u8,
+    offsets: &[isize],
+    run: usize,
+    (nest, at_once): (&Nest, usize),
+) -> usize {
+    let Some(grid) = Grid::of::<V>(src.addr(), offsets, run) else {
+        return 0;
+    };
+    let mut place = MaybeUninit::uninit();
+    let (tables, mut done) = (Tables::at(&mut place), 0);
+    loop {
+        let more;
+        tables.clear();
+        (done, more) = tables.fill::<V>(offsets, done, run, grid, |begin, elements| {
+            // What is left of rows that are moved together is not moved in another way.
+            match at_once > 1 && begin > 0 {
+                true => V::BYTES / run,
+                false => elements,
+            }
+        });
+        let (portions, lines) = tables.filled();
+        // SAFETY: the bytes of the mask lie between the first and the last element read at a point of the nest, and what is
+        // stored of lines among the elements written.
+        unsafe { V::POINTS(dst, src, (nest, at_once), grid.mask(), portions, lines) };
+        if !more || done == offsets.len() {
+            return done;
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What lines are put together from.
+
+use std::mem::MaybeUninit;
+
+use restride_moves::{PICKED_LINES, PICKED_WINDOWS, ROW_WINDOWS};
+
+use super::LINE;
+use super::register::Register;
+use crate::index::OUTSIDE;
+
+/// What a line has of one window of the source.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Portion {
+    /// Where in it each byte of the line is; the highest bit says whether it is there.
+    pub(super) table: [u8; LINE],
+    pub(super) src: isize,
+}
+
+/// A line of the destination, and of which portions it is put together.
+#[derive(Clone, Copy)]
+pub(super) struct Line {
+    pub(super) dst: isize,
+    pub(super) first: usize,
+    pub(super) portions: usize,
+    /// Which bytes of it are stored.
+    pub(super) store: u64,
+}
+
+/// A mask of the first so many bytes, one at least, of a line.
+fn first_bytes(bytes: usize) -> u64 {
+    u64::MAX >> LINE.saturating_sub(bytes).min(LINE - 1)
+}
+
+/// The smallest and the largest offset of those that exist.
+fn hull(offsets: &[isize]) -> Option<(isize, isize)> {
+    let mut hull: Option<(isize, isize)> = None;
+    for &offset in offsets {
+        if offset != OUTSIDE {
+            let (low, high) = hull.unwrap_or((offset, offset));
+            hull = Some((low.min(offset), high.max(offset)));
+        }
+    }
+    hull
+}
+
+/// The lines of a chunk being prepared.
+pub(super) struct Tables {
+    portions: [MaybeUninit<Portion>; PICKED_WINDOWS],
+    lines: [MaybeUninit<Line>; PICKED_LINES],
+    portions_used: usize,
+    lines_used: usize,
+    /// Which portion has a window.
+    of: [u8; ROW_WINDOWS],
+}
+
+/// Where windows begin, and between which bytes they must stay.
+#[derive(Clone, Copy)]
+pub(super) struct Grid {
+    first: isize,
+    low: isize,
+    high: isize,
+}
+
+impl Grid {
+    /// Of elements at offsets from a source at an address; nothing if there are too many windows, or too few elements.
+    #[inline(always)]
+    pub(super) fn of<V: Register>(src: usize, offsets: &[isize], run: usize) -> Option<Grid> {
+        let (low, last) = hull(offsets).unwrap_or((0, 0));
+        // Windows begin where the lines of the first row do, if its elements do not straddle them.
+        let skew = src.wrapping_add_signed(low) % V::BYTES;
+        let skew = if skew.is_multiple_of(run) { skew } else { 0 };
+        let grid = Grid {
+            first: low.wrapping_sub(skew as isize),
+            low,
+            high: last.wrapping_add(run as isize),
+        };
+        let fits = V::PARTS || grid.hull().min(offsets.len() * run) >= V::BYTES;
+        let near = grid.high.wrapping_sub(grid.first) <= (ROW_WINDOWS * V::BYTES) as isize;
+        (fits && near).then_some(grid)
+    }
+
+    /// Bytes from the first to the last element.
+    fn hull(self) -> usize {
+        self.high.wrapping_sub(self.low).unsigned_abs()
+    }
+
+    /// What may be loaded of a window.
+    pub(super) fn mask(self) -> u64 {
+        first_bytes(self.hull())
+    }
+
+    /// The number of the window that has an offset.
+    fn window<V: Register>(self, offset: isize) -> usize {
+        (offset.wrapping_sub(self.first).unsigned_abs() / V::BYTES) % ROW_WINDOWS
+    }
+
+    /// Where a window is loaded from: moved inwards at the ends of the row.
+    fn start<V: Register>(self, window: usize) -> isize {
+        let at = self.first.wrapping_add((window * V::BYTES) as isize);
+        let last = self.high.wrapping_sub(V::BYTES as isize);
+        at.min(last).max(self.low)
+    }
+}
+
+impl Tables {
+    /// Tables in a place that nothing was written to, and which nothing is copied to.
+    #[inline(always)]
+    pub(super) fn at(place: &mut MaybeUninit<Tables>) -> &mut Tables {
+        let tables = place.as_mut_ptr();
+        // SAFETY: it lies in the place, and portions and lines need not be written.
+        unsafe {
+            (&raw mut (*tables).portions_used).write(0);
+            (&raw mut (*tables).lines_used).write(0);
+            (&raw mut (*tables).of).write([0; ROW_WINDOWS]);
+            &mut *tables
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        (self.portions_used, self.lines_used) = (0, 0);
+    }
+
+    /// What was added.
+    #[inline(always)]
+    pub(super) fn filled(&self) -> (&[Portion], &[Line]) {
+        // SAFETY: so many of both were written.
+        unsafe {
+            (
+                self.portions[..self.portions_used].assume_init_ref(),
+                self.lines[..self.lines_used].assume_init_ref(),
+            )
+        }
+    }
+
+    /// Adds lines of elements, of so many bytes, from one of these on; `worth` says as how many of them a line counts that begins
+    /// at one and has so many. Says to which, and whether what is left is worth that as well.
+    #[inline(always)]
+    pub(super) fn fill<V: Register>(
+        &mut self,
+        offsets: &[isize],
+        mut done: usize,
+        run: usize,
+        grid: Grid,
+        worth: impl Fn(usize, usize) -> usize,
+    ) -> (usize, bool) {
+        let per_line = V::BYTES / run;
+        while done < offsets.len() {
+            // What is stored as a whole overlaps the line before.
+            let begin = match V::PARTS {
+                true => done,
+                false => done.min(offsets.len() - per_line),
+            };
+            let next = offsets.len().min(begin + per_line);
+            let (line, to) = (&offsets[begin..next], (begin * run) as isize);
+            let worth = worth(begin, line.len());
+            let added = match run {
+                1 => self.add::<V, 1>(line, worth, to, grid),
+                2 => self.add::<V, 2>(line, worth, to, grid),
+                4 => self.add::<V, 4>(line, worth, to, grid),
+                8 => self.add::<V, 8>(line, worth, to, grid),
+                _ => self.add::<V, 16>(line, worth, to, grid),
+            };
+            match added {
+                Added::Yes => done = next,
+                Added::Full => return (done, true),
+                Added::Dear => return (done, false),
+            }
+        }
+        (done, true)
+    }
+
+    /// Adds the line of elements of so many bytes at `offsets`, if it is worth that as one of so many.
+    #[inline(always)]
+    fn add<V: Register, const RUN: usize>(
+        &mut self,
+        offsets: &[isize],
+        worth: usize,
+        dst: isize,
+        grid: Grid,
+    ) -> Added {
+        let mut used = 0u128;
+        for &offset in offsets {
+            if offset != OUTSIDE {
+                used |= 1 << grid.window::<V>(offset);
+            }
+        }
+        let (first, portions) = (self.portions_used, used.count_ones() as usize);
+        let (windows, elements) = V::AS_LONG;
+        if elements * (portions + 1) > windows * worth {
+            return Added::Dear;
+        }
+        if self.lines_used == PICKED_LINES || first + portions > PICKED_WINDOWS {
+            return Added::Full;
+        }
+        for (at, portion) in (first..).zip(&mut self.portions[first..first + portions]) {
+            let window = used.trailing_zeros() as usize % ROW_WINDOWS;
+            used &= used.wrapping_sub(1);
+            self.of[window] = at as u8;
+            portion.write(Portion {
+                table: [V::ELSEWHERE; LINE],
+                src: grid.start::<V>(window),
+            });
+        }
+        for (to, &offset) in offsets.iter().enumerate() {
+            if offset == OUTSIDE {
+                continue;
+            }
+            let portion = &mut self.portions[usize::from(self.of[grid.window::<V>(offset)])];
+            // SAFETY: a portion was written above for every window of the line, and elements end within it.
+            unsafe {
+                let portion = portion.assume_init_mut();
+                let from = offset.wrapping_sub(portion.src) as u8 | (V::ELSEWHERE ^ 0x80);
+                count_from::<RUN>(portion.table.as_mut_ptr().add(to * RUN), from);
+            }
+        }
+        self.lines[self.lines_used].write(Line {
+            dst,
+            first,
+            portions,
+            store: first_bytes(offsets.len() * RUN),
+        });
+        self.portions_used += portions;
+        self.lines_used += 1;
+        Added::Yes
+    }
+}
+
+/// Writes so many bytes, a power of two up to 16: `from` and those after it.
+///
+/// # Safety
+/// They are writable.
+#[inline]
+unsafe fn count_from<const RUN: usize>(to: *mut u8, from: u8) {
+    const ONES: u128 = u128::MAX / 0xff;
+    const COUNT: u128 = 0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100;
+    let bytes = ONES.wrapping_mul(u128::from(from)).wrapping_add(COUNT);
+    // SAFETY: the caller's.
+    unsafe {
+        match RUN {
+            1 => to.write(from),
+            2 => to.cast::<u16>().write_unaligned(bytes as u16),
+            4 => to.cast::<u32>().write_unaligned(bytes as u32),
+            8 => to.cast::<u64>().write_unaligned(bytes as u64),
+            _ => to.cast::<u128>().write_unaligned(bytes),
+        }
+    }
+}
+
+enum Added {
+    Yes,
+    /// There is no room.
+    Full,
+    /// It takes too many windows to be worth it.
+    Dear,
+}
