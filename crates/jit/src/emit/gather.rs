@@ -108,6 +108,11 @@ impl Emitter<'_, '_> {
         let shape = ByteBox::of_move(&g.dims, width as usize).map_err(impossible)?;
         let named = self.kernel.named_rows(g);
         let Some(room) = self.room else {
+            let shuffles = self.shuffles;
+            let inline = shuffles.and_then(|it| Inline::for_gather(&shape, g.extent, it));
+            if let (Some(plan), None) = (&inline, &named) {
+                return self.each_row(g, dst, src, index, &shape, plan);
+            }
             let planner = self.attachments.planner();
             let gather = planner.gather(g, width as usize, named);
             let gather = gather.map_err(impossible)?;
@@ -115,9 +120,7 @@ impl Emitter<'_, '_> {
                 self.each_point(dst, src, &shape, &runs);
                 return Ok(());
             }
-            let shuffles = self.shuffles;
-            let plan = shuffles.and_then(|it| Inline::for_gather(&shape, g.extent, it));
-            if let Some(plan) = plan {
+            if let Some(plan) = inline {
                 return self.each_row(g, dst, src, index, &shape, &plan);
             }
             let (entry, params) = self.attachments.gather(g, width, &gather);

@@ -71,7 +71,7 @@ impl GatherLeaf {
                 nest: Nest::new(row, (0, 0), &row.steps),
                 run: row.run,
                 #[cfg(target_arch = "x86_64")]
-                known: known(plan).filter(|_| *permuted),
+                known: permuted.then(|| known(plan)).flatten(),
                 picks: match permuted {
                     #[cfg(target_arch = "x86_64")]
                     true => picks(cpu),
@@ -147,8 +147,8 @@ impl GatherLeaf {
     /// Runs it.
     ///
     /// # Safety
-    /// So many indices lie at `index`; every row that an index in range names lies in readable
-    /// memory relative to `src`, every row of the destination in writable memory relative to
+    /// So many indices lie at `index`; they name the rows that it was prepared for, if any were named. Every row that an index
+    /// in range names lies in readable memory relative to `src`, every row of the destination in writable memory relative to
     /// `dst`. The destination overlaps neither of the others, and nobody else uses it meanwhile.
     #[inline]
     pub unsafe fn call(&self, dst: *mut u8, src: *const u8, index: *const u8) {
