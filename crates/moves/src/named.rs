@@ -27,8 +27,8 @@ pub struct NamedRun {
 }
 
 impl Indices {
-    /// The offset of each row that constants name.
-    pub(crate) fn offsets(&self) -> impl Iterator<Item = Option<isize>> {
+    /// The offset of each row that constants name; nothing of one that there is not.
+    pub fn offsets(&self) -> impl Iterator<Item = Option<isize>> {
         let offset = |named: &Option<i64>| named.map(|row| self.coeff.wrapping_mul(row as isize));
         self.named.iter().flatten().map(offset)
     }

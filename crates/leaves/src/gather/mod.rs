@@ -208,13 +208,9 @@ enum Row {
 /// The elements that constants name, if they are picked out of rows by permutations.
 #[cfg(target_arch = "x86_64")]
 fn known(plan: &GatherPlan) -> Option<KnownPicks> {
-    let (row, indices, cpu) = (plan.row(), plan.indices(), CpuLevel::of(plan.features()));
-    let offset = |named: &Option<i64>| match *named {
-        Some(row) => indices.coeff.wrapping_mul(row as isize),
-        None => OUTSIDE,
-    };
-    let offsets: Vec<isize> = indices.named.as_ref()?.iter().map(offset).collect();
-    let nest = Nest::new(row, (0, 0), &row.steps);
+    let (row, cpu) = (plan.row(), CpuLevel::of(plan.features()));
+    let offsets = plan.indices().offsets().map(|it| it.unwrap_or(OUTSIDE));
+    let (offsets, nest) = (Vec::from_iter(offsets), Nest::new(row, (0, 0), &row.steps));
     picks::known(cpu, &offsets, row.run, &nest, plan.src() as usize)
 }
 

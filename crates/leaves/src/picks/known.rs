@@ -42,7 +42,12 @@ impl KnownPicks {
         let mut room = vec![MaybeUninit::uninit(); ELEMENTS.max(picked)];
         let mut place = MaybeUninit::uninit();
         let tables = Tables::at(&mut place);
+        let mut tried = Vec::new();
         let mut laid = |rows: usize| {
+            if tried.contains(&rows) {
+                return None;
+            }
+            tried.push(rows);
             let offsets = together(offsets, nest, rows, &mut room);
             let grid = Grid::of::<V>(at, offsets, run)?;
             tables.clear();
@@ -52,9 +57,8 @@ impl KnownPicks {
             let parts = lines.iter().filter(|line| line.store != u64::MAX).count();
             // A table is loaded for several points.
             let points = step.extent.div_ceil(rows);
-            let tables = portions.len() * (points / TOGETHER + points % TOGETHER);
-            let moved = portions.len() + lines.len() + PART * parts;
-            let cost = tables + 2 * points * moved;
+            let loads = portions.len() * (points / TOGETHER + points % TOGETHER);
+            let cost = loads + 2 * points * (portions.len() + lines.len() + PART * parts);
             let picks = (done == offsets.len()).then(|| KnownPicks {
                 portions: portions.into(),
                 lines: lines.into(),
