@@ -7,10 +7,11 @@ use crate::cost;
 use crate::gather::{GatherPlan, GatherWay, Indices};
 use crate::planner::Planner;
 
-/// The most lines that are put together of elements picked out of rows, and windows of all of them.
+/// The most lines that are put together of elements picked out of rows, and windows of all of them: tables lie on the stack
+/// of a call.
 pub const PICKED_LINES: usize = 64;
 /// See [`PICKED_LINES`].
-pub const PICKED_WINDOWS: usize = 96;
+pub const PICKED_WINDOWS: usize = 88;
 
 /// Rows that elements are picked out of are at most so many windows long.
 pub const ROW_WINDOWS: usize = 128;
