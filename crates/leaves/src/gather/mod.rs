@@ -67,17 +67,20 @@ impl GatherLeaf {
     pub fn of(plan: &GatherPlan) -> GatherLeaf {
         let (row, indices, cpu) = (plan.row(), plan.indices(), CpuLevel::of(plan.features()));
         let body = match plan.way() {
-            GatherWay::Points { permuted } => Row::Points {
-                nest: Nest::new(row, (0, 0), &row.steps),
-                run: row.run,
-                #[cfg(target_arch = "x86_64")]
-                known: permuted.then(|| known(plan)).flatten(),
-                picks: match permuted {
+            GatherWay::Points { permuted } => {
+                let nest = Nest::new(row, (0, 0), &row.steps);
+                Row::Points {
                     #[cfg(target_arch = "x86_64")]
-                    true => picks(cpu),
-                    _ => None,
-                },
-            },
+                    known: permuted.then(|| known(plan, &nest)).flatten(),
+                    nest,
+                    run: row.run,
+                    picks: match permuted {
+                        #[cfg(target_arch = "x86_64")]
+                        true => picks(cpu),
+                        _ => None,
+                    },
+                }
+            }
             GatherWay::Boxes(copy) => Row::Box {
                 copy: Leaf::of(copy),
                 zero: fill::prepare(row, 1, 0, cpu),
@@ -207,11 +210,10 @@ enum Row {
 
 /// The elements that constants name, if they are picked out of rows by permutations.
 #[cfg(target_arch = "x86_64")]
-fn known(plan: &GatherPlan) -> Option<KnownPicks> {
-    let (row, cpu) = (plan.row(), CpuLevel::of(plan.features()));
+fn known(plan: &GatherPlan, nest: &Nest) -> Option<KnownPicks> {
     let offsets = plan.indices().offsets().map(|it| it.unwrap_or(OUTSIDE));
-    let (offsets, nest) = (Vec::from_iter(offsets), Nest::new(row, (0, 0), &row.steps));
-    picks::known(cpu, &offsets, row.run, &nest, plan.src() as usize)
+    let (offsets, cpu) = (Vec::from_iter(offsets), CpuLevel::of(plan.features()));
+    picks::known(cpu, &offsets, plan.row().run, nest, plan.src() as usize)
 }
 
 fn entry_of<L: Level>(way: &GatherWay, run: usize) -> GatherFn {

@@ -5,16 +5,15 @@ use std::mem::MaybeUninit;
 use super::points::{Points, TOGETHER};
 use super::register::Register;
 use super::tables::{Grid, Line, Portion, Tables};
-use super::{LINE, filling, follow, together};
+use super::{ELEMENTS, LINE, filling, follow, together};
 use crate::nest::Nest;
 
 /// As how many windows it counts that a part of a line is stored by a mask, and straddles lines.
 const PART: usize = 3;
 
-/// The most elements of rows that are moved together, and into how many equal parts these are cut at most.
-const ELEMENTS: usize = 1024;
+/// The most elements of rows that are moved together in equal parts of all rows, and the most of these parts.
+const MOST: usize = 1024;
 const PARTS: usize = 4;
-const FEW: usize = 512;
 
 /// Elements that are picked out of rows at offsets that are known before the call, and the lines that they become.
 pub(crate) struct KnownPicks {
@@ -36,10 +35,9 @@ impl KnownPicks {
         at: usize,
     ) -> Option<KnownPicks> {
         let ([_, step], picked) = (nest.plane(), offsets.len());
-        if picked == 0 {
-            return None;
-        }
-        let mut room = vec![MaybeUninit::uninit(); ELEMENTS.max(picked)];
+        // Of no elements there are no tables.
+        offsets.first()?;
+        let mut room = vec![MaybeUninit::uninit(); MOST];
         let mut place = MaybeUninit::uninit();
         let tables = Tables::at(&mut place);
         let mut tried = Vec::new();
@@ -70,7 +68,7 @@ impl KnownPicks {
             Some((cost, picks?))
         };
         let most = match follow(offsets, run, nest) {
-            true => step.extent.min(ELEMENTS / picked).max(1),
+            true => step.extent.min(MOST / picked).max(1),
             false => 1,
         };
         let row = picked * run;
@@ -78,7 +76,7 @@ impl KnownPicks {
             let laid = rows.filter_map(|rows| laid(rows.clamp(1, most)));
             laid.min_by_key(|(cost, _)| *cost)
         };
-        let in_lines = [1, LINE / row, filling::<V>(row).min(FEW / picked)];
+        let in_lines = [1, LINE / row, filling::<V>(row).min(ELEMENTS / picked)];
         let in_lines = least_of(&mut in_lines.into_iter());
         let in_parts = least_of(&mut (1..=PARTS).map(|parts| step.extent.div_ceil(parts)));
         // Lines that end where rows do are stored in less time than they count.

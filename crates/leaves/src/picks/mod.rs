@@ -2,8 +2,8 @@
 //!
 //! Where the indices run along the innermost dimension of the destination and serve one row after
 //! the other, every line of a row of the destination takes the same bytes of the same few lines of
-//! the source. So the offsets of a chunk are turned into permutation tables once, during the call,
-//! and the rows then cost a few loads and shuffles per line instead of a load and a store per
+//! the source. So the offsets of a chunk are turned into permutation tables once, during the call or
+//! before it where constants name them, and the rows then cost a few loads and shuffles per line instead of a load and a store per
 //! element.
 //!
 //! Rows that follow each other are moved so many at a time that they fill lines.
@@ -40,7 +40,7 @@ pub(crate) fn picks(cpu: CpuLevel) -> Option<Picks> {
 }
 
 /// The same of elements at offsets that are known before the call, from a source that begins so many bytes behind the
-/// beginning of a line, if permutations pay for all of them.
+/// beginning of a line, if tables have room for all of them.
 pub(crate) fn known(
     cpu: CpuLevel,
     offsets: &[isize],
