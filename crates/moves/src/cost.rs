@@ -245,6 +245,7 @@ pub(crate) mod gather {
     use super::{CALL, FOLLOWING, LINE, rows};
     use crate::byte_box::ByteBox;
     use crate::gather::Indices;
+    use crate::picked::Counted;
 
     /// An index is loaded, looked at and becomes an offset.
     const INDEX: usize = 2;
@@ -259,9 +260,10 @@ pub(crate) mod gather {
     const POINT: usize = 4;
     const LINE_OF_POINTS: (usize, usize) = (8, 4);
     const PERMUTED: usize = 44;
-    /// A window of 64 bytes that is permuted into a line, or a line that is stored, which take a clock and a half; those of 16
-    /// bytes take as long as a point.
-    const WINDOW: usize = 6;
+    /// A window of 64 bytes that is permuted into a line, the line, one that is stored in part, and a window's table: lines are
+    /// stored meanwhile. The same of 16 bytes, where they are more to do than windows.
+    const KNOWN: (usize, usize, usize, usize) = (6, 0, 5, 4);
+    const NARROW: (usize, usize, usize, usize) = (2, 4, 0, 5);
     /// What the call of precompiled code takes, and how many loads straight code has at most.
     const CALLED: usize = 48;
     const STRAIGHT: usize = 64;
@@ -296,9 +298,10 @@ pub(crate) mod gather {
         indices.extent.saturating_mul(moved.saturating_add(INDEX))
     }
 
-    /// Points in lines of so many bytes, of which it is found during the call what they are put together from.
-    pub(crate) fn permuted(indices: &Indices, row: &ByteBox, line: usize) -> usize {
-        let (picked, rows) = picked_together(indices, row);
+    /// Points in lines of so many bytes, of so many rows together, of which it is found during the call what they are put together
+    /// from.
+    pub(crate) fn picked(indices: &Indices, row: &ByteBox, line: usize, rows: usize) -> usize {
+        let picked = indices.extent.saturating_mul(row.run);
         let lines = picked.saturating_mul(rows).div_ceil(line);
         let (each, quarter) = LINE_OF_POINTS;
         let moved = each.saturating_mul(lines) / rows + picked / quarter;
@@ -306,33 +309,19 @@ pub(crate) mod gather {
         found.saturating_add(row.runs().saturating_mul(moved))
     }
 
-    /// The same where constants say it: so many lines of each row, and windows of these.
-    pub(crate) fn known(
-        indices: &Indices,
-        row: &ByteBox,
-        line: usize,
-        (lines, windows): (usize, usize),
-    ) -> usize {
-        let each = if line == LINE { WINDOW } else { POINT };
-        let (picked, rows) = picked_together(indices, row);
-        let apart = row.steps.last().map_or(0, |step| step.src.unsigned_abs());
-        let (lines, windows) = match rows {
-            1 => (lines, windows),
-            _ => (
-                (rows * picked).div_ceil(line),
-                (rows * windows).min(rows.saturating_mul(apart) / line + 1),
-            ),
-        };
-        row.runs().saturating_mul(each * (lines + windows)) / rows
-    }
-
-    /// The bytes that are picked out of a row, and how many rows that follow each other fill a line together.
-    fn picked_together(indices: &Indices, row: &ByteBox) -> (usize, usize) {
-        let picked = indices.extent.saturating_mul(row.run);
-        let last = row.steps.last();
-        let follow = last.is_some_and(|step| step.dst == picked as isize);
-        let rows = if follow { LINE / picked.max(1) } else { 1 };
-        (picked, rows.max(1))
+    /// So many points in lines of so many bytes, of which it is known what they are put together from, in so many turns, for
+    /// each of which tables are loaded once.
+    pub(crate) fn known(line: usize, of_each: Counted, points: usize, turns: usize) -> usize {
+        let (window, whole, part, table) = if line == LINE { KNOWN } else { NARROW };
+        let Counted {
+            lines,
+            parts,
+            windows,
+        } = of_each;
+        let moved = window * windows + whole * lines + part * parts;
+        let loaded = table * windows;
+        let moved = points.saturating_mul(moved);
+        moved.saturating_add(turns.saturating_mul(loaded))
     }
 
     /// Whether so many loads for each point are worth code of their own in place of what costs so much.

@@ -7,6 +7,7 @@ use crate::cores::Core;
 use crate::cost::{LINE, gather as cost};
 use crate::error::BoxError;
 use crate::features::Features;
+use crate::picked::PickedRows;
 use crate::plan::{MovePlan, Stores};
 use crate::planner::Planner;
 use crate::target::Target;
@@ -59,9 +60,13 @@ pub enum GatherWay {
         stores: Stores,
     },
     /// All rows at one point of theirs after the other, since the destination is contiguous along the indices.
-    Points {
-        /// Whether lines of the destination are put together by permutations where that pays for the indices.
-        permuted: bool,
+    Points,
+    /// The same, in lines that permutations put together where that pays for the indices.
+    Picked {
+        /// Of how many rows that follow each other, where that is found during the call.
+        together: usize,
+        /// The same where constants name the rows, so that it is known before the call.
+        known: Option<usize>,
     },
     /// Rows that are a box each.
     Boxes(Box<MovePlan>),
@@ -127,8 +132,8 @@ impl GatherWay {
             Self::Runs { ahead: 0, .. } => "rows",
             Self::Runs { far: true, .. } => "rows asked for far ahead",
             Self::Runs { .. } => "rows asked for ahead",
-            Self::Points { permuted: true } => "permuted points",
-            Self::Points { permuted: false } => "points",
+            Self::Points => "points",
+            Self::Picked { .. } => "permuted points",
             Self::Boxes(_) => "boxes",
         }
     }
@@ -252,9 +257,8 @@ impl Planner {
             self.of_runs(&row, &indices, dst_stride, src)
         } else if is_inner(&row, dst_stride) {
             let points = cost::points(&indices, &row);
-            let permuted = self.permuted(&row, &indices, dst_stride, src);
-            let one_by_one = (points, GatherWay::Points { permuted: false });
-            (one_by_one, permuted.into_iter().collect())
+            let picked = self.picked(&row, &indices, dst_stride, src);
+            ((points, GatherWay::Points), picked.into_iter().collect())
         } else {
             let plan = self.plan(row.clone(), Form::Rows);
             let cost = cost::boxes(&indices, plan.cost());
@@ -288,7 +292,7 @@ impl Planner {
             others.push((cost::registers(indices, run), GatherWay::Registers));
         }
         if indices.named.is_some() {
-            others.extend(self.permuted(row, indices, dst_stride, src));
+            others.extend(self.picked(row, indices, dst_stride, src));
         }
         // The processor itself has many elements under way at once; asking for them early takes as long as loading them.
         if follows && matches!(run, 1 | 2 | 4 | 8) {
@@ -318,7 +322,7 @@ impl Planner {
     }
 
     /// Of rows whose points are moved one after the other, each for all indices, in lines that are put together by permutations.
-    fn permuted(
+    fn picked(
         &self,
         row: &ByteBox,
         indices: &Indices,
@@ -334,13 +338,15 @@ impl Planner {
             && indices.coeff.unsigned_abs().is_multiple_of(run)
             && dst_stride == run as isize
             && features >= Features::Avx2;
-        let known = || indices.lines_and_windows(run, line, src);
         fits.then(|| {
-            let cost = match known() {
-                Some(counted) => cost::known(indices, row, line, counted),
-                None => cost::permuted(indices, row, line),
+            let rows = PickedRows::of(indices, row, line);
+            let (known, together) = (rows.known_together(indices, src), rows.together());
+            let cost = match known {
+                Some((cost, _)) => cost,
+                None => cost::picked(indices, row, line, together),
             };
-            (cost, GatherWay::Points { permuted: true })
+            let known = known.map(|(_, rows)| rows);
+            (cost, GatherWay::Picked { together, known })
         })
     }
 }

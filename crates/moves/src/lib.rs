@@ -25,6 +25,7 @@ mod joined;
 pub mod lines;
 mod manner;
 mod named;
+mod picked;
 mod pixels;
 mod plan;
 mod planner;
@@ -52,7 +53,10 @@ pub use gather::{AT_ONCE, GatherPlan, GatherWay, Indices, REGISTERS};
 pub use inline::Inline;
 pub use joined::{Joined, ShortRows};
 pub use manner::Manner;
-pub use named::{NamedRun, PICKED_LINES, PICKED_WINDOWS, ROW_WINDOWS};
+pub use named::NamedRun;
+pub use picked::{
+    PICKED_LINES, PICKED_TOGETHER, PICKED_WINDOWS, POINTS_TOGETHER, ROW_WINDOWS, Windows,
+};
 pub use pixels::{Patch, Pixels};
 pub use plan::{MovePlan, Stores, Way};
 pub use planner::Planner;

@@ -7,15 +7,6 @@ use crate::cost;
 use crate::gather::{GatherPlan, GatherWay, Indices};
 use crate::planner::Planner;
 
-/// The most lines that are put together of elements picked out of rows, and windows of all of them: tables lie on the stack
-/// of a call.
-pub const PICKED_LINES: usize = 64;
-/// See [`PICKED_LINES`].
-pub const PICKED_WINDOWS: usize = 88;
-
-/// Rows that elements are picked out of are at most so many windows long.
-pub const ROW_WINDOWS: usize = 128;
-
 /// Bytes that are moved at each point of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedRun {
@@ -32,36 +23,6 @@ impl Indices {
     pub fn offsets(&self) -> impl Iterator<Item = Option<isize>> {
         let offset = |named: &Option<i64>| named.map(|row| self.coeff.wrapping_mul(row as isize));
         self.named.iter().flatten().map(offset)
-    }
-
-    /// The lines of so many bytes that elements of `run` bytes fill, and the windows of the source that these are of, which
-    /// begins so many bytes behind a line; nothing if constants do not name them, or tables have no room.
-    pub(crate) fn lines_and_windows(
-        &self,
-        run: usize,
-        line: usize,
-        at: isize,
-    ) -> Option<(usize, usize)> {
-        let offsets: Vec<Option<isize>> = self.offsets().collect();
-        let all = || offsets.iter().copied().flatten();
-        let (low, high) = (all().min()?, all().max()?);
-        let hull = high.abs_diff(low) + run;
-        // Where parts of lines are not loaded and stored, there has to be a whole one.
-        let fits = line == cost::LINE || hull.min(offsets.len() * run) >= line;
-        let skew = low.wrapping_add(at).rem_euclid(line as isize) as usize;
-        let skew = if skew.is_multiple_of(run) { skew } else { 0 };
-        if !fits || hull + skew > ROW_WINDOWS * line {
-            return None;
-        }
-        let windows = |line_of: &[Option<isize>]| {
-            let window = |offset: isize| (offset.abs_diff(low) + skew) / line;
-            let named = line_of.iter().copied().flatten();
-            let windows = named.fold(0u128, |all, offset| all | 1 << window(offset));
-            windows.count_ones() as usize
-        };
-        let lines = offsets.chunks(line / run);
-        let (lines, windows) = (lines.len(), lines.map(windows).sum());
-        (lines <= PICKED_LINES && windows <= PICKED_WINDOWS).then_some((lines, windows))
     }
 }
 

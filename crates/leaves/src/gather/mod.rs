@@ -67,18 +67,20 @@ impl GatherLeaf {
     pub fn of(plan: &GatherPlan) -> GatherLeaf {
         let (row, indices, cpu) = (plan.row(), plan.indices(), CpuLevel::of(plan.features()));
         let body = match plan.way() {
-            GatherWay::Points { permuted } => {
+            GatherWay::Points | GatherWay::Picked { .. } => {
                 let nest = Nest::new(row, (0, 0), &row.steps);
                 Row::Points {
                     #[cfg(target_arch = "x86_64")]
-                    known: permuted.then(|| known(plan, &nest)).flatten(),
-                    nest,
-                    run: row.run,
-                    picks: match permuted {
+                    known: known(plan, &nest),
+                    picks: match *plan.way() {
                         #[cfg(target_arch = "x86_64")]
-                        true => picks(cpu),
+                        GatherWay::Picked { together, .. } => {
+                            picks(cpu).map(|picks| (picks, together))
+                        }
                         _ => None,
                     },
+                    nest,
+                    run: row.run,
                 }
             }
             GatherWay::Boxes(copy) => Row::Box {
@@ -201,8 +203,8 @@ enum Row {
         /// Where constants name them.
         #[cfg(target_arch = "x86_64")]
         known: Option<KnownPicks>,
-        /// How those that follow each other are moved by permutations.
-        picks: Option<Picks>,
+        /// How they are moved by permutations, of so many rows that follow each other.
+        picks: Option<(Picks, usize)>,
     },
     /// Any other box, by leaves of its own.
     Box { copy: Leaf, zero: Leaf },
@@ -211,9 +213,13 @@ enum Row {
 /// The elements that constants name, if they are picked out of rows by permutations.
 #[cfg(target_arch = "x86_64")]
 fn known(plan: &GatherPlan, nest: &Nest) -> Option<KnownPicks> {
+    let GatherWay::Picked { known, .. } = *plan.way() else {
+        return None;
+    };
     let offsets = plan.indices().offsets().map(|it| it.unwrap_or(OUTSIDE));
     let (offsets, cpu) = (Vec::from_iter(offsets), CpuLevel::of(plan.features()));
-    picks::known(cpu, &offsets, plan.row().run, nest, plan.src() as usize)
+    let (run, src) = (plan.row().run, plan.src() as usize);
+    picks::known(cpu, &offsets, run, (nest, known?), src)
 }
 
 fn entry_of<L: Level>(way: &GatherWay, run: usize) -> GatherFn {
@@ -245,7 +251,7 @@ fn entry_of<L: Level>(way: &GatherWay, run: usize) -> GatherFn {
             ..
         } => gather_entry::<L, Runs<WholeLines<L::Wide>, Never>>(),
         GatherWay::Following => with_following!(run, L, follow(), runs()),
-        GatherWay::Points { .. } => with_short_copier!(run, L, points()),
+        GatherWay::Points | GatherWay::Picked { .. } => with_short_copier!(run, L, points()),
         GatherWay::Boxes(_) => gather_entry::<L, Boxes>(),
         _ => with_copier!(run, L, runs()),
     }

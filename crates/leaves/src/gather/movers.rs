@@ -138,12 +138,13 @@ unsafe fn asking<C: Copier, const CHECK: bool, const FAR: bool>(
     dst
 }
 
-/// Moves the elements at some offsets, of so many bytes each, to consecutive places, for every point of a nest, and says how
-/// many of them; the others are left alone because permutations do not pay for them.
+/// Moves the elements at some offsets, of so many bytes each, to consecutive places, for every point of a nest, of so many rows
+/// of its innermost dimension together, and says how many of them; the others are left alone because permutations do not pay for them.
 ///
 /// # Safety
-/// Offsets are of elements of the source, or OUTSIDE, and the machine has the level that it was made for.
-pub(crate) type Picks = unsafe fn(*mut u8, *const u8, &[isize], usize, &Nest) -> usize;
+/// Offsets are of elements of the source, or OUTSIDE, and those of all rows if there are several together; the machine has the
+/// level that it was made for.
+pub(crate) type Picks = unsafe fn(*mut u8, *const u8, &[isize], usize, (&Nest, usize)) -> usize;
 
 pub(super) struct Points<C>(PhantomData<C>);
 
@@ -183,7 +184,7 @@ impl<C: Copier> Mover for Points<C> {
         };
         let done = match picks {
             // SAFETY: the caller's; the plan is for a machine that has its features.
-            Some(picks) => unsafe { picks(dst, src, offsets, *run, nest) },
+            Some((picks, rows)) => unsafe { picks(dst, src, offsets, *run, (nest, *rows)) },
             None => 0,
         };
         let dst = dst.wrapping_offset(params.dst_stride.wrapping_mul(done as isize));

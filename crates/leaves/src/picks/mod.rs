@@ -24,8 +24,8 @@ use crate::index::OUTSIDE;
 use crate::nest::Nest;
 pub(crate) use known::KnownPicks;
 use register::Register;
-use restride_moves::Step;
-use tables::{Grid, Tables};
+use restride_moves::PICKED_TOGETHER;
+use tables::{Tables, mask_of, windows_of};
 
 /// The most bytes of a line, which is what a register holds.
 const LINE: usize = 64;
@@ -39,13 +39,13 @@ pub(crate) fn picks(cpu: CpuLevel) -> Option<Picks> {
     }
 }
 
-/// The same of elements at offsets that are known before the call, from a source that begins so many bytes behind the
-/// beginning of a line, if tables have room for all of them.
+/// The same of elements at offsets that are known before the call, of so many rows of the nest together, from a source that
+/// begins so many bytes behind the beginning of a line, if tables have room for all of them.
 pub(crate) fn known(
     cpu: CpuLevel,
     offsets: &[isize],
     run: usize,
-    nest: &Nest,
+    nest: (&Nest, usize),
     at: usize,
 ) -> Option<KnownPicks> {
     match cpu {
@@ -61,7 +61,7 @@ unsafe fn at_avx2(
     src: *const u8,
     offsets: &[isize],
     run: usize,
-    nest: &Nest,
+    nest: (&Nest, usize),
 ) -> usize {
     // SAFETY: the caller's.
     unsafe { pick::<__m128i>(dst, src, offsets, run, nest) }
@@ -73,17 +73,10 @@ unsafe fn at_avx512(
     src: *const u8,
     offsets: &[isize],
     run: usize,
-    nest: &Nest,
+    nest: (&Nest, usize),
 ) -> usize {
     // SAFETY: the caller's.
     unsafe { pick::<__m512i>(dst, src, offsets, run, nest) }
-}
-
-/// Whether rows follow each other, and elements of none of them straddle windows, which would be of both.
-fn follow(offsets: &[isize], run: usize, nest: &Nest) -> bool {
-    let [_, step] = nest.plane();
-    let whole = step.src.unsigned_abs().is_multiple_of(run);
-    whole && step.dst == (offsets.len() * run) as isize
 }
 
 /// The elements of so many rows of a nest that follow each other.
@@ -119,13 +112,9 @@ unsafe fn pick<V: Register>(
     src: *const u8,
     offsets: &[isize],
     run: usize,
-    nest: &Nest,
+    (nest, rows): (&Nest, usize),
 ) -> usize {
-    let mut room = [const { MaybeUninit::uninit() }; ELEMENTS];
-    let rows = match follow(offsets, run, nest) {
-        true => rows_together::<V>(offsets.len(), offsets.len() * run, nest),
-        false => 1,
-    };
+    let mut room = [const { MaybeUninit::uninit() }; PICKED_TOGETHER];
     if rows > 1 {
         let all = together(offsets, nest, rows, &mut room);
         // SAFETY: the caller's; these are all the points that the nest has in a row, so many of them at a time, the last of
@@ -137,29 +126,6 @@ unsafe fn pick<V: Register>(
     }
     // SAFETY: the caller's.
     unsafe { pick_of::<V>(dst, src, offsets, run, (nest, 1)) }
-}
-
-/// The most elements of rows that are moved together, and lines that these fill.
-const ELEMENTS: usize = 512;
-const FILLED: usize = 32;
-
-/// How many rows of so many bytes fill lines.
-fn filling<V: Register>(row: usize) -> usize {
-    V::BYTES >> row.trailing_zeros().min(V::BYTES.ilog2())
-}
-
-/// How many rows of so many elements and bytes, which follow each other, are moved together: as many as a line has, or those
-/// that fill whole lines, if that takes fewer by more than the tables of so many elements are worth.
-fn rows_together<V: Register>(picked: usize, row: usize, nest: &Nest) -> usize {
-    let [_, Step { extent, .. }] = nest.plane();
-    let few = (LINE / row).min(extent).max(1);
-    let most = extent.min(ELEMENTS / picked).min(FILLED * V::BYTES / row);
-    let many = most.min(filling::<V>(row));
-    let lines = |rows: usize| extent * (rows * row).div_ceil(V::BYTES) / rows;
-    match many > few && 2 * lines(few).saturating_sub(lines(many)) > 5 * many * picked {
-        true => many,
-        false => few,
-    }
 }
 
 /// As [`pick`], of so many rows at a time of the innermost dimension of the nest.
@@ -174,7 +140,7 @@ unsafe fn pick_of<V: Register>(
     run: usize,
     (nest, at_once): (&Nest, usize),
 ) -> usize {
-    let Some(grid) = Grid::of::<V>(src.addr(), offsets, run) else {
+    let Some(windows) = windows_of::<V>(src.addr(), offsets, run) else {
         return 0;
     };
     let mut place = MaybeUninit::uninit();
@@ -182,7 +148,7 @@ unsafe fn pick_of<V: Register>(
     loop {
         let more;
         tables.clear();
-        (done, more) = tables.fill::<V>(offsets, done, run, grid, |begin, elements| {
+        (done, more) = tables.fill::<V>(offsets, done, run, windows, |begin, elements| {
             // What is left of rows that are moved together is not moved in another way.
             match at_once > 1 && begin > 0 {
                 true => V::BYTES / run,
@@ -192,7 +158,7 @@ unsafe fn pick_of<V: Register>(
         let (portions, lines) = tables.filled();
         // SAFETY: the bytes of the mask lie between the first and the last element read at a point of the nest, and what is
         // stored of lines among the elements written.
-        unsafe { V::POINTS(dst, src, (nest, at_once), grid.mask(), portions, lines) };
+        unsafe { V::POINTS(dst, src, (nest, at_once), mask_of(windows), portions, lines) };
         if !more || done == offsets.len() {
             return done;
         }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use restride_moves::Step;
+use restride_moves::{POINTS_TOGETHER, Step};
 
 use super::register::Register;
 use super::tables::{Line, Portion};
@@ -37,9 +37,6 @@ pub(super) unsafe fn points_at_avx512(
     unsafe { points::<__m512i>(dst, src, nest, mask, portions, lines) }
 }
 
-/// Rows that are moved together, so that what a line needs is loaded once for all of them.
-pub(super) const TOGETHER: usize = 4;
-
 /// # Safety
 /// What the mask has of windows is readable relative to every point of the nest, and what is stored of lines, of which each
 /// has some of the portions, is writable.
@@ -62,12 +59,12 @@ unsafe fn points<V: Register>(
     walk_rows!(nest, dst, src, |first_dst, first_src| {
         let (mut d, mut s) = (first_dst, first_src);
         let mut rows = step.extent / at_once;
-        while rows >= TOGETHER {
+        while rows >= POINTS_TOGETHER {
             // SAFETY: so many rows are left.
-            unsafe { some_rows::<V, TOGETHER>(d, s, next, mask, portions, lines) };
-            d = d.wrapping_offset(next.dst.wrapping_mul(TOGETHER as isize));
-            s = s.wrapping_offset(next.src.wrapping_mul(TOGETHER as isize));
-            rows = rows.wrapping_sub(TOGETHER);
+            unsafe { some_rows::<V, POINTS_TOGETHER>(d, s, next, mask, portions, lines) };
+            d = d.wrapping_offset(next.dst.wrapping_mul(POINTS_TOGETHER as isize));
+            s = s.wrapping_offset(next.src.wrapping_mul(POINTS_TOGETHER as isize));
+            rows = rows.wrapping_sub(POINTS_TOGETHER);
         }
         for _ in 0..rows {
             // SAFETY: as above.

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use restride_moves::{PICKED_LINES, PICKED_WINDOWS, ROW_WINDOWS};
+use restride_moves::{PICKED_LINES, PICKED_WINDOWS, ROW_WINDOWS, Windows};
 
 use super::LINE;
 use super::register::Register;
@@ -54,53 +54,20 @@ pub(super) struct Tables {
     of: [u8; ROW_WINDOWS],
 }
 
-/// Where windows begin, and between which bytes they must stay.
-#[derive(Clone, Copy)]
-pub(super) struct Grid {
-    first: isize,
-    low: isize,
-    high: isize,
+/// The windows of elements at offsets from a source at an address; nothing if there are too many, or too few elements.
+#[inline(always)]
+pub(super) fn windows_of<V: Register>(
+    src: usize,
+    offsets: &[isize],
+    run: usize,
+) -> Option<Windows> {
+    let hull = hull(offsets).unwrap_or((0, 0));
+    Windows::of(hull, (offsets.len(), run), src, V::BYTES)
 }
 
-impl Grid {
-    /// Of elements at offsets from a source at an address; nothing if there are too many windows, or too few elements.
-    #[inline(always)]
-    pub(super) fn of<V: Register>(src: usize, offsets: &[isize], run: usize) -> Option<Grid> {
-        let (low, last) = hull(offsets).unwrap_or((0, 0));
-        // Windows begin where the lines of the first row do, if its elements do not straddle them.
-        let skew = src.wrapping_add_signed(low) % V::BYTES;
-        let skew = if skew.is_multiple_of(run) { skew } else { 0 };
-        let grid = Grid {
-            first: low.wrapping_sub(skew as isize),
-            low,
-            high: last.wrapping_add(run as isize),
-        };
-        let fits = V::PARTS || grid.hull().min(offsets.len() * run) >= V::BYTES;
-        let near = grid.high.wrapping_sub(grid.first) <= (ROW_WINDOWS * V::BYTES) as isize;
-        (fits && near).then_some(grid)
-    }
-
-    /// Bytes from the first to the last element.
-    fn hull(self) -> usize {
-        self.high.wrapping_sub(self.low).unsigned_abs()
-    }
-
-    /// What may be loaded of a window.
-    pub(super) fn mask(self) -> u64 {
-        first_bytes(self.hull())
-    }
-
-    /// The number of the window that has an offset.
-    fn window<V: Register>(self, offset: isize) -> usize {
-        (offset.wrapping_sub(self.first).unsigned_abs() / V::BYTES) % ROW_WINDOWS
-    }
-
-    /// Where a window is loaded from: moved inwards at the ends of the row.
-    fn start<V: Register>(self, window: usize) -> isize {
-        let at = self.first.wrapping_add((window * V::BYTES) as isize);
-        let last = self.high.wrapping_sub(V::BYTES as isize);
-        at.min(last).max(self.low)
-    }
+/// What may be loaded of a window.
+pub(super) fn mask_of(windows: Windows) -> u64 {
+    first_bytes(windows.hull())
 }
 
 impl Tables {
@@ -141,7 +108,7 @@ impl Tables {
         offsets: &[isize],
         mut done: usize,
         run: usize,
-        grid: Grid,
+        windows: Windows,
         worth: impl Fn(usize, usize) -> usize,
     ) -> (usize, bool) {
         let per_line = V::BYTES / run;
@@ -155,11 +122,11 @@ impl Tables {
             let (line, to) = (&offsets[begin..next], (begin * run) as isize);
             let worth = worth(begin, line.len());
             let added = match run {
-                1 => self.add::<V, 1>(line, worth, to, grid),
-                2 => self.add::<V, 2>(line, worth, to, grid),
-                4 => self.add::<V, 4>(line, worth, to, grid),
-                8 => self.add::<V, 8>(line, worth, to, grid),
-                _ => self.add::<V, 16>(line, worth, to, grid),
+                1 => self.add::<V, 1>(line, worth, to, windows),
+                2 => self.add::<V, 2>(line, worth, to, windows),
+                4 => self.add::<V, 4>(line, worth, to, windows),
+                8 => self.add::<V, 8>(line, worth, to, windows),
+                _ => self.add::<V, 16>(line, worth, to, windows),
             };
             match added {
                 Added::Yes => done = next,
@@ -177,17 +144,17 @@ impl Tables {
         offsets: &[isize],
         worth: usize,
         dst: isize,
-        grid: Grid,
+        windows: Windows,
     ) -> Added {
         let mut used = 0u128;
         for &offset in offsets {
             if offset != OUTSIDE {
-                used |= 1 << grid.window::<V>(offset);
+                used |= 1 << windows.number(offset, V::BYTES);
             }
         }
         let (first, portions) = (self.portions_used, used.count_ones() as usize);
-        let (windows, elements) = V::AS_LONG;
-        if elements * (portions + 1) > windows * worth {
+        let (lines, elements) = V::AS_LONG;
+        if elements * (portions + 1) > lines * worth {
             return Added::Dear;
         }
         if self.lines_used == PICKED_LINES || first + portions > PICKED_WINDOWS {
@@ -199,14 +166,14 @@ impl Tables {
             self.of[window] = at as u8;
             portion.write(Portion {
                 table: [V::ELSEWHERE; LINE],
-                src: grid.start::<V>(window),
+                src: windows.start(window, V::BYTES),
             });
         }
         for (to, &offset) in offsets.iter().enumerate() {
             if offset == OUTSIDE {
                 continue;
             }
-            let portion = &mut self.portions[usize::from(self.of[grid.window::<V>(offset)])];
+            let portion = &mut self.portions[usize::from(self.of[windows.number(offset, V::BYTES)])];
             // SAFETY: a portion was written above for every window of the line, and elements end within it.
             unsafe {
                 let portion = portion.assume_init_mut();

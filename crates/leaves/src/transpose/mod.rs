@@ -28,7 +28,7 @@ mod staged;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod widened;
 
-use restride_moves::{ByteBox, Plane, Route, Tiling};
+use restride_moves::{ByteBox, Plane, Route, STAGED, Tiling, pitch};
 
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
@@ -61,11 +61,17 @@ impl TransposeParams {
     /// Of a plane of a box.
     fn new(shape: &ByteBox, plane: &Plane) -> TransposeParams {
         let mut outer = plane.outer.clone();
-        match plane.route {
-            // The innermost loop is over planes that are moved together.
-            Route::Collected | Route::Afar => outer.push(plane.together),
-            Route::Straight | Route::Tiles | Route::Staged | Route::Past => {}
-        }
+        let (rows, columns) = plane.tile;
+        let staged = match plane.route {
+            Route::Collected | Route::Afar => {
+                // The innermost loop is over planes that are moved together.
+                outer.push(plane.together);
+                columns.saturating_mul(pitch(plane.together.extent * rows * plane.cell))
+            }
+            Route::Staged | Route::Past => rows.saturating_mul(pitch(columns * plane.cell)),
+            Route::Straight | Route::Tiles => 0,
+        };
+        assert!(staged <= STAGED, "a stage holds no tile of {:?}", plane.tile);
         TransposeParams {
             nest: Nest::new(shape, plane.start, &outer),
             rows: plane.row.extent,
