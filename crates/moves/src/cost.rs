@@ -265,7 +265,7 @@ pub(crate) mod gather {
     const KNOWN: (usize, usize, usize, usize) = (6, 0, 5, 4);
     const NARROW: (usize, usize, usize, usize) = (2, 4, 0, 5);
     /// What the call of precompiled code takes, and how many loads straight code has at most.
-    const CALLED: usize = 48;
+    const CALLED: usize = 96;
     const STRAIGHT: usize = 64;
 
     pub(crate) fn elements(indices: &Indices) -> usize {

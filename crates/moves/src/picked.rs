@@ -145,7 +145,10 @@ impl PickedRows {
             .min(PICKED_TOGETHER / self.picked.max(1))
             .min(FILLED * self.line / row);
         let many = most.min(self.filling());
-        let lines = |rows: usize| extent * (rows * row).div_ceil(self.line) / rows;
+        let lines = |rows: usize| {
+            let all = extent.saturating_mul((rows * row).div_ceil(self.line));
+            all / rows
+        };
         match many > few && 2 * lines(few).saturating_sub(lines(many)) > 5 * many * self.picked {
             true => many,
             false => few,
