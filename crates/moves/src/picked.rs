@@ -26,13 +26,13 @@ const PARTS: usize = 4;
 
 /// The windows of a source that elements lie in, each as long as a line. Nothing outside the hull of the elements is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Windows {
+pub struct PickWindows {
     first: isize,
     low: isize,
     high: isize,
 }
 
-impl Windows {
+impl PickWindows {
     /// Of so many elements of `run` bytes, at offsets from the lowest to the highest of a source at an address; nothing if there
     /// are too many windows, or too few elements.
     #[inline(always)]
@@ -42,11 +42,11 @@ impl Windows {
         (elements, run): (usize, usize),
         src: usize,
         line: usize,
-    ) -> Option<Windows> {
+    ) -> Option<PickWindows> {
         // They begin where the lines of the first row do, if its elements do not straddle them.
         let skew = src.wrapping_add_signed(lowest) % line;
         let skew = if skew.is_multiple_of(run) { skew } else { 0 };
-        let windows = Windows {
+        let windows = PickWindows {
             first: lowest.wrapping_sub(skew as isize),
             low: lowest,
             high: highest.wrapping_add(run as isize),
@@ -181,13 +181,15 @@ impl PickedRows {
     fn counted(&self, offsets: &[Option<isize>], src: isize, rows: usize) -> Option<Counted> {
         let of_row = |row: usize| {
             let apart = self.inner.src.wrapping_mul(row as isize);
-            offsets.iter().map(move |it| Some((*it)?.wrapping_add(apart)))
+            offsets
+                .iter()
+                .map(move |it| Some((*it)?.wrapping_add(apart)))
         };
         let all: Vec<Option<isize>> = (0..rows).flat_map(of_row).collect();
         let named = || all.iter().copied().flatten();
         let hull = (named().min()?, named().max()?);
         let elements = (all.len(), self.run);
-        let windows = Windows::of(hull, elements, src as usize, self.line)?;
+        let windows = PickWindows::of(hull, elements, src as usize, self.line)?;
         let per_line = self.line / self.run;
         let mut counted = Counted::default();
         for begin in (0..all.len()).step_by(per_line) {

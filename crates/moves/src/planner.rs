@@ -203,8 +203,6 @@ impl Planner {
             Way::Lines(Program::Wide(_), _) if self.target.core == Core::Zen && shape.run >= 4 => {
                 cost / 8 * 5
             }
-            Way::Lines(Program::Wide(units), _) if units.are_listed() => cost / 2,
-            Way::Blended(_) => cost / 3,
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) | Way::Through(_) if narrow => cost,
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
@@ -293,9 +291,6 @@ impl Planner {
             Way::Rows(_) => rows,
             // A unit of a program of wide lines stands for less time.
             Way::Joined(_) | Way::Pixels(_) => best.0.saturating_mul(2),
-            Way::Packed(ref plane) if plane.packed == LINE && plane.packed_squares().is_none() => {
-                best.0.saturating_mul(2)
-            }
             _ => best.0,
         };
         let lines = Program::find(shape, &self.lines, self.features(), limit);
@@ -408,14 +403,12 @@ impl Planner {
         };
         // What is stored past the caches, lines of patterns do where there are any that are as wide.
         let blended = self.blended(shape).filter(|_| !past || self.is_narrow());
-        let blended = blended.map(|plan| (cost::blended(&plan, shape.run), plan));
         // As many channels as a set has ways do not drive each other out.
         let ways = self.target.core.ways();
-        let fits = |(cost, plan): &(usize, Blended)| (plan.strip.pitch <= ways).then_some(*cost);
         Few {
             channels,
-            uncrowded: blended.as_ref().and_then(fits),
-            blended: blended.map(|(cost, plan)| (cost, Way::Blended(plan))),
+            uncrowded: blended.as_ref().is_some_and(|it| it.strip.pitch <= ways),
+            blended: blended.map(|plan| (cost::blended(&plan, shape.run), Way::Blended(plan))),
         }
     }
 
@@ -434,9 +427,6 @@ impl Planner {
             return None;
         }
         let cost = cost::transpose(plane, target.core);
-        if few.uncrowded.is_some_and(|least| least < cost) {
-            return None;
-        }
         let crowded = plane.crowded(target);
         let staged = form == Form::Staged || form == Form::Rows && crowded.is_some();
         // What lies together on one side is continued by other dimensions.
@@ -464,8 +454,8 @@ impl Planner {
 struct Few {
     channels: Option<(usize, Way)>,
     blended: Option<(usize, Way)>,
-    /// What blends cost, where as many channels do not drive each other out of the nearest cache.
-    uncrowded: Option<usize>,
+    /// Whether there are blends of channels that do not drive each other out of the nearest cache.
+    uncrowded: bool,
 }
 
 impl Few {
@@ -474,8 +464,8 @@ impl Few {
         let alone =
             |(_, way): &mut (usize, Way)| matches!(way, Way::Channels(plan) if plan.is_alone());
         match self.uncrowded {
-            None => self.channels.take_if(alone),
-            Some(_) => None,
+            false => self.channels.take_if(alone),
+            true => None,
         }
     }
 }

@@ -110,17 +110,6 @@ impl Plane {
         elements.saturating_mul(2 * self.cell) <= target.l1 as usize
     }
 
-    /// Of how many columns the nearest cache has all rows, if these are a few lines and a part of one: parts are read twice.
-    fn near_columns(&self, target: &Target) -> usize {
-        let row = self.row.extent * self.cell;
-        match row <= 8 * LINE && !row.is_multiple_of(LINE) {
-            true => (target.l1 as usize / 4 / row)
-                .max(self.lanes)
-                .min(self.column.extent),
-            false => self.column.extent,
-        }
-    }
-
     /// What goes straight to the destination.
     fn straight(&self, target: &Target) -> Tiling {
         let near = self.is_near(target);
@@ -226,20 +215,14 @@ impl Plane {
         let (dst, src) = (self.row.dst, self.column.src);
         let (side, line) = (self.side(), LINE / self.cell);
         let is_line = side >= line;
-        // Vectors that are parts of lines leave these for later.
-        let most = match is_line || straddles(src) {
-            true => (4 * line).min(ROWS),
-            false => line,
-        };
-        let rows = self.row.extent;
+        let (rows, most) = (self.row.extent, (4 * line).min(ROWS));
         let lines = 1 + usize::from(straddles(dst));
         let under_way = rows.saturating_mul(lines * LINE + side * self.cell);
-        let stays = rows <= 2 * most || under_way <= target.l1 as usize;
+        let stays = under_way <= target.l1 as usize;
         let all = if stays { rows } else { most };
-        // Of narrow elements, parts of lines are read in any case.
-        let source = (src, side, self.cell >= 4 && straddles(src));
         let fits = |tile: &usize| {
-            *tile <= all && fit_together(target, [source, (dst, *tile, straddles(dst))])
+            let rows = (dst, *tile, straddles(dst));
+            *tile <= all && fit_together(target, [(src, side, false), rows])
         };
         let tiles = [rows, most, 2 * line];
         // Bytes are loaded a lane at a time: to begin a line of the source twice costs more than rows that drive each other out.
@@ -252,10 +235,8 @@ impl Plane {
         let ways = target.ways();
         let runs = possible
             && leave_room(target, src, run)
-            && if self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2) {
-                true
-            } else if !is_line && straddles(dst) {
-                false
+            && if !is_line && straddles(dst) {
+                self.cell == 8 && !dst.unsigned_abs().is_multiple_of(LINE / 2)
             } else if straddles(src) {
                 tile < most.min(rows)
             } else {
@@ -266,11 +247,8 @@ impl Plane {
             false if self.is_near(target) && self.has_even_bands(target) => (Tiling::Bands, rows),
             false => (self.straight(target), tile),
         };
-        let columns = match tiling {
-            Tiling::Fours => self.near_columns(target),
-            _ => self.column.extent,
-        };
-        self.cut(Route::Straight, tiling, (tile, columns))
+        let tile = (tile, self.column.extent);
+        self.cut(Route::Straight, tiling, tile)
     }
 
     /// Cut for what the last cache does not hold, if its rows are worth that.
@@ -310,13 +288,13 @@ impl Plane {
     }
 
     /// Cut such that of rows that share few sets, as many as a line of the source has elements are written to their ends
-    /// before the next, if they are short and what they go on with lies around the plane.
+    /// before the next, if they are some lines long and what they go on with lies around the plane.
     pub(crate) fn in_turn(&self, target: &Target) -> Option<Plane> {
         let (extent, dst, line) = (self.row.extent, self.row.dst, LINE / self.cell);
         let goes_on = |step: &Step| step.dst.unsigned_abs() < dst.unsigned_abs();
         let wide = (2..=4).contains(&self.per_lane);
         let whole = extent > line && extent.is_multiple_of(line);
-        let short = self.column.extent * self.cell < TOGETHER / 2;
+        let short = (LINE..TOGETHER / 2).contains(&(self.column.extent * self.cell));
         if !wide
             || !whole
             || !short
@@ -371,8 +349,8 @@ impl Plane {
         let panels = self.panels();
         let row = self.column.extent * self.cell;
         let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
-        // Whether lines of so many rows of the destination stay until they are turned to again.
-        let stay = |most: usize| fit(target, target.ways(), self.row.dst, rows.min(most));
+        // Whether lines of some rows of the destination stay until they are turned to again.
+        let stay = || fit(target, target.ways(), self.row.dst, rows.min(LINE));
         if k >= 8 && self.has_bands() {
             self.in_bands(Route::Collected, (4 * line, LINE))
         } else if k >= 8 && self.is_tall() {
@@ -385,19 +363,12 @@ impl Plane {
         {
             // Rows of the destination share sets as well, though not too few of them.
             self.in_bands(Route::Collected, (4 * line, 2 * LINE))
-        } else if k == 2 && whole_lines && self.is_tall() && !stay(LINE) {
+        } else if k == 2 && whole_lines && self.is_tall() && !stay() {
             self.on_stage((8 * line, 8 * line))
         } else if k > 1 && self.has_squares() && whole_lines && self.side() >= line {
             // Rows of whole lines are written a line at a time, others in longer pieces.
             let (tiling, tile) = (self.straight(target), (rows.min(4 * LINE), self.side()));
             self.cut(Route::Tiles, tiling, tile)
-        } else if (2..=4).contains(&k)
-            && panels == Tiling::Panels
-            && self.has_squares()
-            && !stay(2 * LINE)
-        {
-            let tile = (rows.min(2 * line), self.column.extent.min(2 * line));
-            self.cut(Route::Tiles, Tiling::Squares, tile)
         } else if k > 1 && panels == Tiling::Panels {
             let plane = self.in_even_panels();
             let tile = (within(rows, 2 * LINE, plane.side()), plane.column.extent);
@@ -416,8 +387,7 @@ impl Plane {
         let one_set = (dst % way).min(way - dst % way) < LINE;
         let collects = match k {
             2 => far && side < line && (self.lanes == 1 || whole),
-            // Of short rows of the source, long ones of the destination use up the lines meanwhile.
-            4 => far || one_set && (apart > 2 * LINE || self.column.extent < 2 * LINE),
+            4 => far,
             8 => far && !one_set,
             _ => k == 16 && !one_set,
         };
@@ -449,24 +419,12 @@ impl Plane {
         if k >= 8 && self.has_bands() {
             // The more lines of each, the fewer sets they share. A Zen 5 has room for longer rows.
             let longer = target.core == Core::Zen5 && self.column.extent <= 4 * LINE;
-            let columns = match self.row.dst.unsigned_abs() {
-                apart if apart < 16 * LINE => 2 * line,
-                _ if longer => 4 * LINE,
-                _ => 2 * LINE,
-            };
+            let columns = if longer { 4 * LINE } else { 2 * LINE };
             self.in_bands(Route::Collected, (2 * line, columns))
         } else if k < 16 && self.panels() == Tiling::Panels {
             // A panel of bytes has no room in the registers.
             let lines: usize = 1 << (STAGED / (4 * line) / LINE - 1).ilog2();
             self.on_stage((4 * line, lines.min(8) * line))
-        } else if k == 16 && self.has_squares() {
-            // Few pages at a time.
-            let side = self.side();
-            let tile = (
-                evenly(self.row.extent, 8 * LINE, side),
-                evenly(self.column.extent, 4 * LINE, side),
-            );
-            self.cut(Route::Tiles, Tiling::Squares, tile)
         } else {
             self.in_tiles(target)
         }

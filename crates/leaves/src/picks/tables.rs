@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use restride_moves::{PICKED_LINES, PICKED_WINDOWS, ROW_WINDOWS, Windows};
+use restride_moves::{PICKED_LINES, PICKED_WINDOWS, PickWindows, ROW_WINDOWS};
 
 use super::LINE;
 use super::register::Register;
@@ -60,13 +60,13 @@ pub(super) fn windows_of<V: Register>(
     src: usize,
     offsets: &[isize],
     run: usize,
-) -> Option<Windows> {
+) -> Option<PickWindows> {
     let hull = hull(offsets).unwrap_or((0, 0));
-    Windows::of(hull, (offsets.len(), run), src, V::BYTES)
+    PickWindows::of(hull, (offsets.len(), run), src, V::BYTES)
 }
 
 /// What may be loaded of a window.
-pub(super) fn mask_of(windows: Windows) -> u64 {
+pub(super) fn mask_of(windows: PickWindows) -> u64 {
     first_bytes(windows.hull())
 }
 
@@ -108,7 +108,7 @@ impl Tables {
         offsets: &[isize],
         mut done: usize,
         run: usize,
-        windows: Windows,
+        windows: PickWindows,
         worth: impl Fn(usize, usize) -> usize,
     ) -> (usize, bool) {
         let per_line = V::BYTES / run;
@@ -144,7 +144,7 @@ impl Tables {
         offsets: &[isize],
         worth: usize,
         dst: isize,
-        windows: Windows,
+        windows: PickWindows,
     ) -> Added {
         let mut used = 0u128;
         for &offset in offsets {
@@ -173,7 +173,8 @@ impl Tables {
             if offset == OUTSIDE {
                 continue;
             }
-            let portion = &mut self.portions[usize::from(self.of[windows.number(offset, V::BYTES)])];
+            let portion =
+                &mut self.portions[usize::from(self.of[windows.number(offset, V::BYTES)])];
             // SAFETY: a portion was written above for every window of the line, and elements end within it.
             unsafe {
                 let portion = portion.assume_init_mut();

@@ -71,7 +71,11 @@ impl TransposeParams {
             Route::Staged | Route::Past => rows.saturating_mul(pitch(columns * plane.cell)),
             Route::Straight | Route::Tiles => 0,
         };
-        assert!(staged <= STAGED, "a stage holds no tile of {:?}", plane.tile);
+        assert!(
+            staged <= STAGED,
+            "a stage holds no tile of {:?}",
+            plane.tile
+        );
         TransposeParams {
             nest: Nest::new(shape, plane.start, &outer),
             rows: plane.row.extent,

@@ -79,13 +79,6 @@ impl<L: Clone, W: Copy> Units<L, W> {
     }
 }
 
-impl Units<WideLines, Windows> {
-    /// Whether lines look up which windows they load, since registers do not hold that for so many.
-    pub(crate) fn are_listed(&self) -> bool {
-        matches!(self.windows, Windows::Own(2..)) && self.lines.ops.len() > 3
-    }
-}
-
 impl Program {
     /// The program of a box for one in which a dimension goes on for another extent, if that is not inside
     /// of its units.
