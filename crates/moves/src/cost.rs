@@ -305,8 +305,18 @@ pub(crate) mod gather {
         let lines = picked.saturating_mul(rows).div_ceil(line);
         let (each, quarter) = LINE_OF_POINTS;
         let moved = each.saturating_mul(lines) / rows + picked / quarter;
-        let found = indices.extent.saturating_mul(INDEX + PERMUTED * rows);
-        found.saturating_add(row.runs().saturating_mul(moved))
+        found(indices, rows).saturating_add(row.runs().saturating_mul(moved))
+    }
+
+    /// What it takes to find what so many rows together are put together from.
+    fn found(indices: &Indices, rows: usize) -> usize {
+        indices.extent.saturating_mul(INDEX + PERMUTED * rows)
+    }
+
+    /// Whether what is known, and costs so much, is not found once more for a source that begins elsewhere in a line: windows
+    /// that straddle lines take a third longer.
+    pub(crate) fn serve_anywhere(known: usize, indices: &Indices, rows: usize) -> bool {
+        known / 3 < found(indices, rows)
     }
 
     /// So many points in lines of so many bytes, of which it is known what they are put together from, in so many turns, for

@@ -7,7 +7,7 @@ use crate::cores::Core;
 use crate::cost::{LINE, gather as cost};
 use crate::error::BoxError;
 use crate::features::Features;
-use crate::picked::PickedRows;
+use crate::picked::{KnownRows, PickedRows};
 use crate::plan::{MovePlan, Stores};
 use crate::planner::Planner;
 use crate::target::Target;
@@ -66,7 +66,7 @@ pub enum GatherWay {
         /// Of how many rows that follow each other, where that is found during the call.
         together: usize,
         /// The same where constants name the rows, so that it is known before the call.
-        known: Option<usize>,
+        known: Option<KnownRows>,
     },
     /// Rows that are a box each.
     Boxes(Box<MovePlan>),
@@ -345,7 +345,10 @@ impl Planner {
                 Some((cost, _)) => cost,
                 None => cost::picked(indices, row, line, together),
             };
-            let known = known.map(|(_, rows)| rows);
+            let known = known.map(|(cost, rows)| KnownRows {
+                rows,
+                anywhere: cost::serve_anywhere(cost, indices, together),
+            });
             (cost, GatherWay::Picked { together, known })
         })
     }

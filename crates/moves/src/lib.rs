@@ -55,7 +55,8 @@ pub use joined::{Joined, ShortRows};
 pub use manner::Manner;
 pub use named::NamedRun;
 pub use picked::{
-    PICKED_LINES, PICKED_TOGETHER, PICKED_WINDOWS, POINTS_TOGETHER, PickWindows, ROW_WINDOWS,
+    KnownRows, PICKED_LINES, PICKED_TOGETHER, PICKED_WINDOWS, POINTS_TOGETHER, PickWindows,
+    ROW_WINDOWS,
 };
 pub use pixels::{Patch, Pixels};
 pub use plan::{MovePlan, Stores, Way};

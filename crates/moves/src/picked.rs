@@ -24,6 +24,15 @@ pub const POINTS_TOGETHER: usize = 4;
 const KNOWN_TOGETHER: usize = 1024;
 const PARTS: usize = 4;
 
+/// Rows that constants name, as lines of which it is known before the call what they are put together from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownRows {
+    /// How many rows become lines together.
+    pub rows: usize,
+    /// Whether that serves for a source that begins elsewhere in a line as well, of which windows then straddle lines.
+    pub anywhere: bool,
+}
+
 /// The windows of a source that elements lie in, each as long as a line. Nothing outside the hull of the elements is read.
 #[derive(Clone, Copy, Debug)]
 pub struct PickWindows {

@@ -7,6 +7,7 @@ use super::register::Register;
 use super::tables::{Line, Portion, Tables, mask_of, windows_of};
 use super::together;
 use crate::nest::Nest;
+use restride_moves::KnownRows;
 
 /// Elements that are picked out of rows at offsets that are known before the call, and the lines that they become.
 pub(crate) struct KnownPicks {
@@ -15,8 +16,8 @@ pub(crate) struct KnownPicks {
     /// How many rows they are of.
     rows: usize,
     load: u64,
-    /// Where in a line the source begins that windows were laid for, and of how many bytes.
-    at: (usize, usize),
+    /// Where in a line the source begins that windows were laid for, and of how many bytes, unless they serve for others.
+    at: Option<(usize, usize)>,
     points: Points,
 }
 
@@ -24,9 +25,10 @@ impl KnownPicks {
     pub(super) fn of<V: Register>(
         offsets: &[isize],
         run: usize,
-        (nest, rows): (&Nest, usize),
+        (nest, known): (&Nest, KnownRows),
         at: usize,
     ) -> Option<KnownPicks> {
+        let rows = known.rows;
         let mut room = vec![MaybeUninit::uninit(); rows * offsets.len()];
         let offsets = together(offsets, nest, rows, &mut room);
         let windows = windows_of::<V>(at, offsets, run)?;
@@ -40,16 +42,15 @@ impl KnownPicks {
             lines: lines.into(),
             rows,
             load: mask_of(windows),
-            at: (at % V::BYTES, V::BYTES),
+            at: (!known.anywhere).then_some((at % V::BYTES, V::BYTES)),
             points: V::POINTS,
         })
     }
 
-    /// Whether windows were laid for a source that begins there.
+    /// Whether they serve for a source that begins there.
     #[inline]
     pub(crate) fn are_of(&self, src: *const u8) -> bool {
-        let (at, bytes) = self.at;
-        src.addr() % bytes == at
+        self.at.is_none_or(|(at, bytes)| src.addr() % bytes == at)
     }
 
     /// Moves them.

@@ -24,7 +24,7 @@ use crate::index::OUTSIDE;
 use crate::nest::Nest;
 pub(crate) use known::KnownPicks;
 use register::Register;
-use restride_moves::PICKED_TOGETHER;
+use restride_moves::{KnownRows, PICKED_TOGETHER};
 use tables::{Tables, mask_of, windows_of};
 
 /// The most bytes of a line, which is what a register holds.
@@ -45,7 +45,7 @@ pub(crate) fn known(
     cpu: CpuLevel,
     offsets: &[isize],
     run: usize,
-    nest: (&Nest, usize),
+    nest: (&Nest, KnownRows),
     at: usize,
 ) -> Option<KnownPicks> {
     match cpu {
