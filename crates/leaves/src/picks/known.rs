@@ -56,7 +56,7 @@ impl KnownPicks {
     /// Moves them.
     ///
     /// # Safety
-    /// As [`Picks`], of the nest and the offsets that they were made for.
+    /// As [`crate::gather::Picks`], of the nest and the offsets that they were made for.
     #[inline]
     pub(crate) unsafe fn call(&self, dst: *mut u8, src: *const u8, nest: &Nest) {
         let nest = (nest, self.rows);
