@@ -183,7 +183,10 @@ impl PickedRows {
         };
         let powers = (0..=most.ilog2()).map(|power| 1 << power);
         let parts = (1..=PARTS).map(|parts| extent.div_ceil(parts).clamp(1, most));
-        powers.chain(parts).filter_map(cost).min()
+        let mut all: Vec<usize> = powers.chain(parts).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.into_iter().filter_map(cost).min()
     }
 
     /// The lines of so many rows.

@@ -1,6 +1,7 @@
 //! What is swept. Every case is an ordinary workload, small enough to be checked by definition.
 
 use restride_graph::{ElementType, Graph, ValueId};
+use restride_testkit::generate::Random;
 use restride_testkit::workloads::{IN_RANGE, Values, region};
 
 /// One point of a series.
@@ -85,6 +86,7 @@ pub(super) fn all() -> Vec<Line> {
         }
         lines.push(large(*element));
     }
+    lines.extend(WIDTHS.map(drawn));
     lines.push(crowded_runs());
     lines
 }
@@ -433,6 +435,41 @@ fn permutations(class: &'static str, name: String, element: ElementType, shape: 
         (at, transpose(shape, element, &perm))
     });
     line(class, name, false, points)
+}
+
+/// How many transposes are drawn of each type, of how many bytes, and the sizes that their axes have: those of channels, heads,
+/// windows, images.
+const DRAWN: usize = 40;
+const DRAWN_BYTES: std::ops::Range<i64> = 16 << 10..1 << 20;
+const DRAWN_SIZES: [i64; 24] = [
+    2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 100, 128, 192, 240, 256, 320, 512, 768, 1000,
+    1024, 2048,
+];
+
+/// Transposes that are not regular, among which rules for regular ones may go astray.
+fn drawn(element: ElementType) -> Line {
+    let mut random = Random::new(width(element) as u64);
+    let draw = || {
+        let rank = random.pick(&[2, 2, 3, 3, 4]);
+        let shape: Vec<i64> = (0..rank).map(|_| random.pick(&DRAWN_SIZES)).collect();
+        let perm = random.permutation(rank).into_iter().map(|it| it as i64);
+        (shape, perm.collect::<Vec<_>>())
+    };
+    let is_moved = |(shape, perm): &(Vec<i64>, Vec<i64>)| {
+        let bytes = width(element) * shape.iter().product::<i64>();
+        perm[perm.len() - 1] + 1 < perm.len() as i64 && DRAWN_BYTES.contains(&bytes)
+    };
+    let points = std::iter::repeat_with(draw).filter(is_moved).take(DRAWN);
+    let points = points.map(|(shape, perm)| {
+        let graph = transpose(&shape, element, &perm);
+        (format!("{shape:?} by {perm:?}"), graph)
+    });
+    line(
+        "drawn",
+        format!("{} transposes", element.name()),
+        false,
+        points,
+    )
 }
 
 /// Two axes exchanged, of runs of bytes that begin in one set of a cache.
