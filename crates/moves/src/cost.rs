@@ -323,15 +323,9 @@ pub(crate) mod gather {
     /// each of which tables are loaded once.
     pub(crate) fn known(line: usize, of_each: Counted, points: usize, turns: usize) -> usize {
         let (window, whole, part, table) = if line == LINE { KNOWN } else { NARROW };
-        let Counted {
-            lines,
-            parts,
-            windows,
-        } = of_each;
-        let moved = window * windows + whole * lines + part * parts;
-        let loaded = table * windows;
-        let moved = points.saturating_mul(moved);
-        moved.saturating_add(turns.saturating_mul(loaded))
+        let moved = window * of_each.windows + whole * of_each.lines + part * of_each.parts;
+        let loaded = turns.saturating_mul(table * of_each.windows);
+        points.saturating_mul(moved).saturating_add(loaded)
     }
 
     /// Whether so many loads for each point are worth code of their own in place of what costs so much.

@@ -56,7 +56,7 @@ pub use manner::Manner;
 pub use named::NamedRun;
 pub use picked::{
     KnownRows, PICKED_LINES, PICKED_TOGETHER, PICKED_WINDOWS, POINTS_TOGETHER, PickWindows,
-    ROW_WINDOWS,
+    ROW_WINDOWS, line_from,
 };
 pub use pixels::{Patch, Pixels};
 pub use plan::{MovePlan, Stores, Way};

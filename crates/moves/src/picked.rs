@@ -90,10 +90,21 @@ impl PickWindows {
     }
 }
 
-/// Whether parts of lines of so many bytes are loaded and stored. What is left of others overlaps what is before it.
+/// Whether parts of lines of so many bytes are loaded and stored.
 #[inline(always)]
 fn has_parts(line: usize) -> bool {
     line == LINE
+}
+
+/// Where the line begins that has what is left behind so many of some elements, of which lines of so many bytes have `per_line`: what
+/// is stored as a whole overlaps the line before.
+#[inline(always)]
+#[must_use]
+pub fn line_from(done: usize, elements: usize, per_line: usize, line: usize) -> usize {
+    match has_parts(line) {
+        true => done,
+        false => done.min(elements - per_line),
+    }
 }
 
 /// Rows that elements are picked out of, and the lines that they become.
@@ -154,10 +165,8 @@ impl PickedRows {
             .min(PICKED_TOGETHER / self.picked.max(1))
             .min(FILLED * self.line / row);
         let many = most.min(self.filling());
-        let lines = |rows: usize| {
-            let all = extent.saturating_mul((rows * row).div_ceil(self.line));
-            all / rows
-        };
+        let of = |rows: usize| (rows * row).div_ceil(self.line);
+        let lines = |rows: usize| extent.saturating_mul(of(rows)) / rows;
         match many > few && 2 * lines(few).saturating_sub(lines(many)) > 5 * many * self.picked {
             true => many,
             false => few,
@@ -168,6 +177,7 @@ impl PickedRows {
     /// a line: what takes least, which comes first. Nothing if tables have no room.
     pub(crate) fn known_together(&self, indices: &Indices, src: isize) -> Option<(usize, usize)> {
         let (offsets, extent): (Vec<_>, _) = (indices.offsets().collect(), self.inner.extent);
+        offsets.first()?;
         let most = match self.follow() {
             true => extent.min(KNOWN_TOGETHER / self.picked.max(1)).max(1),
             false => 1,
@@ -204,11 +214,8 @@ impl PickedRows {
         let windows = PickWindows::of(hull, elements, src as usize, self.line)?;
         let per_line = self.line / self.run;
         let mut counted = Counted::default();
-        for begin in (0..all.len()).step_by(per_line) {
-            let begin = match has_parts(self.line) {
-                true => begin,
-                false => begin.min(all.len() - per_line),
-            };
+        for done in (0..all.len()).step_by(per_line) {
+            let begin = line_from(done, all.len(), per_line, self.line);
             let line = &all[begin..all.len().min(begin + per_line)];
             let number = |offset: isize| windows.number(offset, self.line);
             let named = line.iter().copied().flatten();

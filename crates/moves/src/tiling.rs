@@ -294,10 +294,10 @@ impl Plane {
         let goes_on = |step: &Step| step.dst.unsigned_abs() < dst.unsigned_abs();
         let wide = (2..=4).contains(&self.per_lane);
         let whole = extent > line && extent.is_multiple_of(line);
-        let short = (LINE..TOGETHER / 2).contains(&(self.column.extent * self.cell));
+        let some_lines = (LINE..TOGETHER / 2).contains(&(self.column.extent * self.cell));
         if !wide
             || !whole
-            || !short
+            || !some_lines
             || !self.has_squares()
             || !self.outer.iter().any(goes_on)
             || !fill_few_sets(target, dst, extent)

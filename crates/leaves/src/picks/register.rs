@@ -7,9 +7,6 @@ use crate::vector::Vector;
 
 /// A register that a line is put together in.
 pub(super) trait Register: Vector {
-    /// Whether parts of it can be loaded and stored: the bytes of a mask, which is all of them elsewhere.
-    const PARTS: bool;
-
     /// The highest bit of a table where bytes are of other windows; where they are of this one, it is the other way about.
     const ELSEWHERE: u8;
 
@@ -19,16 +16,20 @@ pub(super) trait Register: Vector {
     /// Moves lines at all points of a nest; needs the features of the level.
     const POINTS: Points;
 
+    /// The bytes of a mask, or all of them where parts are not loaded.
+    ///
     /// # Safety
-    /// The bytes of the mask are readable.
+    /// They are readable.
     #[inline(always)]
     unsafe fn load_part(from: *const u8, _mask: u64) -> Self {
         // SAFETY: the caller's.
         unsafe { Self::load(from) }
     }
 
+    /// The same for those that are stored.
+    ///
     /// # Safety
-    /// The bytes of the mask are writable.
+    /// They are writable.
     #[inline(always)]
     unsafe fn store_part(self, to: *mut u8, _mask: u64) {
         // SAFETY: the caller's.
@@ -40,7 +41,6 @@ pub(super) trait Register: Vector {
 }
 
 impl Register for __m128i {
-    const PARTS: bool = false;
     const ELSEWHERE: u8 = 0x80;
     const AS_LONG: (usize, usize) = (1, 1);
     const POINTS: Points = points_at_avx2;
@@ -53,7 +53,6 @@ impl Register for __m128i {
 }
 
 impl Register for __m512i {
-    const PARTS: bool = true;
     const ELSEWHERE: u8 = 0;
     const AS_LONG: (usize, usize) = (2, 3);
     const POINTS: Points = points_at_avx512;

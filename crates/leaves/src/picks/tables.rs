@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use restride_moves::{PICKED_LINES, PICKED_WINDOWS, PickWindows, ROW_WINDOWS};
+use restride_moves::{PICKED_LINES, PICKED_WINDOWS, PickWindows, ROW_WINDOWS, line_from};
 
 use super::LINE;
 use super::register::Register;
@@ -113,11 +113,7 @@ impl Tables {
     ) -> (usize, bool) {
         let per_line = V::BYTES / run;
         while done < offsets.len() {
-            // What is stored as a whole overlaps the line before.
-            let begin = match V::PARTS {
-                true => done,
-                false => done.min(offsets.len() - per_line),
-            };
+            let begin = line_from(done, offsets.len(), per_line, V::BYTES);
             let next = offsets.len().min(begin + per_line);
             let (line, to) = (&offsets[begin..next], (begin * run) as isize);
             let worth = worth(begin, line.len());
