@@ -208,7 +208,14 @@ impl Planner {
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
             _ => return None,
         };
-        let own = self_contained(shape, form, shuffles, &self.lines, SHORT_LOOPS);
+        let own = self_contained(
+            shape,
+            form,
+            shuffles,
+            &self.lines,
+            &self.target,
+            SHORT_LOOPS,
+        );
         // Runs go through the source in the order of the destination, and so turn to each of its lines often.
         let scattered = match (way, &own.inline) {
             (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),
@@ -247,7 +254,7 @@ impl Planner {
         shuffles: Shuffles,
         room: usize,
     ) -> Inline {
-        self_contained(shape, form, shuffles, &self.lines, room).inline
+        self_contained(shape, form, shuffles, &self.lines, &self.target, room).inline
     }
 
     /// The code that moves a box without any call on the planner's machine, by name, and the instructions that it
@@ -260,7 +267,7 @@ impl Planner {
             ..
         } = self.target;
         let shuffles = processor.shuffles(features);
-        let mut ways = ways(shape, form, shuffles, &self.lines);
+        let mut ways = ways(shape, form, shuffles, &self.lines, &self.target);
         let best = best(&ways, ROOM);
         ways.swap(0, best);
         ways.into_iter()

@@ -5,12 +5,14 @@
 
 use restride_loops::Form;
 
-use crate::byte_box::ByteBox;
+use crate::byte_box::{ByteBox, Step};
 use crate::cells::{Cells, Shuffles};
 use crate::cost::TURN;
 use crate::cost::inline::{WORTH_A_SEARCH, loads};
+use crate::crowding::{Crowded, share_sets};
 use crate::inline::Inline;
 use crate::lines::{Known, Program};
+use crate::target::Target;
 use crate::tiles::Tiles;
 
 /// A way to move a box.
@@ -39,9 +41,10 @@ pub(crate) fn self_contained(
     form: Form,
     shuffles: Shuffles,
     known: &Known,
+    target: &Target,
     room: usize,
 ) -> OwnWay {
-    let mut ways = ways(shape, form, Some(shuffles), known);
+    let mut ways = ways(shape, form, Some(shuffles), known, target);
     let best = best(&ways, room);
     ways.swap_remove(best)
 }
@@ -69,6 +72,7 @@ pub(crate) fn ways(
     form: Form,
     shuffles: Option<Shuffles>,
     known: &Known,
+    target: &Target,
 ) -> Vec<OwnWay> {
     let (inline, code) = (Inline::Runs, 0);
     // Without vectors, sixteen bytes are two registers.
@@ -98,10 +102,23 @@ pub(crate) fn ways(
         });
     };
     Cells::of(shape, shuffles).into_iter().for_each(&mut offer);
-    if shuffles != Shuffles::Words {
+    // Whole vectors have nothing to be shuffled: where a line of each row can not stay, they go in tiles.
+    let whole = shape.run.is_multiple_of(16);
+    if shuffles != Shuffles::Words && !(whole && crowds(shape, target)) {
         let lines = Program::narrow(shape, known, usize::MAX);
         let lines = lines.map(|(_, units)| Cells::of_lines(&units, shuffles));
         lines.into_iter().for_each(&mut offer);
     }
     ways
+}
+
+/// Whether the first runs of a box, in the order of either side, share too few sets of the nearest cache on the other one.
+fn crowds(shape: &ByteBox, target: &Target) -> bool {
+    let crowd = |steps: &mut dyn Iterator<Item = (usize, isize)>| {
+        share_sets(target, steps, Crowded::UNDER_WAY as usize)
+    };
+    let mut by_source: Vec<&Step> = shape.steps.iter().collect();
+    by_source.sort_by_key(|step| step.src.unsigned_abs());
+    crowd(&mut shape.steps.iter().rev().map(|step| (step.extent, step.src)))
+        || crowd(&mut by_source.iter().map(|step| (step.extent, step.dst)))
 }
