@@ -80,7 +80,7 @@ impl<V: Vector, const K: usize> Copier for Straight<V, K> {
 
 /// Eight vectors and more: one where the run begins, then those that begin where the destination has a whole number of
 /// vectors before it, in blocks of four, and one that ends where the run does. What comes from an allocator begins sixteen
-/// bytes into a line, and a store that crosses lines is two.
+/// bytes into a line, and a store that crosses lines is two; what begins with a vector is blocks from the first on.
 pub(crate) struct Aligned<V>(PhantomData<V>);
 
 impl<V: Vector> Copier for Aligned<V> {
@@ -99,11 +99,13 @@ impl<V: Vector> Copier for Aligned<V> {
         asked: usize,
     ) {
         let (block, last) = (4 * V::BYTES, n.wrapping_sub(V::BYTES));
-        let mut at = V::BYTES.wrapping_sub(dst.addr() % V::BYTES);
+        let mut at = dst.addr().wrapping_neg() % V::BYTES;
         // SAFETY: there are at least eight vectors, of which `at` has passed one at most; each block and each vector
         // ends before the run does.
         unsafe {
-            V::load(src).store(dst);
+            if at != 0 {
+                V::load(src).store(dst);
+            }
             while n.wrapping_sub(at) >= block {
                 // Between the copies, so that what is asked for does not hold them up.
                 if at < asked {
@@ -116,7 +118,9 @@ impl<V: Vector> Copier for Aligned<V> {
                 V::load(src.add(at)).store(dst.add(at));
                 at = at.wrapping_add(V::BYTES);
             }
-            V::load(src.add(last)).store(dst.add(last));
+            if at < n {
+                V::load(src.add(last)).store(dst.add(last));
+            }
         }
     }
 }
