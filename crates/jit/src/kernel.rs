@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use restride_leaves::Callee;
 use restride_loops::Kernel;
-use smallvec::SmallVec;
 
 use crate::attach::Attachments;
 use crate::checks::Checks;
@@ -27,7 +26,7 @@ struct Phase {
 /// A kernel in machine code. It may be called from any number of threads at once; its code is
 /// freed when it is dropped, so whoever calls it holds it, usually in an `Arc`.
 pub struct NativeKernel {
-    phases: SmallVec<[Phase; 2]>,
+    phases: Box<[Phase]>,
     code: InstalledCode,
     code_bytes: usize,
     buffers: usize,

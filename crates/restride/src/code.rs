@@ -149,6 +149,22 @@ impl RunnableKernel {
     /// As [`NativeKernel::call_raw`], with an address for every buffer.
     #[inline]
     pub(crate) unsafe fn call(&self, table: &[*mut u8]) -> Result<(), Failed> {
+        match &self.runner {
+            // SAFETY: the caller's.
+            Runner::Native(native) => unsafe { native.call_raw(table.as_ptr())? },
+            // SAFETY: the caller's.
+            Runner::Generic(_) => unsafe { self.call_of_generic(table)? },
+        }
+        Ok(())
+    }
+
+    /// Out of the way of kernels that are machine code from the beginning: the shortest take no longer than a few jumps.
+    ///
+    /// # Safety
+    /// As [`RunnableKernel::call`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn call_of_generic(&self, table: &[*mut u8]) -> Result<(), Failed> {
         match self.running() {
             // SAFETY: the caller's.
             Running::Native(native) => unsafe { native.call_raw(table.as_ptr())? },
