@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use crate::copy::{
-    Aligned, Copier, LINE, Many, One, Straight, with_copier, with_following, with_short_copier,
-    with_vectors,
+    ALIGNED, Aligned, Copier, LINE, Many, One, Straight, with_copier, with_following,
+    with_short_copier, with_vectors,
 };
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
@@ -12,7 +12,7 @@ use crate::nest::{Nest, walk, walk_rows};
 use crate::stream;
 use crate::transpose::Blocks;
 use crate::vector::{Vector, prefetch};
-use restride_moves::{ByteBox, Rows as Way, Step};
+use restride_moves::{ByteBox, PLATFORM, Rows as Way, Step};
 
 /// What rows need to know.
 pub(crate) struct RowParams {
@@ -41,6 +41,26 @@ impl<L: Level, C: Copier> Body for Rows<L, C> {
             // SAFETY: every point of the nest is a run of the caller's box.
             unsafe { C::copy(d, s, run) }
         });
+    }
+}
+
+/// One run and nothing around it, which would take as long as a kilobyte.
+struct Alone<C>(PhantomData<C>);
+
+impl<C: Copier> Body for Alone<C> {
+    type Params = RowParams;
+
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, src: *const u8, params: &RowParams) {
+        let (to, from) = params.nest.start();
+        // SAFETY: the run is the caller's box.
+        unsafe {
+            C::copy(
+                dst.wrapping_offset(to),
+                src.wrapping_offset(from),
+                params.run,
+            )
+        }
     }
 }
 
@@ -186,6 +206,11 @@ impl<L: Level> Body for Repeated<L> {
 /// Vectors of a run that need no loop.
 const FEW: usize = 8;
 
+/// Whether a box is one run, of a length that is neither unrolled nor the platform's business.
+fn is_alone(shape: &ByteBox) -> bool {
+    shape.steps.is_empty() && !shape.empty && (ALIGNED..PLATFORM).contains(&shape.run)
+}
+
 /// Copies the runs of any shape.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
     fn of<L: Level, C: Copier>(params: RowParams) -> Leaf {
@@ -222,6 +247,7 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
         Way::Past => stream::prepare::<L>(shape),
         Way::Repeated => Leaf::new::<L, Repeated<L>>(params(0)),
         Way::Following => with_following!(shape.run, L, following(params(0)), of(params(0))),
+        Way::Each { .. } if is_alone(shape) => Leaf::new::<L, Alone<Aligned<L::Half>>>(params(0)),
         Way::Each {
             whole_lines: false,
             early,
