@@ -107,13 +107,13 @@ pub(crate) fn share_sets(
 }
 
 /// Whether lines of some rows of the source and of the destination can be under way together, each of so many rows so many
-/// bytes apart, which touch two lines each or one.
-pub(crate) fn fit_together(target: &Target, sides: [(isize, usize, bool); 2]) -> bool {
+/// bytes apart; those of the destination touch two lines each where they do not begin with one.
+pub(crate) fn fit_together(target: &Target, src: (isize, usize), dst: (isize, usize)) -> bool {
     let ways = target.ways();
-    let sides = sides.map(|(apart, rows, two)| ((apart as i64).saturating_abs(), rows as i64, two));
-    let few = |&(apart, rows, _): &(i64, i64, bool)| !may_crowd(target, apart, rows, ways / 2);
-    let in_a_set = |&(apart, rows, two): &(i64, i64, bool)| rows_in_a_set(target, apart, rows, two);
-    sides.iter().all(few) || sides.iter().map(in_a_set).sum::<i64>() <= ways
+    let [src, dst] = [src, dst].map(|(apart, rows)| ((apart as i64).saturating_abs(), rows as i64));
+    let few = |(apart, rows)| !may_crowd(target, apart, rows, ways / 2);
+    let in_a_set = |(apart, rows), two| rows_in_a_set(target, apart, rows, two);
+    few(src) && few(dst) || in_a_set(src, false) + in_a_set(dst, dst.0 % target.line != 0) <= ways
 }
 
 /// Whether a line of each of so many rows can be, so many bytes apart, in so many ways of a set.

@@ -16,7 +16,7 @@ use crate::manner::Manner;
 use crate::plan::{MovePlan, Stores, Way};
 use crate::pressed::Pressed;
 use crate::rows::{Rows, skips_sets};
-use crate::self_contained::{OwnWay, best, self_contained, ways};
+use crate::self_contained::{OwnWay, best};
 use crate::target::Target;
 use crate::through::Through;
 use crate::tiles::Tiles;
@@ -208,14 +208,7 @@ impl Planner {
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
             _ => return None,
         };
-        let own = self_contained(
-            shape,
-            form,
-            shuffles,
-            &self.lines,
-            &self.target,
-            SHORT_LOOPS,
-        );
+        let own = self.own_way(shape, form, shuffles, SHORT_LOOPS);
         // Runs go through the source in the order of the destination, and so turn to each of its lines often.
         let scattered = match (way, &own.inline) {
             (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),
@@ -254,7 +247,7 @@ impl Planner {
         shuffles: Shuffles,
         room: usize,
     ) -> Inline {
-        self_contained(shape, form, shuffles, &self.lines, &self.target, room).inline
+        self.own_way(shape, form, shuffles, room).inline
     }
 
     /// The code that moves a box without any call on the planner's machine, by name, and the instructions that it
@@ -267,7 +260,7 @@ impl Planner {
             ..
         } = self.target;
         let shuffles = processor.shuffles(features);
-        let mut ways = ways(shape, form, shuffles, &self.lines, &self.target);
+        let mut ways = self.own_ways(shape, form, shuffles);
         let best = best(&ways, ROOM);
         ways.swap(0, best);
         ways.into_iter()

@@ -11,7 +11,8 @@ use crate::cost::TURN;
 use crate::cost::inline::{WORTH_A_SEARCH, loads};
 use crate::crowding::{Crowded, share_sets};
 use crate::inline::Inline;
-use crate::lines::{Known, Program};
+use crate::lines::Program;
+use crate::planner::Planner;
 use crate::target::Target;
 use crate::tiles::Tiles;
 
@@ -35,18 +36,64 @@ impl OwnWay {
     }
 }
 
-/// The way for a box, of about `room` instructions at most where there is any so short.
-pub(crate) fn self_contained(
-    shape: &ByteBox,
-    form: Form,
-    shuffles: Shuffles,
-    known: &Known,
-    target: &Target,
-    room: usize,
-) -> OwnWay {
-    let mut ways = ways(shape, form, Some(shuffles), known, target);
-    let best = best(&ways, room);
-    ways.swap_remove(best)
+impl Planner {
+    /// The way for a box, of about `room` instructions at most where there is any so short.
+    pub(crate) fn own_way(
+        &self,
+        shape: &ByteBox,
+        form: Form,
+        shuffles: Shuffles,
+        room: usize,
+    ) -> OwnWay {
+        let mut ways = self.own_ways(shape, form, Some(shuffles));
+        let best = best(&ways, room);
+        ways.swap_remove(best)
+    }
+
+    /// All ways for a box that are worth a look; runs are the first.
+    pub(crate) fn own_ways(
+        &self,
+        shape: &ByteBox,
+        form: Form,
+        shuffles: Option<Shuffles>,
+    ) -> Vec<OwnWay> {
+        let (inline, code) = (Inline::Runs, 0);
+        // Without vectors, sixteen bytes are two registers.
+        let each = match shuffles {
+            Some(_) => loads(shape.run),
+            None => loads(shape.run).max(shape.run.div_ceil(8)),
+        };
+        let runs = shape.runs().saturating_mul(2 * each);
+        // A loop of runs has eight loads and stores a turn.
+        let cost = match shuffles {
+            Some(Shuffles::Words | Shuffles::Bytes) => runs,
+            Some(Shuffles::Tables) | None => runs.saturating_add(runs / 16 * TURN),
+        };
+        let mut ways = vec![OwnWay { cost, code, inline }];
+        let is_short = runs <= WORTH_A_SEARCH || shape.steps.is_empty();
+        let Some(shuffles) = shuffles.filter(|_| !is_short) else {
+            return ways;
+        };
+        if let Some(plane) = Tiles::plane(shape, shuffles) {
+            ways.push(OwnWay::of_tiles(Tiles::looped(plane, form == Form::Staged)));
+        }
+        let mut offer = |cells: Cells| {
+            ways.push(OwnWay {
+                cost: cells.cost,
+                code: cells.code(),
+                inline: Inline::Cells(Box::new(cells)),
+            });
+        };
+        Cells::of(shape, shuffles).into_iter().for_each(&mut offer);
+        // Whole vectors have nothing to be shuffled: where a line of each row can not stay, they go in tiles.
+        let whole = shape.run.is_multiple_of(16);
+        if shuffles != Shuffles::Words && !(whole && crowds(shape, self.target())) {
+            let lines = Program::narrow(shape, self.lines(), usize::MAX);
+            let lines = lines.map(|(_, units)| Cells::of_lines(&units, shuffles));
+            lines.into_iter().for_each(&mut offer);
+        }
+        ways
+    }
 }
 
 /// Which of some ways has the fewest instructions, of those that there is room for: runs, or a later one.
@@ -64,52 +111,6 @@ pub(crate) fn best(ways: &[OwnWay], room: usize) -> usize {
         }
     }
     best
-}
-
-/// All ways for a box that are worth a look; runs are the first.
-pub(crate) fn ways(
-    shape: &ByteBox,
-    form: Form,
-    shuffles: Option<Shuffles>,
-    known: &Known,
-    target: &Target,
-) -> Vec<OwnWay> {
-    let (inline, code) = (Inline::Runs, 0);
-    // Without vectors, sixteen bytes are two registers.
-    let each = match shuffles {
-        Some(_) => loads(shape.run),
-        None => loads(shape.run).max(shape.run.div_ceil(8)),
-    };
-    let runs = shape.runs().saturating_mul(2 * each);
-    // A loop of runs has eight loads and stores a turn.
-    let cost = match shuffles {
-        Some(Shuffles::Words | Shuffles::Bytes) => runs,
-        Some(Shuffles::Tables) | None => runs.saturating_add(runs / 16 * TURN),
-    };
-    let mut ways = vec![OwnWay { cost, code, inline }];
-    let is_short = runs <= WORTH_A_SEARCH || shape.steps.is_empty();
-    let Some(shuffles) = shuffles.filter(|_| !is_short) else {
-        return ways;
-    };
-    if let Some(plane) = Tiles::plane(shape, shuffles) {
-        ways.push(OwnWay::of_tiles(Tiles::looped(plane, form == Form::Staged)));
-    }
-    let mut offer = |cells: Cells| {
-        ways.push(OwnWay {
-            cost: cells.cost,
-            code: cells.code(),
-            inline: Inline::Cells(Box::new(cells)),
-        });
-    };
-    Cells::of(shape, shuffles).into_iter().for_each(&mut offer);
-    // Whole vectors have nothing to be shuffled: where a line of each row can not stay, they go in tiles.
-    let whole = shape.run.is_multiple_of(16);
-    if shuffles != Shuffles::Words && !(whole && crowds(shape, target)) {
-        let lines = Program::narrow(shape, known, usize::MAX);
-        let lines = lines.map(|(_, units)| Cells::of_lines(&units, shuffles));
-        lines.into_iter().for_each(&mut offer);
-    }
-    ways
 }
 
 /// Whether the first runs of a box, in the order of either side, share too few sets of the nearest cache on the other one.

@@ -220,10 +220,7 @@ impl Plane {
         let under_way = rows.saturating_mul(lines * LINE + side * self.cell);
         let stays = under_way <= target.l1 as usize;
         let all = if stays { rows } else { most };
-        let fits = |tile: &usize| {
-            let rows = (dst, *tile, straddles(dst));
-            *tile <= all && fit_together(target, [(src, side, false), rows])
-        };
+        let fits = |tile: &usize| *tile <= all && fit_together(target, (src, side), (dst, *tile));
         let tiles = [rows, most, 2 * line];
         // Bytes are loaded a lane at a time: to begin a line of the source twice costs more than rows that drive each other out.
         let least = if self.cell == 1 { 2 * line } else { line };
