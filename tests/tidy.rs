@@ -79,7 +79,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("import", 8150),
     ("jit", 3500),
     ("layout", 2800),
-    ("leaves", 7944),
+    ("leaves", 7947),
     ("loops", 4400),
     ("lower", 4531),
     ("moves", 6088),

@@ -247,16 +247,19 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
         Way::Past => stream::prepare::<L>(shape),
         Way::Repeated => Leaf::new::<L, Repeated<L>>(params(0)),
         Way::Following => with_following!(shape.run, L, following(params(0)), of(params(0))),
-        Way::Each { .. } if is_alone(shape) => Leaf::new::<L, Alone<Aligned<L::Half>>>(params(0)),
         Way::Each {
             whole_lines: false,
             early,
-        } => with_copier!(shape.run, L, of(params(early))),
+        } => match is_alone(shape) {
+            true => Leaf::new::<L, Alone<Aligned<L::Half>>>(params(0)),
+            false => with_copier!(shape.run, L, of(params(early))),
+        },
         Way::Each {
             whole_lines: true,
             early,
         } => match shape.run.div_ceil(<L::Wide as Vector>::BYTES) {
             ..=FEW => with_vectors!(L::Wide, shape.run, L, of(params(early))),
+            _ if is_alone(shape) => Leaf::new::<L, Alone<Aligned<L::Wide>>>(params(0)),
             _ => of::<L, Aligned<L::Wide>>(params(early)),
         },
     }
