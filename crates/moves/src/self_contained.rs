@@ -5,7 +5,7 @@
 
 use restride_loops::Form;
 
-use crate::byte_box::{ByteBox, Step};
+use crate::byte_box::ByteBox;
 use crate::cells::{Cells, Shuffles};
 use crate::cost::TURN;
 use crate::cost::inline::{WORTH_A_SEARCH, loads};
@@ -115,11 +115,10 @@ pub(crate) fn best(ways: &[OwnWay], room: usize) -> usize {
 
 /// Whether the first runs of a box, in the order of either side, share too few sets of the nearest cache on the other one.
 fn crowds(shape: &ByteBox, target: &Target) -> bool {
-    let crowd = |steps: &mut dyn Iterator<Item = (usize, isize)>| {
-        share_sets(target, steps, Crowded::UNDER_WAY as usize)
-    };
-    let mut by_source: Vec<&Step> = shape.steps.iter().collect();
+    let rows = Crowded::UNDER_WAY as usize;
+    let by_destination = shape.steps.iter().rev();
+    let mut by_source = shape.steps.clone();
     by_source.sort_by_key(|step| step.src.unsigned_abs());
-    crowd(&mut shape.steps.iter().rev().map(|step| (step.extent, step.src)))
-        || crowd(&mut by_source.iter().map(|step| (step.extent, step.dst)))
+    share_sets(target, by_destination.map(|it| (it.extent, it.src)), rows)
+        || share_sets(target, by_source.iter().map(|it| (it.extent, it.dst)), rows)
 }
