@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 7947),
     ("loops", 4400),
     ("lower", 4531),
-    ("moves", 6087),
+    ("moves", 6100),
     ("partition", 225),
     ("process", 200),
     ("restride", 4024),

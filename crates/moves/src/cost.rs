@@ -393,6 +393,8 @@ pub(crate) mod inline {
     pub(crate) const WORTH_A_SEARCH: usize = 8;
     /// Nor are boxes of more bytes than that.
     pub(crate) const LARGEST: usize = 2048;
+    /// Instructions of tiles that a leaf takes longer for than they do, wherever rows begin: to cut a plane takes about as many.
+    pub(crate) const FEW_TILES: usize = 300;
     /// Loads, stores and shuffles of a straight line that is worth its compilation, since a call
     /// would take longer than running it.
     pub(crate) const SHORT: usize = 64;

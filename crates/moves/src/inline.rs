@@ -148,7 +148,9 @@ mod tests {
         assert_eq!(choice(&[(900, 4, 9), (4, 1, 1)], 4, Form::Rows), runs);
         assert_eq!(choice(&[(900, 5, 9), (5, 1, 1)], 4, Form::Rows), None);
         assert_eq!(choice(&[(30, 1, 7)], 4, Form::Elements), runs);
-        assert_eq!(choice(&[(1000, 1, 7)], 4, Form::Elements), None);
+        assert_eq!(choice(&[(1000, 1, 5)], 4, Form::Elements), None);
+        let many_windows = choice(&[(1000, 1, 7)], 4, Form::Elements);
+        assert!(many_windows.is_some(), "{many_windows:?}");
     }
 
     #[test]
@@ -177,6 +179,20 @@ mod tests {
         assert!(tiles(24, 2) && tiles(20, 4), "rows of whole vectors");
         assert!(tiles(22, 2) && !tiles(25, 2) && !tiles(21, 4));
         assert!(!tiles(32, 1) && !tiles(32, 2) && !tiles(24, 4));
+        assert!(tiles(13, 4) && tiles(13, 8) && !tiles(15, 8), "few tiles");
+        let planes = |n, rows, columns| {
+            let dims = [
+                (n, rows * columns, rows * columns),
+                (columns, rows, 1),
+                (rows, 1, columns),
+            ];
+            matches!(choice(&dims, 4, Form::Transpose), Some(Inline::Tiles(_)))
+        };
+        assert!(planes(4, 5, 9) && !planes(16, 7, 9), "lines start slowly");
+        assert!(
+            planes(16, 8, 9) && planes(64, 6, 13),
+            "lines of many windows"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::blended::Blended;
 use crate::byte_box::ByteBox;
 use crate::cells::Shuffles;
 use crate::cores::Core;
-use crate::cost::inline::{LARGEST, SHORT_LOOPS};
+use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS};
 use crate::cost::{self, LINE};
 use crate::estimate::ROOM;
 use crate::features::Features;
@@ -190,7 +190,7 @@ impl Planner {
         shuffles: Shuffles,
     ) -> Option<OwnWay> {
         if form != Form::Stream
-            && let Some(own) = self.small_tiles(shape, cost)
+            && let Some(own) = self.small_tiles(shape, way, cost)
         {
             return Some(own);
         }
@@ -200,8 +200,13 @@ impl Planner {
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             _ if form == Form::Stream => return None,
             // Lines that straddle two take longer than four vectors, of which each is moved or shuffled at once.
-            Way::Lines(Program::Wide(_), _) if self.target.core == Core::Zen && shape.run >= 4 => {
-                cost / 8 * 5
+            Way::Lines(Program::Wide(lines), _)
+                if self.target.core == Core::Zen && shape.run >= 4 =>
+            {
+                match lines.windows.are_few() {
+                    true => cost / 8 * 5,
+                    false => cost,
+                }
             }
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) | Way::Through(_) if narrow => cost,
@@ -220,18 +225,20 @@ impl Planner {
     }
 
     /// Tiles in place of a way that costs so much, of a small plane: wide vectors straddle lines, and a leaf has to cut the
-    /// plane first. Vectors of sixteen bytes straddle none where rows are made of these; elsewhere narrow elements gain.
-    fn small_tiles(&self, shape: &ByteBox, cost: usize) -> Option<OwnWay> {
-        let small = matches!(shape.run, 2 | 4) && shape.bytes() <= LARGEST;
+    /// plane first. Vectors of sixteen bytes straddle none where rows are made of these; elsewhere narrow elements gain, and
+    /// the fewest of others. Lines that are few have to find where windows may be whole, which takes as long as they do.
+    fn small_tiles(&self, shape: &ByteBox, way: &Way, cost: usize) -> Option<OwnWay> {
+        let small = matches!(shape.run, 2 | 4 | 8) && shape.bytes() <= LARGEST;
         if self.target.core != Core::Zen || !small {
             return None;
         }
         let plane = Tiles::plane(shape, Shuffles::Words)?;
         let vector = plane.per_lane * plane.cell;
         let most = match plane.row.dst.unsigned_abs().is_multiple_of(vector) {
-            true => cost / 4 * 7,
+            true if shape.run < 8 => cost / 4 * 7,
             false if shape.run == 2 => cost / 2 * 3,
-            false => return None,
+            _ if matches!(way, Way::Lines(..)) => cost / 4 * 7,
+            _ => FEW_TILES.max(cost),
         };
         let own = OwnWay::of_tiles(Tiles::looped(plane, false));
         (own.cost <= most).then_some(own)

@@ -89,6 +89,14 @@ pub enum Windows {
     Own(usize),
 }
 
+impl Windows {
+    /// Whether each line is put together from no more than two pairs.
+    pub(crate) fn are_few(self) -> bool {
+        let (Self::Joint(windows) | Self::Own(windows)) = self;
+        windows <= JOINT_WINDOWS
+    }
+}
+
 /// A way to run a unit.
 pub(crate) struct Way {
     pub(super) windows: Windows,
