@@ -86,7 +86,11 @@ pub(super) fn all() -> Vec<Line> {
         }
         lines.push(large(*element));
     }
-    lines.extend(WIDTHS.map(drawn));
+    lines.extend(
+        [TENSORS, SMALL]
+            .iter()
+            .flat_map(|drawn| WIDTHS.map(|it| drawn.of(it))),
+    );
     lines.push(crowded_runs());
     lines
 }
@@ -437,39 +441,57 @@ fn permutations(class: &'static str, name: String, element: ElementType, shape: 
     line(class, name, false, points)
 }
 
-/// How many transposes are drawn of each type, of how many bytes, and the sizes that their axes have: those of channels, heads,
-/// windows, images.
-const DRAWN: usize = 40;
-const DRAWN_BYTES: std::ops::Range<i64> = 16 << 10..1 << 20;
-const DRAWN_SIZES: [i64; 24] = [
-    2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 100, 128, 192, 240, 256, 320, 512, 768, 1000,
-    1024, 2048,
-];
-
 /// Transposes that are not regular, among which rules for regular ones may go astray.
-fn drawn(element: ElementType) -> Line {
-    let mut random = Random::new(width(element) as u64);
-    let draw = || {
-        let rank = random.pick(&[2, 2, 3, 3, 4]);
-        let shape: Vec<i64> = (0..rank).map(|_| random.pick(&DRAWN_SIZES)).collect();
-        let perm = random.permutation(rank).into_iter().map(|it| it as i64);
-        (shape, perm.collect::<Vec<_>>())
-    };
-    let is_moved = |(shape, perm): &(Vec<i64>, Vec<i64>)| {
-        let bytes = width(element) * shape.iter().product::<i64>();
-        perm[perm.len() - 1] + 1 < perm.len() as i64 && DRAWN_BYTES.contains(&bytes)
-    };
-    let points = std::iter::repeat_with(draw).filter(is_moved).take(DRAWN);
-    let points = points.map(|(shape, perm)| {
-        let graph = transpose(&shape, element, &perm);
-        (format!("{shape:?} by {perm:?}"), graph)
-    });
-    line(
-        "drawn",
-        format!("{} transposes", element.name()),
-        false,
-        points,
-    )
+struct Drawn {
+    class: &'static str,
+    bytes: std::ops::Range<i64>,
+    /// The sizes that axes have.
+    sizes: [i64; 24],
+}
+
+/// How many are drawn of each type.
+const DRAWN: usize = 40;
+
+/// Channels, heads, windows, images.
+const TENSORS: Drawn = Drawn {
+    class: "drawn",
+    bytes: 16 << 10..1 << 20,
+    sizes: [
+        2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 100, 128, 192, 240, 256, 320, 512, 768, 1000,
+        1024, 2048,
+    ],
+};
+
+/// What is moved in less time than it takes to get ready.
+const SMALL: Drawn = Drawn {
+    class: "small",
+    bytes: 256..16 << 10,
+    sizes: [
+        2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20, 24, 25, 30, 32, 49, 64, 100,
+    ],
+};
+
+impl Drawn {
+    fn of(&self, element: ElementType) -> Line {
+        let mut random = Random::new(width(element) as u64);
+        let draw = || {
+            let rank = random.pick(&[2, 2, 3, 3, 4]);
+            let shape: Vec<i64> = (0..rank).map(|_| random.pick(&self.sizes)).collect();
+            let perm = random.permutation(rank).into_iter().map(|it| it as i64);
+            (shape, perm.collect::<Vec<_>>())
+        };
+        let is_moved = |(shape, perm): &(Vec<i64>, Vec<i64>)| {
+            let bytes = width(element) * shape.iter().product::<i64>();
+            perm[perm.len() - 1] + 1 < perm.len() as i64 && self.bytes.contains(&bytes)
+        };
+        let points = std::iter::repeat_with(draw).filter(is_moved).take(DRAWN);
+        let points = points.map(|(shape, perm)| {
+            let graph = transpose(&shape, element, &perm);
+            (format!("{shape:?} by {perm:?}"), graph)
+        });
+        let name = format!("{} transposes", element.name());
+        line(self.class, name, false, points)
+    }
 }
 
 /// Two axes exchanged, of runs of bytes that begin in one set of a cache.
