@@ -44,19 +44,17 @@ macro_rules! scan {
                 let values: [$ty; EACH] = unsafe { transmute(read_once::<$vector>(at)) };
                 for (wrong, value) in wrong.iter_mut().zip(values) {
                     let past = past(value);
-                    *wrong |= if WIDTH == 8 {
-                        past | span.wrapping_sub(past)
-                    } else if past > span {
-                        HIGHEST
-                    } else {
-                        0
+                    *wrong = match WIDTH {
+                        8 => *wrong | past | span.wrapping_sub(past),
+                        _ => (*wrong).max(past),
                     };
                 }
                 at = at.wrapping_add(size_of::<$vector>());
             }
             left -= 2 * EACH;
         }
-        let mut holds = wrong.as_flattened().iter().all(|wrong| *wrong < HIGHEST);
+        let most = if WIDTH == 8 { HIGHEST - 1 } else { span };
+        let mut holds = wrong.as_flattened().iter().all(|wrong| *wrong <= most);
         for _ in 0..left {
             // SAFETY: the caller vouches for every index of the row.
             holds &= past(unsafe { read_once(at) }) <= span;

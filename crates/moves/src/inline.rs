@@ -188,6 +188,8 @@ mod tests {
             ];
             matches!(choice(&dims, 4, Form::Transpose), Some(Inline::Tiles(_)))
         };
+        let wide = choice(&[(14, 1, 14), (14, 14, 1)], 16, Form::Transpose);
+        assert_eq!(wide, None, "pairs of elements");
         assert!(planes(4, 5, 9) && !planes(16, 7, 9), "lines start slowly");
         assert!(
             planes(16, 8, 9) && planes(64, 6, 13),

@@ -432,6 +432,12 @@ impl Plane {
         self.row.extent >= self.side()
     }
 
+    /// Whether elements are as wide as a lane, pairs of them lie together on both sides, and the nearest cache has both.
+    pub(crate) fn goes_in_pairs(&self, target: &Target) -> bool {
+        let in_pairs = self.per_lane == 1 && self.step == 1 && self.lanes > 1;
+        in_pairs && self.column.extent >= 4 && self.is_near(target)
+    }
+
     /// Whether there is room for a square of whole vectors.
     pub(crate) fn has_squares(&self) -> bool {
         self.lanes > 1 && self.is_tall()

@@ -196,18 +196,50 @@ unsafe fn some_columns<V: Lanes, const STEPS: bool, const ROWS: usize>(
     for lane in 1..V::LANES {
         places[lane] = places[lane - 1].wrapping_offset(params.src);
     }
-    for row in 0..ROWS {
-        // SAFETY: the caller's.
-        unsafe {
-            let line =
-                V::load_lanes(places.map(|place| place.wrapping_add(next::<STEPS>(params) * row)));
-            line.store(at(dst, row, params.dst, 0));
+    // SAFETY: the caller's.
+    unsafe {
+        for row in (0..ROWS).step_by(2) {
+            let to = at(dst, row, params.dst, 0);
+            let from = places.map(|place| place.wrapping_add(next::<STEPS>(params) * row));
+            match V::LANES {
+                2 if ROWS > 1 && !STEPS => in_pairs::<V, 1>(to, from, params.dst),
+                4 if ROWS > 1 && !STEPS => in_pairs::<V::Half, 2>(to, from, params.dst),
+                _ => {
+                    V::load_lanes(from).store(to);
+                    if ROWS > 1 {
+                        let from = from.map(|place| place.wrapping_add(next::<STEPS>(params)));
+                        V::load_lanes(from).store(to.wrapping_offset(params.dst));
+                    }
+                }
+            }
         }
     }
     (
         dst.wrapping_add(V::BYTES),
         places[V::LANES - 1].wrapping_offset(params.src),
     )
+}
+
+/// Two rows, of two elements each from each of `PAIRS` pairs of places: as many loads and stores as there would be of single
+/// elements on one side.
+///
+/// # Safety
+/// They lie in the caller's box, and `H` has two lanes.
+#[inline(always)]
+unsafe fn in_pairs<H: Lanes, const PAIRS: usize>(dst: *mut u8, from: [*const u8; 4], next: isize) {
+    let mut rows = [[H::splat(0); PAIRS]; 2];
+    // SAFETY: the caller's.
+    unsafe {
+        for pair in 0..PAIRS {
+            let (one, other) = (H::load(from[2 * pair]), H::load(from[2 * pair + 1]));
+            [rows[0][pair], rows[1][pair], ..] = H::swap_lanes([one, other, one, other]);
+        }
+        for (row, vectors) in rows.into_iter().enumerate() {
+            for (pair, vector) in vectors.into_iter().enumerate() {
+                vector.store(at(dst, row, next, 32 * pair));
+            }
+        }
+    }
 }
 
 /// So many elements, one at a time.
