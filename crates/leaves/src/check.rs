@@ -36,7 +36,7 @@ macro_rules! scan {
         const HIGHEST: $unsigned = 1 << (<$unsigned>::BITS - 1);
         let fits = $stride == WIDTH as isize && (WIDTH < 8 || span < HIGHEST);
         let (mut at, mut left) = ($first, $count as usize);
-        // Two vectors at a time, each lane by itself until the end.
+        // Two vectors at a time, each lane by itself until the end: of narrower integers, the largest difference so far.
         let mut wrong: [[$unsigned; EACH]; 2] = [[0; EACH]; 2];
         while fits && left >= 2 * EACH {
             for wrong in &mut wrong {

@@ -199,7 +199,8 @@ impl Planner {
             Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
             _ if form == Form::Stream => return None,
-            // Lines that straddle two take longer than four vectors, of which each is moved or shuffled at once.
+            // Lines that straddle two take longer than four vectors, of which each is moved or shuffled at once,
+            // and those of many windows load a table for each pair besides.
             Way::Lines(Program::Wide(lines), _)
                 if self.target.core == Core::Zen && shape.run >= 4 =>
             {

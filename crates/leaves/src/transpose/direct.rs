@@ -196,21 +196,20 @@ unsafe fn some_columns<V: Lanes, const STEPS: bool, const ROWS: usize>(
     for lane in 1..V::LANES {
         places[lane] = places[lane - 1].wrapping_offset(params.src);
     }
-    // SAFETY: the caller's.
-    unsafe {
-        for row in (0..ROWS).step_by(2) {
-            let to = at(dst, row, params.dst, 0);
-            let from = places.map(|place| place.wrapping_add(next::<STEPS>(params) * row));
-            match V::LANES {
-                2 if ROWS > 1 && !STEPS => in_pairs::<V, 1>(to, from, params.dst),
-                4 if ROWS > 1 && !STEPS => in_pairs::<V::Half, 2>(to, from, params.dst),
-                _ => {
-                    V::load_lanes(from).store(to);
-                    if ROWS > 1 {
-                        let from = from.map(|place| place.wrapping_add(next::<STEPS>(params)));
-                        V::load_lanes(from).store(to.wrapping_offset(params.dst));
-                    }
-                }
+    let in_a_turn = if STEPS || ROWS == 1 || V::LANES == 1 {
+        1
+    } else {
+        2
+    };
+    for row in (0..ROWS).step_by(in_a_turn) {
+        let to = at(dst, row, params.dst, 0);
+        let from = places.map(|place| place.wrapping_add(next::<STEPS>(params) * row));
+        // SAFETY: the caller's.
+        unsafe {
+            match (in_a_turn, V::LANES) {
+                (1, _) => V::load_lanes(from).store(to),
+                (_, 2) => in_pairs::<V, 1>(to, from, params.dst),
+                _ => in_pairs::<V::Half, 2>(to, from, params.dst),
             }
         }
     }
