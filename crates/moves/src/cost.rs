@@ -38,6 +38,9 @@ const PLANE: usize = 100;
 /// What it takes to start a row of units of a line program.
 pub(crate) const UNITS: usize = 20;
 
+/// What it takes to find where windows of 64 bytes may be loaded whole.
+pub(crate) const EDGES: usize = 200;
+
 /// What tables take by which whole lines are blended, once for a box, where squares of tiles go on without any.
 const TABLES: usize = 120;
 

@@ -131,7 +131,10 @@ impl Planner {
         let (cost, way) = self.way(shape, form);
         let loops = match way {
             Way::Rows(rows) => !matches!(rows, Rows::Sharing { .. }),
-            Way::Lines(..) => cost >= cost::rows(shape) / if shape.steps.len() > 2 { 4 } else { 2 },
+            Way::Lines(..) => {
+                let rows = cost::rows(shape) / if shape.steps.len() > 2 { 4 } else { 2 };
+                cost >= rows.saturating_add(cost::EDGES)
+            }
             _ => false,
         };
         loops.then_some(Inline::Runs)

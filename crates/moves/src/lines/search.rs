@@ -61,7 +61,7 @@ pub(super) fn cheapest<W: Way>(
     }
     let mut all: SmallVec<[(usize, usize, Choice<'_>); 16]> = SmallVec::new();
     choices(shape, W::ROW, |choice| {
-        let least = least::<W>(&choice).map(|each| cost(&choice, each));
+        let least = least::<W>(&choice).map(|each| cost::<W>(&choice, each));
         if let Some(least) = least.filter(|least| *least < limit) {
             all.push((least, all.len(), choice));
         }
@@ -76,7 +76,7 @@ pub(super) fn cheapest<W: Way>(
         let pattern = choice.pattern();
         if let Some((way, each)) = known.program(&pattern) {
             let found = (
-                cost(choice, each + straddling::<W>(choice, known.core())),
+                cost::<W>(choice, each + straddling::<W>(choice, known.core())),
                 *at,
             );
             if found < bound {
@@ -107,7 +107,7 @@ fn straddling<W: Way>(choice: &Choice<'_>, core: Core) -> usize {
 }
 
 /// What a box costs if a unit costs so much.
-fn cost(choice: &Choice<'_>, each: usize) -> usize {
+fn cost<W: Way>(choice: &Choice<'_>, each: usize) -> usize {
     let extent = choice.long().extent;
     // A row may start and end with a unit that overlaps its neighbour.
     let ends = if extent.is_multiple_of(choice.steps) {
@@ -118,7 +118,11 @@ fn cost(choice: &Choice<'_>, each: usize) -> usize {
     let row = each
         .saturating_mul(extent / choice.steps + ends)
         .saturating_add(cost::UNITS);
-    row.saturating_mul(choice.rows())
+    let rows = row.saturating_mul(choice.rows());
+    match W::SIZE < LINE || choice.is_all() {
+        true => rows,
+        false => rows.saturating_add(cost::EDGES),
+    }
 }
 
 #[cfg(test)]
@@ -173,7 +177,7 @@ mod tests {
                     );
                     assert!(least.is_some(), "{choice:?} can be run");
                     let each = each + straddling::<W>(&choice, core);
-                    all.push((cost(&choice, each), format!("{:?}", choice.cut())));
+                    all.push((cost::<W>(&choice, each), format!("{:?}", choice.cut())));
                 }
             });
             let best = all.into_iter().min_by_key(|(cost, _)| *cost);

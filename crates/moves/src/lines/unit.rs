@@ -93,6 +93,9 @@ const MAX_BYTES: usize = 2048;
 /// So many lines stay in registers, with all that they are put together from.
 const FEW: usize = 3;
 
+/// A box of so few bytes may be a unit by itself.
+const WHOLE: usize = 512;
+
 /// The bytes of a line.
 pub(super) const LINE: usize = 64;
 
@@ -244,6 +247,11 @@ impl Choice<'_> {
         self.steps == long.extent || (long.dst.unsigned_abs() * self.steps).is_multiple_of(LINE)
     }
 
+    /// Whether a unit is all of the box.
+    pub(super) fn is_all(&self) -> bool {
+        self.bytes() == self.shape.bytes()
+    }
+
     /// The bytes of a unit.
     pub(super) fn bytes(&self) -> usize {
         self.dims()
@@ -272,7 +280,8 @@ impl Choice<'_> {
         let extent = self.long().extent;
         let fits = |steps: usize| steps.min(most).clamp(1, extent);
         // Four times as many are hardly ever better, but where there are no more.
-        let few = extent <= 4 * once && extent * bytes <= row;
+        let whole = extent * bytes == self.shape.bytes() && self.shape.bytes() <= WHOLE;
+        let few = extent <= 4 * once && extent * bytes <= row || whole;
         let all = if few { fits(extent) } else { 0 };
         let [line, lines] = match bytes * once > FEW * LINE {
             true => [LINE / bytes, Self::in_few_lines(bytes)].map(|steps| steps.min(extent)),

@@ -27,14 +27,17 @@ fn inside(low: isize, high: isize, stride: isize, count: usize) -> Range<usize> 
 #[cold]
 #[inline(never)]
 fn some_inside(low: isize, high: isize, stride: isize, count: usize) -> Range<usize> {
-    let (behind, ahead) = if stride < 0 { (high, low) } else { (low, high) };
-    let size = stride.unsigned_abs();
-    if count <= 1 || size == 0 || ahead < 0 {
+    if stride == 0 {
         return 0..0;
     }
-    let first = behind.min(0).unsigned_abs().div_ceil(size);
-    let end = (ahead.unsigned_abs() / size).wrapping_add(1).min(count);
-    first.min(end)..end
+    // None is a line or more outside, so these are few; to divide would take as long as a dozen.
+    let is_inside = |at: &usize| {
+        let off = stride.wrapping_mul(*at as isize);
+        low.wrapping_add(off) >= 0 && high.wrapping_sub(off) >= 0
+    };
+    let first = (0..count).find(is_inside).unwrap_or(count);
+    let last = (first..count).rfind(is_inside);
+    first..last.map_or(first, |last| last.wrapping_add(1))
 }
 
 pub(super) struct Wide<K>(PhantomData<K>);
@@ -57,6 +60,8 @@ impl<K: Kernel> Body for Wide<K> {
             unsafe {
                 if low >= 0 && high >= 0 {
                     rows::<K>(d, s, middle.extent, inner.extent, params);
+                } else if middle.extent == 1 && inner.extent == 1 {
+                    row_at_edge::<K>(d, s, src, params);
                 } else {
                     plane_at_edge::<K>(d, s, src, params);
                 }
