@@ -142,6 +142,7 @@ impl Way {
             Self::Joined(_) => "joined rows",
             Self::Pressed(_) => "pressed runs",
             Self::Pixels(_) => "split pixels",
+            Self::Lines(program, Stores::Cached) if program.is_one_unit() => "lines of one unit",
             Self::Lines(_, Stores::Cached) => "lines",
             Self::Lines(_, Stores::Past) => "lines past the caches",
             Self::Through(_) => "through",

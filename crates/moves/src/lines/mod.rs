@@ -80,6 +80,14 @@ impl<L: Clone, W: Copy> Units<L, W> {
 }
 
 impl Program {
+    /// Whether one unit is all of the box.
+    pub(crate) fn is_one_unit(&self) -> bool {
+        match self {
+            Self::Narrow(units) => units.cut.is_one_unit(),
+            Self::Wide(units) => units.cut.is_one_unit(),
+        }
+    }
+
     /// The program of a box for one in which a dimension goes on for another extent, if that is not inside
     /// of its units.
     pub(crate) fn stretched(&self, step: &Step, extent: usize) -> Option<Program> {

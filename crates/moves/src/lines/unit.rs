@@ -70,6 +70,12 @@ pub struct Cut {
 }
 
 impl Cut {
+    /// Whether a unit is all of the box.
+    #[must_use]
+    pub fn is_one_unit(&self) -> bool {
+        self.outer.is_empty() && self.steps == self.long.extent
+    }
+
     /// The same of a box in which this dimension goes on for another extent; nothing where that
     /// changes the unit.
     pub(super) fn stretched(&self, step: &Step, extent: usize) -> Option<Cut> {

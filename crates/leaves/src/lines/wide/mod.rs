@@ -80,7 +80,7 @@ pub(crate) fn prepare(
     let [middle, inner] = nest.plane();
     let in_lines = |step: &Step| step.dst % LINE as isize == 0;
     let alike = cut.long.extent.is_multiple_of(cut.steps) && cut.outer.iter().all(in_lines);
-    let single = row.last.is_none() && cut.outer.is_empty() && !shape.empty;
+    let single = cut.is_one_unit() && !shape.empty;
     let aligned = found.aligned || stores == Stores::Past;
     let before_last = cut.long.extent.saturating_sub(1) / cut.steps;
     let params = WideParams {
