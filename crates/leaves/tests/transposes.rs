@@ -13,7 +13,7 @@ fn every_small_transpose() {
     let mut arena = Arena::new(1 << 17);
     for width in [1, 2, 4, 8, 16] {
         for rows in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 70] {
-            for columns in [1, 2, 3, 4, 5, 8, 13, 16, 17, 32, 40, 64, 65] {
+            for columns in [1, 2, 3, 4, 5, 8, 13, 16, 17, 24, 31, 32, 40, 64, 65] {
                 let forms = [Form::Transpose, Form::Staged, Form::Stream];
                 let form = forms[(rows % 3) as usize];
                 let (ld, ls) = (columns + rows % 3, rows + columns % 2);

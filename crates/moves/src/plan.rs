@@ -114,6 +114,7 @@ impl Way {
             Self::Rows(rows) => rows.name(),
             Self::Transpose(plane) => match (plane.route, plane.tiling) {
                 (Route::Straight, Tiling::Runs) => "transpose in runs",
+                (Route::Straight, Tiling::Short) => "transpose of short rows",
                 (Route::Straight, _) => "transpose",
                 (Route::Tiles, Tiling::Panels) => "transpose in panels",
                 (Route::Tiles, _) => "transpose in tiles",

@@ -41,6 +41,8 @@ pub enum Tiling {
     Panels,
     /// Elements as wide as a lane.
     Fours,
+    /// Blocks of rows of more bytes than a lane and fewer than two: each is stored at once, as far as it goes.
+    Short,
 }
 
 /// Bytes of a stage.
@@ -153,6 +155,12 @@ impl Plane {
         self
     }
 
+    /// Whether rows are one lane of bytes and a part of another.
+    fn has_short_rows(&self) -> bool {
+        let lane = self.per_lane;
+        lane == 16 && self.row.extent >= lane && (lane + 1..2 * lane).contains(&self.column.extent)
+    }
+
     fn cut(mut self, route: Route, tiling: Tiling, tile: (usize, usize)) -> Plane {
         (self.route, self.tiling, self.tile) = (route, tiling, tile);
         self
@@ -163,6 +171,11 @@ impl Plane {
         // Two lanes have the first and the last columns, which overlap.
         if self.lanes == 1 && self.column.extent > self.per_lane {
             self.lanes = target.features.lanes()[1];
+        }
+        if self.has_short_rows() && target.features >= Features::Avx512 {
+            let tile = (self.row.extent, self.column.extent);
+            self.lanes = 2;
+            return self.cut(Route::Straight, Tiling::Short, tile);
         }
         match target.core {
             Core::Zen | Core::Zen5 => self.on_zen(target),

@@ -6,6 +6,7 @@
 //! - `direct` writes them where they belong,
 //! - `folded` has sides of several dimensions,
 //! - `packed` brings together first what steps through the source,
+//! - `short` has rows of one lane of bytes and a part of another, on machines with masks,
 //! - `squares` has elements whose width is no power of two,
 //! - `staged` collects a tile of them first, where the addresses are unfavourable,
 //! - `widened` makes elements of three and six bytes fit registers.
@@ -21,6 +22,8 @@ pub(crate) mod folded;
 pub(crate) mod packed;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod pixels;
+#[cfg(target_arch = "x86_64")]
+mod short;
 mod side;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod squares;
@@ -32,11 +35,15 @@ use restride_moves::{ByteBox, Plane, Route, STAGED, Tiling, pitch};
 
 use crate::lanes::Lanes;
 use crate::leaf::Leaf;
+#[cfg(target_arch = "x86_64")]
+use crate::level::Avx512;
 use crate::level::{Body, Level};
 use crate::nest::Nest;
 pub(crate) use block::Blocks;
 use block::{InBlocks, InRuns, InSquares};
 use direct::{Banded, ByFours, Direct, Paneled};
+#[cfg(target_arch = "x86_64")]
+use short::Short;
 use staged::{Collected, Staged};
 
 /// What a transposition needs to know. `columns` run along the destination's rows.
@@ -134,6 +141,10 @@ fn of<L: Level, V: Lanes, const K: usize>(shape: &ByteBox, plane: &Plane) -> Lea
         (_, Tiling::Fours) if params.along == 16 => Leaf::new::<L, ByFours<V, false>>(params),
         (_, Tiling::Fours) => Leaf::new::<L, ByFours<V, true>>(params),
         (_, Tiling::Bands) => Leaf::new::<L, Banded<V, K>>(params),
+        #[cfg(target_arch = "x86_64")]
+        (_, Tiling::Short) => Leaf::new::<Avx512, Short>(params),
+        #[cfg(not(target_arch = "x86_64"))]
+        (_, Tiling::Short) => unreachable!("its stores need AVX-512"),
         (_, Tiling::Blocks) => Leaf::new::<L, Direct<V, K, InBlocks>>(params),
     }
 }
