@@ -193,7 +193,7 @@ impl Planner {
         shuffles: Shuffles,
     ) -> Option<OwnWay> {
         if form != Form::Stream
-            && let Some(own) = self.small_tiles(shape, way, cost)
+            && let Some(own) = self.small_tiles(shape, cost)
         {
             return Some(own);
         }
@@ -232,8 +232,8 @@ impl Planner {
 
     /// Tiles in place of a way that costs so much, of a small plane: wide vectors straddle lines, and a leaf has to cut the
     /// plane first. Vectors of sixteen bytes straddle none where rows are made of these; elsewhere narrow elements gain, and
-    /// the fewest of others. Lines that are few have to find where windows may be whole, which takes as long as they do.
-    fn small_tiles(&self, shape: &ByteBox, way: &Way, cost: usize) -> Option<OwnWay> {
+    /// the fewest of others.
+    fn small_tiles(&self, shape: &ByteBox, cost: usize) -> Option<OwnWay> {
         let small = matches!(shape.run, 2 | 4 | 8) && shape.bytes() <= LARGEST;
         if self.target.core != Core::Zen || !small {
             return None;
@@ -243,7 +243,6 @@ impl Planner {
         let most = match plane.row.dst.unsigned_abs().is_multiple_of(vector) {
             true if shape.run < 8 => cost / 4 * 7,
             false if shape.run == 2 => cost / 2 * 3,
-            _ if matches!(way, Way::Lines(..)) => cost / 4 * 7,
             _ => FEW_TILES.max(cost),
         };
         let own = OwnWay::of_tiles(Tiles::looped(plane, false));
