@@ -277,14 +277,13 @@ impl Plane {
     }
 
     /// Whether parts of lines are written into the caches in less time than whole ones past them: where rows begin anywhere,
-    /// tiles of whole lines overlap by one. Of bytes these are narrow, and read a line of each row that they turn to. Short
+    /// tiles of whole lines overlap by one. Of narrow elements these read a line of each row that they turn to. Short
     /// rows have no whole lines to speak of: narrow elements are collected for them.
     fn is_collected_from_afar(&self, short: bool, target: &Target) -> bool {
         let straddles = |apart: isize| !apart.unsigned_abs().is_multiple_of(LINE);
         let (dst, src) = (straddles(self.row.dst), straddles(self.column.src));
         let parts = match self.per_lane {
-            16 => short || dst || src,
-            8 => short || dst,
+            8 | 16 => short || dst || src,
             2 | 4 => !short && dst && self.crowded(target).is_none(),
             _ => false,
         };
