@@ -174,7 +174,6 @@ impl Plane {
         }
         if self.has_short_rows() && target.features >= Features::Avx512 {
             let tile = (self.row.extent, self.column.extent);
-            self.lanes = 2;
             return self.cut(Route::Straight, Tiling::Short, tile);
         }
         match target.core {

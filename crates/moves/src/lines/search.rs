@@ -118,11 +118,13 @@ fn cost<W: Way>(choice: &Choice<'_>, each: usize) -> usize {
     let row = each
         .saturating_mul(extent / choice.steps + ends)
         .saturating_add(cost::UNITS);
-    let rows = row.saturating_mul(choice.rows());
-    match W::SIZE < LINE || choice.is_all() {
-        true => rows,
-        false => rows.saturating_add(cost::EDGES),
-    }
+    let rows = choice.rows();
+    let one_unit = rows == 1 && choice.steps == extent;
+    let edges = match W::SIZE < LINE || one_unit {
+        true => 0,
+        false => cost::EDGES,
+    };
+    row.saturating_mul(rows).saturating_add(edges)
 }
 
 #[cfg(test)]

@@ -253,11 +253,6 @@ impl Choice<'_> {
         self.steps == long.extent || (long.dst.unsigned_abs() * self.steps).is_multiple_of(LINE)
     }
 
-    /// Whether a unit is all of the box.
-    pub(super) fn is_all(&self) -> bool {
-        self.bytes() == self.shape.bytes()
-    }
-
     /// The bytes of a unit.
     pub(super) fn bytes(&self) -> usize {
         self.dims()
@@ -286,7 +281,7 @@ impl Choice<'_> {
         let extent = self.long().extent;
         let fits = |steps: usize| steps.min(most).clamp(1, extent);
         // Four times as many are hardly ever better, but where there are no more.
-        let whole = extent * bytes == self.shape.bytes() && self.shape.bytes() <= WHOLE;
+        let whole = self.rows() == 1 && self.shape.bytes() <= WHOLE;
         let few = extent <= 4 * once && extent * bytes <= row || whole;
         let all = if few { fits(extent) } else { 0 };
         let [line, lines] = match bytes * once > FEW * LINE {
