@@ -86,6 +86,29 @@ fn transposes_from_afar_by_planes() {
     }
 }
 
+/// Whole lines of what the last cache does not hold, which may begin anywhere.
+#[test]
+fn whole_lines_past_the_caches() {
+    let mut arena = Arena::new(1 << 20);
+    let mut names = std::collections::BTreeSet::new();
+    for width in [1, 2, 4, 8] {
+        let line = 64 / width as i64;
+        for (rows, lines, gap) in [(64, 4, 0), (65, 5, 0), (100, 9, 1), (131, 6, 0)] {
+            for shift in [0, 16, 5, 32, 24] {
+                let columns = lines * line;
+                let dims = [
+                    dim(rows, columns + gap * line, 1),
+                    dim(columns, 1, rows + gap),
+                ];
+                names.extend(arena.check(&dims, width, Form::Stream, shift % 32 == 0, shift));
+            }
+        }
+    }
+    let collected = names.contains("collected, past the caches");
+    let has_wide = Features::detect() >= Features::Avx2;
+    assert_eq!(collected, has_wide, "{names:?}");
+}
+
 /// Rows that begin anywhere in a line, in tiles of several lines and in runs.
 #[test]
 fn transposes_of_rows_that_straddle_lines() {

@@ -123,6 +123,7 @@ impl Way {
                 (Route::Collected, _) => "collected",
                 (Route::Afar, _) => "collected from afar",
                 (Route::Staged, _) => "staged",
+                (Route::Past, Tiling::Bands) => "collected, past the caches",
                 (Route::Past, _) => "transpose past the caches",
             },
             Self::Packed(plane) if plane.packed_squares().is_some() => "packed squares",

@@ -264,9 +264,9 @@ impl Plane {
     pub(crate) fn past(self, target: &Target) -> Plane {
         let (rows, bytes) = PAST;
         let short = ((self.column.extent * self.cell) as i64) < target.worth_past();
-        if self.is_collected_from_afar(short, target) {
+        if let Some(route) = self.collected_for(short, target) {
             let (line, lines) = (LINE / self.cell, if self.per_lane == 2 { 8 } else { 4 });
-            return self.in_bands(Route::Afar, (line, lines * line));
+            return self.in_bands(route, (line, lines * line));
         }
         if short {
             return self.in_tiles(target);
@@ -275,18 +275,25 @@ impl Plane {
         self.cut(Route::Past, tiling, (rows, columns))
     }
 
-    /// Whether parts of lines are written into the caches in less time than whole ones past them: where rows begin anywhere,
-    /// tiles of whole lines overlap by one. Of narrow elements these read a line of each row that they turn to. Short
-    /// rows have no whole lines to speak of: narrow elements are collected for them.
-    fn is_collected_from_afar(&self, short: bool, target: &Target) -> bool {
-        let straddles = |apart: isize| !apart.unsigned_abs().is_multiple_of(LINE);
-        let (dst, src) = (straddles(self.row.dst), straddles(self.column.src));
-        let parts = match self.per_lane {
-            8 | 16 => short || dst || src,
-            2 | 4 => !short && dst && self.crowded(target).is_none(),
-            _ => false,
-        };
-        parts && target.stages_what_is_far() && self.has_bands()
+    /// For which way a line of many rows of the source is collected. Whole lines of the destination go past the caches, if a
+    /// vector is one or few are under way. Where rows begin anywhere, tiles of whole lines overlap by one, and of narrow
+    /// elements these read a line of each row that they turn to: parts of lines are written into the caches in less time.
+    /// So are short rows, which have no whole lines to speak of.
+    fn collected_for(&self, short: bool, target: &Target) -> Option<Route> {
+        if !target.stages_what_is_far() || !self.has_bands() {
+            return None;
+        }
+        let divides = |bytes: usize| bytes.is_multiple_of(LINE);
+        let row = self.column.extent * self.cell;
+        let (dst, src) = (self.row.dst.unsigned_abs(), self.column.src.unsigned_abs());
+        let whole = !short && row > LINE && divides(row) && divides(dst);
+        let few = self.lanes == 4 || self.lanes == 2 && self.per_lane <= 4;
+        match self.per_lane {
+            2.. if whole && few => Some(Route::Past),
+            8 if !short && divides(dst) && divides(src) => None,
+            8 | 16 => Some(Route::Afar),
+            _ => None,
+        }
     }
 
     /// Which rows share too few sets of the nearest cache.

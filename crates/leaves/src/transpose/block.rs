@@ -205,7 +205,7 @@ unsafe fn strip<V: Lanes, const K: usize, P: Parts>(
             let start = row.min(rect.rows.wrapping_sub(K));
             // One row of two is stored sooner than it is found to be there.
             let done = if K > 2 { row.wrapping_sub(start) } else { 0 };
-            block::<V, K, _>(to(start), from(start), done);
+            block::<V, K, false, _>(to(start), from(start), done);
             row = start.wrapping_add(K);
         }
     }
@@ -242,9 +242,14 @@ unsafe fn runs<V: Lanes, const K: usize>(rect: Rect<impl Side, impl Side>, colum
 /// `K` rows of the destination, of which so many are there already.
 ///
 /// # Safety
-/// Both sides have as many rows as the block, and they lie in the caller's box.
+/// Both sides have as many rows as the block, and they lie in the caller's box; those that go past the caches begin at a
+/// multiple of a vector.
 #[inline(always)]
-unsafe fn block<V: Lanes, const K: usize, D: Side>(dst: D, src: impl Side, done: usize) {
+unsafe fn block<V: Lanes, const K: usize, const PAST: bool, D: Side>(
+    dst: D,
+    src: impl Side,
+    done: usize,
+) {
     // SAFETY: the caller's.
     unsafe {
         let square = transpose(in_lanes::<V, K, _>(src));
@@ -260,8 +265,10 @@ unsafe fn block<V: Lanes, const K: usize, D: Side>(dst: D, src: impl Side, done:
             }
         } else {
             for (row, v) in square.into_iter().enumerate() {
-                if row >= done {
-                    v.store(dst.first());
+                match row >= done {
+                    true if PAST => v.stream(dst.first()),
+                    true => v.store(dst.first()),
+                    false => {}
                 }
                 dst = dst.after(1);
             }
@@ -347,12 +354,13 @@ unsafe fn copy_rows(to: &mut [u8; 16 * 64], src: impl Side, rows: usize, bytes: 
 }
 
 /// A few rows of the destination at a time, by blocks of whole vectors of them, of as many rectangles that follow each
-/// other in the rows of the source.
+/// other in the rows of the source. `PAST`: past the caches.
 ///
 /// # Safety
-/// They lie in the caller's box, and have `K` rows and a vector's columns at least.
+/// They lie in the caller's box, and have `K` rows and a vector's columns at least. Past the caches, all vectors of the
+/// destination begin at a multiple of their size.
 #[inline(always)]
-pub(super) unsafe fn bands<V: Lanes, const K: usize>(
+pub(super) unsafe fn bands<V: Lanes, const K: usize, const PAST: bool>(
     rect: Rect<impl Side, impl Side>,
     together: Step,
 ) {
@@ -364,7 +372,7 @@ pub(super) unsafe fn bands<V: Lanes, const K: usize>(
             for column in Blocks::new(rect.columns, V::LANES * K) {
                 let dst = dst.along(column.wrapping_mul(width));
                 // SAFETY: the block lies in the rectangle.
-                unsafe { block::<V, K, _>(dst, src.after(column), 0) }
+                unsafe { block::<V, K, PAST, _>(dst, src.after(column), 0) }
             }
             dst = dst.along(together.dst as usize);
             src = src.along(rect.rows.wrapping_mul(width));
@@ -445,7 +453,7 @@ unsafe fn through_pane<V: Lanes, const K: usize>(dst: impl Side, src: impl Side)
             stride: PANE_PITCH as isize,
         };
         for lane in 0..V::LANES {
-            block::<V, K, _>(dst, pane.along(16 * lane), 0);
+            block::<V, K, false, _>(dst, pane.along(16 * lane), 0);
             dst = dst.after(K);
         }
     }

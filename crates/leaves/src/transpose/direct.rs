@@ -86,7 +86,7 @@ impl<V: Lanes, const K: usize> Body for Banded<V, K> {
         walk!(&params.nest, dst, src, |dst, src| {
             let rect = part::<K>(dst, src, params, (0, 0), (params.rows, params.columns));
             // SAFETY: the plane lies in the box, and has `K` rows and a vector's columns.
-            unsafe { bands::<V, K>(rect, Step::NONE) }
+            unsafe { bands::<V, K, false>(rect, Step::NONE) }
         });
     }
 }

@@ -44,7 +44,7 @@ impl<V: Lanes, const K: usize, P: Parts> Body for Lists<V, K, P> {
             // SAFETY: the lists name the rows and columns of the caller's box, `K` of each at least.
             unsafe {
                 if params.few {
-                    bands::<V, K>(params.rect(dst, params.columns_at(src)), Step::NONE);
+                    bands::<V, K, false>(params.rect(dst, params.columns_at(src)), Step::NONE);
                 } else if let Some(stride) = params.apart {
                     let first = src.cast_mut();
                     rectangle::<V, K, P>(params.rect(dst, Apart { first, stride }));
@@ -128,7 +128,7 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
                 // SAFETY: they are rows and columns of the caller's box, which were just copied.
                 unsafe {
                     match params.few && most >= V::LANES * K {
-                        true => bands::<V, K>(rect, Step::NONE),
+                        true => bands::<V, K, false>(rect, Step::NONE),
                         false => rectangle::<V, K, InBlocks>(rect),
                     }
                 }

@@ -44,7 +44,7 @@ use block::{InBlocks, InRuns, InSquares};
 use direct::{Banded, ByFours, Direct, Paneled};
 #[cfg(target_arch = "x86_64")]
 use short::Short;
-use staged::{Collected, Staged};
+use staged::{AskedFor, ByRows, Collected, InBands, PastCaches, Staged};
 
 /// What a transposition needs to know. `columns` run along the destination's rows.
 #[derive(Clone)]
@@ -69,14 +69,14 @@ impl TransposeParams {
     fn new(shape: &ByteBox, plane: &Plane) -> TransposeParams {
         let mut outer = plane.outer.clone();
         let (rows, columns) = plane.tile;
-        let staged = match plane.route {
-            Route::Collected | Route::Afar => {
+        let staged = match (plane.route, plane.tiling) {
+            (Route::Collected | Route::Afar, _) | (Route::Past, Tiling::Bands) => {
                 // The innermost loop is over planes that are moved together.
                 outer.push(plane.together);
                 columns.saturating_mul(pitch(plane.together.extent * rows * plane.cell))
             }
-            Route::Staged | Route::Past => rows.saturating_mul(pitch(columns * plane.cell)),
-            Route::Straight | Route::Tiles => 0,
+            (Route::Staged | Route::Past, _) => rows.saturating_mul(pitch(columns * plane.cell)),
+            (Route::Straight | Route::Tiles, _) => 0,
         };
         assert!(
             staged <= STAGED,
@@ -126,11 +126,10 @@ fn of<L: Level, V: Lanes, const K: usize>(shape: &ByteBox, plane: &Plane) -> Lea
     }
     let params = TransposeParams::new(shape, plane);
     match (plane.route, plane.tiling) {
-        (Route::Collected, Tiling::Bands) => {
-            staged::<L, V, K, Collected<V, K, true, false>>(params)
-        }
-        (Route::Collected, _) => staged::<L, V, K, Collected<V, K, false, false>>(params),
-        (Route::Afar, _) => staged::<L, V, K, Collected<V, K, true, true>>(params),
+        (Route::Collected, Tiling::Bands) => staged::<L, V, K, Collected<V, K, InBands>>(params),
+        (Route::Collected, _) => staged::<L, V, K, Collected<V, K, ByRows>>(params),
+        (Route::Afar, _) => staged::<L, V, K, Collected<V, K, AskedFor>>(params),
+        (Route::Past, Tiling::Bands) => staged::<L, V, K, Collected<V, K, PastCaches>>(params),
         (Route::Staged, Tiling::Panels) => staged::<L, V, K, Staged<V, K, true, false>>(params),
         (Route::Staged, _) => staged::<L, V, K, Staged<V, K, false, false>>(params),
         (Route::Past, Tiling::Panels) => staged::<L, V, K, Staged<V, K, true, true>>(params),

@@ -45,6 +45,7 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
         let columns = params.tile.1.min(params.columns);
         let pitch = pitch(columns * width);
         let ahead_per_row = columns.div_ceil(rows);
+        let lines = touched(rows * width, params.src);
         walk!(&params.nest, dst, src, |dst, src| {
             for cut in Cuts::new::<STREAM>(dst, params, columns, width) {
                 // All of the tile's columns, of which the cut is a part.
@@ -81,7 +82,7 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
                     for _ in 0..rows {
                         if STREAM {
                             for _ in 0..ahead_per_row {
-                                ask(ahead, rows * width);
+                                ask(ahead, lines);
                                 ahead = ahead.wrapping_offset(params.src);
                             }
                         }
@@ -107,13 +108,39 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
 }
 
 /// Rows of the source are copied together first, each in a long run, and are transposed from there to where they
-/// belong. `BANDS`: a few rows of the destination at a time, for which there are columns enough. `AFAR`: these are asked for
-/// while the rows of the source are.
-pub(super) struct Collected<V, const K: usize, const BANDS: bool, const AFAR: bool>(PhantomData<V>);
+/// belong.
+pub(super) struct Collected<V, const K: usize, W>(PhantomData<(V, W)>);
 
-impl<V: Lanes, const K: usize, const BANDS: bool, const AFAR: bool> Body
-    for Collected<V, K, BANDS, AFAR>
-{
+/// How what was collected is written.
+pub(super) trait Written: 'static {
+    /// A few rows of the destination at a time, for which there are columns enough.
+    const BANDS: bool = true;
+    /// These are asked for while the rows of the source are.
+    const ASKED: bool = false;
+    /// They are stored past the caches, of which each line is a vector, or a few are under way: rows are a multiple of a
+    /// line long and apart.
+    const PAST: bool = false;
+}
+
+pub(super) struct ByRows;
+impl Written for ByRows {
+    const BANDS: bool = false;
+}
+
+pub(super) struct InBands;
+impl Written for InBands {}
+
+pub(super) struct AskedFor;
+impl Written for AskedFor {
+    const ASKED: bool = true;
+}
+
+pub(super) struct PastCaches;
+impl Written for PastCaches {
+    const PAST: bool = true;
+}
+
+impl<V: Lanes, const K: usize, W: Written> Body for Collected<V, K, W> {
     type Params = TransposeParams;
 
     #[inline(always)]
@@ -121,7 +148,7 @@ impl<V: Lanes, const K: usize, const BANDS: bool, const AFAR: bool> Body
         let mut stage = Stage([const { MaybeUninit::uninit() }; STAGED]);
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         let width = 16 / K;
-        let (rows, columns) = params.tile;
+        let rows = params.tile.0;
         let [_, planes] = params.nest.plane();
         let row_bytes = rows * width;
         let pitch = pitch(row_bytes * planes.extent);
@@ -131,57 +158,99 @@ impl<V: Lanes, const K: usize, const BANDS: bool, const AFAR: bool> Body
             false => (planes.extent, row_bytes),
         };
         walk_rows!(&params.nest, dst, src, |dst, src| {
-            for column in Blocks::new(params.columns, columns) {
-                for row in Blocks::new(params.rows, rows) {
-                    let first = at(dst, row, params.dst, column * width);
-                    if AFAR {
-                        let mut ahead = first;
-                        for _ in 0..rows {
-                            ask(ahead, columns * width + LINE);
-                            ahead = ahead.wrapping_offset(params.dst);
-                        }
-                    }
-                    let mut from = at(src.cast_mut(), column, params.src, row * width);
-                    let mut to = stage;
-                    for _ in 0..columns {
-                        let (mut piece, mut place) = (from, to);
-                        for _ in 0..pieces {
-                            // SAFETY: a part of a row of the box, and one of the stage, for which the tile was chosen.
-                            unsafe {
-                                match BANDS {
-                                    true => fetch::<V>(place, piece, run),
-                                    false => leave::<V, false>(place, piece, run),
-                                }
+            let (parts, count) = parts::<W>(dst, params.columns, width);
+            for part in &parts[..count] {
+                let columns = params.tile.1.min(part.columns);
+                let lines = touched(columns * width, params.dst);
+                for column in Blocks::new(part.columns, columns) {
+                    let column = column.wrapping_add(part.first);
+                    for row in Blocks::new(params.rows, rows) {
+                        let first = at(dst, row, params.dst, column * width);
+                        if W::ASKED {
+                            let mut ahead = first;
+                            for _ in 0..rows {
+                                ask(ahead, lines);
+                                ahead = ahead.wrapping_offset(params.dst);
                             }
-                            piece = piece.wrapping_offset(planes.src);
-                            place = place.wrapping_add(run);
                         }
-                        from = from.wrapping_offset(params.src);
-                        to = to.wrapping_add(pitch);
-                    }
-                    let rect = Rect {
-                        dst: Apart {
-                            first,
-                            stride: params.dst,
-                        },
-                        src: Apart {
-                            first: stage,
-                            stride: pitch as isize,
-                        },
-                        rows,
-                        columns,
-                    };
-                    // SAFETY: the tile lies in the box, is at least a block large, and was just filled.
-                    unsafe {
-                        match BANDS {
-                            true => bands::<V, K>(rect, planes),
-                            false => rectangle::<V, K, InBlocks>(rect),
+                        let mut from = at(src.cast_mut(), column, params.src, row * width);
+                        let mut to = stage;
+                        for _ in 0..columns {
+                            let (mut piece, mut place) = (from, to);
+                            for _ in 0..pieces {
+                                // SAFETY: a part of a row of the box, and one of the stage, for which the tile was chosen.
+                                unsafe {
+                                    match W::BANDS {
+                                        true => fetch::<V>(place, piece, run),
+                                        false => leave::<V, false>(place, piece, run),
+                                    }
+                                }
+                                piece = piece.wrapping_offset(planes.src);
+                                place = place.wrapping_add(run);
+                            }
+                            from = from.wrapping_offset(params.src);
+                            to = to.wrapping_add(pitch);
+                        }
+                        let rect = Rect {
+                            dst: Apart {
+                                first,
+                                stride: params.dst,
+                            },
+                            src: Apart {
+                                first: stage,
+                                stride: pitch as isize,
+                            },
+                            rows,
+                            columns,
+                        };
+                        // SAFETY: the tile lies in the box, is at least a block large, and was just filled. What goes past
+                        // the caches begins with a line, and its columns are whole ones.
+                        unsafe {
+                            match W::BANDS {
+                                true if W::PAST && part.past => bands::<V, K, true>(rect, planes),
+                                true => bands::<V, K, false>(rect, planes),
+                                false => rectangle::<V, K, InBlocks>(rect),
+                            }
                         }
                     }
                 }
             }
         });
+        if W::PAST {
+            fence();
+        }
     }
+}
+
+/// Columns that are written in one way.
+#[derive(Clone, Copy)]
+struct Portion {
+    first: usize,
+    columns: usize,
+    past: bool,
+}
+
+/// All columns in one part; where rows that go past the caches begin in the middle of a line, their ends are two more: a
+/// line's columns each, of which some are written again.
+#[inline(always)]
+fn parts<W: Written>(dst: *mut u8, columns: usize, width: usize) -> ([Portion; 3], usize) {
+    let (line, before) = (LINE / width, dst.addr().wrapping_neg() % LINE);
+    let part = |first, columns, past| Portion {
+        first,
+        columns,
+        past,
+    };
+    let all = part(0, columns, before == 0);
+    if !W::PAST || before == 0 || !before.is_multiple_of(width) {
+        return ([all, all, all], 1);
+    }
+    let inner = columns.wrapping_sub(line);
+    let parts = [
+        part(0, line, false),
+        part(inner, line, false),
+        part(before / width, inner, true),
+    ];
+    (parts, 3)
 }
 
 /// A row of a tile of a few lines; those of the next tile are asked for.
@@ -190,7 +259,7 @@ impl<V: Lanes, const K: usize, const BANDS: bool, const AFAR: bool> Body
 /// `bytes` are readable at `src` and writable at `dst`, a vector at least.
 #[inline(always)]
 unsafe fn fetch<V: Vector>(dst: *mut u8, src: *const u8, bytes: usize) {
-    ask(src.wrapping_add(bytes), 2 * LINE);
+    ask(src.wrapping_add(bytes), 2);
     // SAFETY: the caller's. A length that is known here is copied without a loop.
     unsafe {
         match bytes == 2 * LINE {
@@ -200,13 +269,20 @@ unsafe fn fetch<V: Vector>(dst: *mut u8, src: *const u8, bytes: usize) {
     }
 }
 
-/// Asks for so many bytes of a row of the source. The next tile is asked for while this one leaves:
-/// stores past the caches leave the ways to memory idle for reading.
+/// Asks for so many lines of a row. The next tile of the source is asked for while this one leaves: stores past the caches
+/// leave the ways to memory idle for reading.
 #[inline(always)]
-fn ask(row: *const u8, bytes: usize) {
-    for line in 0..bytes.div_ceil(LINE) {
+fn ask(row: *const u8, lines: usize) {
+    for line in 0..lines {
         vector::ask::<true>(row.wrapping_add(line * LINE));
     }
+}
+
+/// How many lines so many bytes of rows touch that are so far apart: one more if these begin anywhere.
+#[inline(always)]
+fn touched(bytes: usize, apart: isize) -> usize {
+    let begins_anywhere = !apart.unsigned_abs().is_multiple_of(LINE);
+    bytes.div_ceil(LINE) + usize::from(begins_anywhere)
 }
 
 /// Which columns one tile after the other writes.

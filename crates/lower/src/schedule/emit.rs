@@ -339,8 +339,7 @@ fn split(
             let aligned = steps_to_a_line(target, dst).max(steps_to_a_line(target, src));
             round_up(lines, aligned)
         };
-        // Where rows of the source are read to their end, a cut is across them.
-        if ordered.form == Form::Stream && !free && at + 1 < dims.len() {
+        if ordered.form == Form::Stream && !free && at != across(target, dims, width) {
             continue;
         }
         let others = match long_runs && at + 1 == dims.len() {
@@ -366,6 +365,21 @@ fn split(
         }
     }
     best
+}
+
+/// Which dimension of what goes past the caches is cut if none is free. Rows of the source are read to their end; those of the
+/// destination are written to theirs if they begin anywhere in a line, since both ends of each part share lines, unless they
+/// are of narrow elements, which go by way of the caches then.
+fn across(target: &Target, dims: &[Dim], width: i64) -> usize {
+    let column = dims.len() - 1;
+    let begins_anywhere = |row: &usize| {
+        let row = dims[*row];
+        width > 2 && row.src == 1 && row.dst.saturating_mul(width) % target.line != 0
+    };
+    column
+        .checked_sub(1)
+        .filter(begins_anywhere)
+        .unwrap_or(column)
 }
 
 /// The dimension along which rows of a transposition go on behind their columns, if it is the only one and rows share few
