@@ -465,7 +465,8 @@ fn nothing_is_left_undone() {
 #[test]
 fn crates_print_nothing_by_themselves() {
     let mut wrong = Vec::new();
-    let macros = ["print", "println", "eprint", "eprintln"].map(|name| format!("{name}!("));
+    // Those to the other stream end alike.
+    let macros = ["print!(", "println!("];
     // Programs that measure hosts write to where they are called.
     let of_a_crate = |name: &str| {
         let place = name.strip_prefix("crates/");
