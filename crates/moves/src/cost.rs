@@ -120,8 +120,11 @@ fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step
     let narrow = each * k + k * k.ilog2() as usize;
     let lane = match lanes {
         1 => narrow,
-        // Of a few rows, not all steps are needed.
-        _ => (k * 10 / 4).min(4 * rows),
+        // Of a few rows, not all steps are needed. Where no mask keeps what is beside them from being read, each of their columns
+        // is looked at.
+        4 => (k * 10 / 4).min(4 * rows),
+        _ if rows < k => 4 * (k + 4 * rows),
+        _ => k * 10 / 4,
     };
     let rest = match left {
         0 => 0,

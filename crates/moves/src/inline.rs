@@ -14,6 +14,7 @@ use crate::cost::inline::{
     INDEX, LARGEST, LARGEST_LINES, SHORT, SHORT_CELLS, SHORT_LINES, SHORT_ROW, SHORT_RUN,
     SHORT_TILES, SHORT_WORDS, WORTH_A_SEARCH, loads,
 };
+use crate::halves::Halves;
 use crate::lines::{Known, Program};
 use crate::tiles::Tiles;
 
@@ -26,6 +27,8 @@ pub enum Inline {
     Cells(Box<Cells>),
     /// In square tiles.
     Tiles(Box<Tiles>),
+    /// By halves of vectors.
+    Halves(Box<Halves>),
 }
 
 impl Inline {
@@ -37,6 +40,7 @@ impl Inline {
             Self::Cells(_) => "vectors",
             Self::Tiles(tiles) if tiles.staged => "staged tiles",
             Self::Tiles(_) => "tiles",
+            Self::Halves(_) => "halves",
         }
     }
 
@@ -51,7 +55,7 @@ impl Inline {
         let short = match &inline {
             Inline::Cells(cells) if cells.are_words() => SHORT_WORDS,
             Inline::Cells(_) => SHORT_CELLS,
-            Inline::Tiles(_) => SHORT_TILES,
+            Inline::Tiles(_) | Inline::Halves(_) => SHORT_TILES,
             Inline::Runs if shape.steps.is_empty() => SHORT_RUN,
             Inline::Runs => SHORT,
         };

@@ -214,6 +214,7 @@ impl Planner {
             }
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) | Way::Through(_) if narrow => cost,
+            Way::Folded(_) if narrow => cost,
             // A leaf moves two elements as wide as a lane at once, a row of either side.
             Way::Transpose(plane) if plane.goes_in_pairs(&self.target) => cost / 4 * 3,
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,

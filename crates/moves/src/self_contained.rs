@@ -10,6 +10,7 @@ use crate::cells::{Cells, Shuffles};
 use crate::cost::TURN;
 use crate::cost::inline::{WORTH_A_SEARCH, loads};
 use crate::crowding::{Crowded, share_sets};
+use crate::halves::Halves;
 use crate::inline::Inline;
 use crate::lines::Program;
 use crate::planner::Planner;
@@ -77,6 +78,11 @@ impl Planner {
         if let Some(plane) = Tiles::plane(shape, shuffles) {
             ways.push(OwnWay::of_tiles(Tiles::looped(plane, form == Form::Staged)));
         }
+        if let Some(plane) = Halves::of(shape) {
+            let (cost, code) = plane.cost_and_code();
+            let inline = Inline::Halves(Box::new(plane));
+            ways.push(OwnWay { cost, code, inline });
+        }
         let mut offer = |cells: Cells| {
             ways.push(OwnWay {
                 cost: cells.cost,
@@ -104,7 +110,7 @@ pub(crate) fn best(ways: &[OwnWay], room: usize) -> usize {
         // Of equals, tiles use whole lines of memory.
         let is_better = match &way.inline {
             Inline::Cells(_) => best != 0 && way.cost <= before || way.cost < before,
-            Inline::Tiles(_) | Inline::Runs => way.cost <= before,
+            Inline::Tiles(_) | Inline::Halves(_) | Inline::Runs => way.cost <= before,
         };
         if is_better && way.code <= room {
             best = at;

@@ -181,6 +181,7 @@ fn answer(line: &str) -> String {
             Some(Inline::Runs) => "inline runs instead of ".into(),
             Some(Inline::Cells(cells)) => format!("inline cells for {} instead of ", cells.cost),
             Some(Inline::Tiles(_)) => "inline tiles instead of ".into(),
+            Some(Inline::Halves(_)) => "inline halves instead of ".into(),
         };
         let way = plan.way().name();
         let found = format!("{instead}{way}{tile}");

@@ -2,8 +2,9 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, ExternalName, GlobalValueData, InstBuilder, MemFlagsData, SigRef,
-    Signature, StackSlot, StackSlotData, StackSlotKind, Type, UserExternalName, Value, types,
+    AbiParam, Block, BlockArg, Endianness, ExternalName, GlobalValueData, InstBuilder,
+    MemFlagsData, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind, Type,
+    UserExternalName, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FuncInstBuilder, FunctionBuilder};
@@ -74,6 +75,17 @@ pub(super) struct Code<'f> {
 
 /// The only promise made of any access: it does not trap.
 const FLAGS: MemFlagsData = MemFlagsData::new().with_notrap();
+
+/// How the bytes of a vector are numbered.
+const LITTLE: MemFlagsData = MemFlagsData::new().with_endianness(Endianness::Little);
+
+/// What of so many bytes registers of vectors hold, and a vector of such.
+fn part(bytes: usize) -> (Type, Type) {
+    match bytes {
+        8 => (types::F64, types::F64X2),
+        _ => (types::F32, types::F32X4),
+    }
+}
 
 impl<'f> Code<'f> {
     pub(super) fn new(builder: FunctionBuilder<'f>, machine: Machine) -> Self {
@@ -191,6 +203,21 @@ impl<'f> Code<'f> {
         };
         let (ptr, offset) = self.split(at, ty.bytes().into());
         self.ins().load(ty, FLAGS, ptr, offset)
+    }
+
+    /// Loads a part of a vector: 8 bytes or 4, and zeros.
+    pub(super) fn load_part(&mut self, bytes: usize, at: At) -> Value {
+        let (scalar, vector) = part(bytes);
+        let value = self.load(scalar, at);
+        let value = self.ins().scalar_to_vector(vector, value);
+        self.ins().bitcast(types::I8X16, LITTLE, value)
+    }
+
+    /// Stores one of the parts of a vector that have so many bytes: 8 or 4.
+    pub(super) fn store_part(&mut self, value: Value, number: usize, bytes: usize, at: At) {
+        let value = self.ins().bitcast(part(bytes).1, LITTLE, value);
+        let value = self.ins().extractlane(value, number as u8);
+        self.store(value, at);
     }
 
     /// Loads an integer of so many bytes, widened to 64 bits.

@@ -57,6 +57,7 @@ impl Emitter<'_, '_> {
             }
             Inline::Cells(ref cells) => self.cells(dst, src, cells),
             Inline::Tiles(ref tiles) => self.tiles(dst, src, tiles),
+            Inline::Halves(ref plane) => self.halves(dst, src, plane),
         }
     }
 

@@ -8,6 +8,7 @@ mod code;
 mod copy;
 mod fill;
 mod gather;
+mod halves;
 mod index;
 mod pointers;
 mod tiles;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::{At, Emitter};
 
 /// The bytes of two vectors interleaved by elements: those of the low halves, or of the high.
-fn interleave(element: u8, high: bool) -> [u8; 16] {
+pub(super) fn interleave(element: u8, high: bool) -> [u8; 16] {
     let mut bytes = [0; 16];
     for (byte, at) in bytes.iter_mut().zip(0u8..) {
         let (lane, within) = (at / element, at % element);
@@ -61,7 +61,7 @@ impl Stretch {
 
 impl At {
     /// So many steps of a dimension further, in the destination or in the source.
-    fn along(self, stride: isize, steps: usize) -> Self {
+    pub(super) fn along(self, stride: isize, steps: usize) -> Self {
         self.plus((stride as i64).wrapping_mul(steps as i64))
     }
 }
@@ -230,7 +230,7 @@ impl Emitter<'_, '_> {
 }
 
 /// Tiles are long enough for a loop each.
-const LOOP: i64 = 16;
+pub(super) const LOOP: i64 = 16;
 
 #[cfg(test)]
 mod tests {
