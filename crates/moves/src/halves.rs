@@ -1,4 +1,4 @@
-//! Transpositions of narrow elements of which a side is shorter than a vector, for code of a box's own.
+//! Transpositions of narrow elements of which a side is short, for code of a box's own.
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::transpose::Transposed;
@@ -33,16 +33,19 @@ pub struct HalfPart {
 const HALF: usize = 8;
 const QUARTER: usize = 4;
 
+/// Sides of so many bytes fill whole vectors well enough.
+const LONG: usize = 32;
+
 /// Instructions of a plane that has no loop.
-const STRAIGHT: usize = 160;
+const STRAIGHT: usize = 240;
 
 impl Halves {
-    /// Nothing for elements of other widths, if a side has too few, or both have enough for whole vectors.
+    /// Nothing for elements of other widths, if a side has too few, or both are long.
     pub(crate) fn of(shape: &ByteBox) -> Option<Halves> {
         let width = shape.run;
         let both = Transposed::of(shape).filter(|both| both.step == 1)?;
         let shorter = both.row.extent.min(both.column.extent) * width;
-        let fits = matches!(width, 1 | 2) && (QUARTER..2 * HALF).contains(&shorter);
+        let fits = matches!(width, 1 | 2) && (QUARTER..LONG).contains(&shorter);
         fits.then(|| Halves {
             width,
             row: both.row,

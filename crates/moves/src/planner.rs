@@ -192,15 +192,19 @@ impl Planner {
         form: Form,
         shuffles: Shuffles,
     ) -> Option<OwnWay> {
-        if form != Form::Stream
-            && let Some(own) = self.small_tiles(shape, cost)
-        {
-            return Some(own);
-        }
         let narrow = self.is_narrow();
+        if shape.bytes() <= LARGEST && form != Form::Stream {
+            let halves = || self.small_halves(shape, way, cost);
+            if let Some(own) = halves().or_else(|| self.small_tiles(shape, cost)) {
+                return Some(own);
+            }
+        }
         let most = match way {
+            // A line of several windows takes three clocks, one of one window a single one.
+            Way::Lines(Program::Narrow(lines), _) if lines.windows > 1 => cost / 5 * 4,
             Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
             Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
+            Way::Rows(Rows::Sharing { .. }) if narrow && form != Form::Stream => cost,
             _ if form == Form::Stream => return None,
             // Lines that straddle two take longer than four vectors, of which each is moved or shuffled at once,
             // and those of many windows load a table for each pair besides.
@@ -226,6 +230,7 @@ impl Planner {
             (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),
             (Way::Through(_), Inline::Runs) => true,
             (Way::Transpose(_), Inline::Runs | Inline::Cells(_)) => skips_sets(shape),
+            (Way::Rows(Rows::Sharing { .. }), it) => !matches!(it, Inline::Tiles(_)),
             _ => false,
         };
         (own.cost <= most && !scattered).then_some(own)
@@ -235,8 +240,7 @@ impl Planner {
     /// plane first. Vectors of sixteen bytes straddle none where rows are made of these; elsewhere narrow elements gain, and
     /// the fewest of others.
     fn small_tiles(&self, shape: &ByteBox, cost: usize) -> Option<OwnWay> {
-        let small = matches!(shape.run, 2 | 4 | 8) && shape.bytes() <= LARGEST;
-        if self.target.core != Core::Zen || !small {
+        if self.target.core != Core::Zen || !matches!(shape.run, 2 | 4 | 8) {
             return None;
         }
         let plane = Tiles::plane(shape, Shuffles::Words)?;
@@ -248,6 +252,18 @@ impl Planner {
         };
         let own = OwnWay::of_tiles(Tiles::looped(plane, false));
         (own.cost <= most).then_some(own)
+    }
+
+    /// Halves of vectors in place of a way that costs so much, of a small plane whose sides fill whole ones badly: for a leaf to
+    /// find out how to cut it takes as long as to move a few.
+    fn small_halves(&self, shape: &ByteBox, way: &Way, cost: usize) -> Option<OwnWay> {
+        let cuts = matches!(way, Way::Transpose(_) | Way::Folded(_) | Way::Rows(_));
+        let own = OwnWay::by_halves(shape).filter(|_| cuts && self.is_narrow())?;
+        let tiles = Tiles::plane(shape, Shuffles::Words).map_or(usize::MAX, |plane| {
+            Tiles::looped(plane, false).cost() / 5 * 4
+        });
+        let fits = own.cost <= FEW_TILES.max(cost).min(tiles) && own.code <= SHORT_LOOPS;
+        fits.then_some(own)
     }
 
     /// The code that moves a box without any call, of about so many instructions at most if there is
@@ -301,6 +317,8 @@ impl Planner {
             _ => {}
         }
         let limit = match best.1 {
+            // Lines of a few bytes take two clocks and more.
+            Way::Rows(Rows::Following) if self.is_narrow() => best.0 / 2 * 5,
             Way::Rows(_) => rows,
             // A unit of a program of wide lines stands for less time.
             Way::Joined(_) | Way::Pixels(_) => best.0.saturating_mul(2),

@@ -35,6 +35,14 @@ impl OwnWay {
             inline: Inline::Tiles(Box::new(tiles)),
         }
     }
+
+    /// By halves of vectors, if a box fits them.
+    pub(crate) fn by_halves(shape: &ByteBox) -> Option<OwnWay> {
+        let plane = Halves::of(shape)?;
+        let (cost, code) = plane.cost_and_code();
+        let inline = Inline::Halves(Box::new(plane));
+        Some(OwnWay { cost, code, inline })
+    }
 }
 
 impl Planner {
@@ -78,11 +86,7 @@ impl Planner {
         if let Some(plane) = Tiles::plane(shape, shuffles) {
             ways.push(OwnWay::of_tiles(Tiles::looped(plane, form == Form::Staged)));
         }
-        if let Some(plane) = Halves::of(shape) {
-            let (cost, code) = plane.cost_and_code();
-            let inline = Inline::Halves(Box::new(plane));
-            ways.push(OwnWay { cost, code, inline });
-        }
+        ways.extend(OwnWay::by_halves(shape));
         let mut offer = |cells: Cells| {
             ways.push(OwnWay {
                 cost: cells.cost,

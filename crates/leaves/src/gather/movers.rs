@@ -6,7 +6,7 @@ use super::direct::{Block, Never};
 use super::{GatherParams, Row};
 use crate::copy::{Copier, ask_lines};
 use crate::index::OUTSIDE;
-use crate::nest::{Nest, walk};
+use crate::nest::{Nest, walk, walk_rows};
 use crate::vector::fence;
 
 /// How the rows of a chunk of offsets are moved.
@@ -191,9 +191,14 @@ impl<C: Copier> Mover for Points<C> {
         let Some(offsets) = offsets.get(done..).filter(|rest| !rest.is_empty()) else {
             return;
         };
+        let stride = params.dst_stride;
+        if offsets.len() <= FEW_ROWS {
+            // SAFETY: the caller's.
+            unsafe { few::<C, CHECK>(dst, src, offsets, *run, (nest, stride)) };
+            return;
+        }
         // A turn of a loop of single ones takes two clocks where it straddles two lines of code.
         let (fours, rest) = offsets.as_chunks::<4>();
-        let stride = params.dst_stride;
         walk!(nest, dst, src, |d, s| {
             let mut to = d;
             let mut next = |offset: isize| {
@@ -212,6 +217,50 @@ impl<C: Copier> Mover for Points<C> {
             }
         });
     }
+}
+
+/// The most rows of which several points are moved in turn, and how many points: lines of the destination stay near.
+const FEW_ROWS: usize = 32;
+const IN_TURN: usize = 8;
+
+/// Moves runs at some offsets to places that are so far apart, for every point of a nest: for several of them, one row after the
+/// other.
+///
+/// # Safety
+/// As [`one`], for every point.
+#[inline(always)]
+unsafe fn few<C: Copier, const CHECK: bool>(
+    dst: *mut u8,
+    src: *const u8,
+    offsets: &[isize],
+    run: usize,
+    (nest, stride): (&Nest, isize),
+) {
+    let [_, step] = nest.plane();
+    walk_rows!(nest, dst, src, |first_dst, first_src| {
+        let (mut d, mut s, mut points) = (first_dst, first_src, step.extent);
+        while points > 0 {
+            let now = points.min(IN_TURN);
+            let mut row = d;
+            for &offset in offsets {
+                let (mut to, mut from) = (row, s);
+                let mut next = || {
+                    // SAFETY: the caller's.
+                    unsafe { one::<C, CHECK>(to, from, offset, run) };
+                    to = to.wrapping_offset(step.dst);
+                    from = from.wrapping_offset(step.src);
+                };
+                match now == IN_TURN {
+                    true => (0..IN_TURN).for_each(|_| next()),
+                    false => (0..now).for_each(|_| next()),
+                }
+                row = row.wrapping_offset(stride);
+            }
+            d = d.wrapping_offset(step.dst.wrapping_mul(now as isize));
+            s = s.wrapping_offset(step.src.wrapping_mul(now as isize));
+            points = points.wrapping_sub(now);
+        }
+    });
 }
 
 pub(super) struct Boxes;
