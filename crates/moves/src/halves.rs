@@ -1,6 +1,7 @@
 //! Transpositions of narrow elements of which a side is short, for code of a box's own.
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
+use crate::cells::Shuffles;
 use crate::transpose::Transposed;
 
 /// A plane that is loaded and stored by halves of a vector of sixteen bytes, and by quarters where a side ends.
@@ -16,6 +17,8 @@ pub struct Halves {
     pub start: (isize, isize),
     /// What is around the two.
     pub outer: Steps,
+    /// Whether a row of fewer bytes than a half is read as one, which takes a shift where nothing lies behind it.
+    pub reads_more: bool,
 }
 
 /// Elements of a side that are moved together.
@@ -41,7 +44,7 @@ const STRAIGHT: usize = 240;
 
 impl Halves {
     /// Nothing for elements of other widths, if a side has too few, or both are long.
-    pub(crate) fn of(shape: &ByteBox) -> Option<Halves> {
+    pub(crate) fn of(shape: &ByteBox, shuffles: Shuffles) -> Option<Halves> {
         let width = shape.run;
         let both = Transposed::of(shape).filter(|both| both.step == 1)?;
         let shorter = both.row.extent.min(both.column.extent) * width;
@@ -52,6 +55,7 @@ impl Halves {
             column: both.column,
             start: both.start,
             outer: both.outer(shape),
+            reads_more: shuffles != Shuffles::Words,
         })
     }
 
@@ -66,12 +70,13 @@ impl Halves {
             bytes,
             elements: elements.min(bytes / self.width),
         };
-        let read_whole = *side == self.row && self.hull().1 - self.hull().0 >= HALF as isize;
+        let (low, high) = self.hull();
+        let reads_more = self.reads_more && *side == self.row && high - low >= HALF as isize;
         let rest = match left {
             0 => Vec::new(),
             _ if left <= quarter => vec![last(quarter, QUARTER)],
             _ if halves > 0 => vec![last(half, HALF)],
-            _ if read_whole => vec![last(left, HALF)],
+            _ if reads_more => vec![last(left, HALF)],
             _ => vec![last(left, QUARTER), last(quarter, QUARTER)],
         };
         (halves, rest)
@@ -167,6 +172,7 @@ mod tests {
                     column: step(4),
                     start: (0, 0),
                     outer: [].into_iter().collect(),
+                    reads_more: extent % 2 == 0,
                 };
                 let mut done = 0;
                 for part in plane.all_parts(&plane.row) {

@@ -194,7 +194,7 @@ impl Planner {
     ) -> Option<OwnWay> {
         let narrow = self.is_narrow();
         if shape.bytes() <= LARGEST && form != Form::Stream {
-            let halves = || self.small_halves(shape, way, cost);
+            let halves = || self.small_halves(shape, way, cost, shuffles);
             if let Some(own) = halves().or_else(|| self.small_tiles(shape, cost)) {
                 return Some(own);
             }
@@ -256,9 +256,15 @@ impl Planner {
 
     /// Halves of vectors in place of a way that costs so much, of a small plane whose sides fill whole ones badly: for a leaf to
     /// find out how to cut it takes as long as to move a few.
-    fn small_halves(&self, shape: &ByteBox, way: &Way, cost: usize) -> Option<OwnWay> {
+    fn small_halves(
+        &self,
+        shape: &ByteBox,
+        way: &Way,
+        cost: usize,
+        shuffles: Shuffles,
+    ) -> Option<OwnWay> {
         let cuts = matches!(way, Way::Transpose(_) | Way::Folded(_) | Way::Rows(_));
-        let own = OwnWay::by_halves(shape).filter(|_| cuts && self.is_narrow())?;
+        let own = OwnWay::by_halves(shape, shuffles).filter(|_| cuts && self.is_narrow())?;
         let tiles = Tiles::plane(shape, Shuffles::Words).map_or(usize::MAX, |plane| {
             Tiles::looped(plane, false).cost() / 5 * 4
         });

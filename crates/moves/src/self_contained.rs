@@ -37,8 +37,8 @@ impl OwnWay {
     }
 
     /// By halves of vectors, if a box fits them.
-    pub(crate) fn by_halves(shape: &ByteBox) -> Option<OwnWay> {
-        let plane = Halves::of(shape)?;
+    pub(crate) fn by_halves(shape: &ByteBox, shuffles: Shuffles) -> Option<OwnWay> {
+        let plane = Halves::of(shape, shuffles)?;
         let (cost, code) = plane.cost_and_code();
         let inline = Inline::Halves(Box::new(plane));
         Some(OwnWay { cost, code, inline })
@@ -86,7 +86,7 @@ impl Planner {
         if let Some(plane) = Tiles::plane(shape, shuffles) {
             ways.push(OwnWay::of_tiles(Tiles::looped(plane, form == Form::Staged)));
         }
-        ways.extend(OwnWay::by_halves(shape));
+        ways.extend(OwnWay::by_halves(shape, shuffles));
         let mut offer = |cells: Cells| {
             ways.push(OwnWay {
                 cost: cells.cost,

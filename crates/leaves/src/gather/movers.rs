@@ -192,7 +192,7 @@ impl<C: Copier> Mover for Points<C> {
             return;
         };
         let stride = params.dst_stride;
-        if offsets.len() <= FEW_ROWS {
+        if offsets.len() <= FEW_ROWS && nest.plane()[1].extent >= IN_TURN {
             // SAFETY: the caller's.
             unsafe { few::<C, CHECK>(dst, src, offsets, *run, (nest, stride)) };
             return;
