@@ -116,6 +116,7 @@ pub(crate) fn decode(word: u32) -> Option<A64Op> {
         0b0100 | 0b0110 | 0b1100 | 0b1110 => memory(w),
         0b0101 | 0b1101 => registers(w),
         0b0111 => vector(w),
+        0b1111 => scalar(w),
         _ => None,
     }
 }
@@ -468,6 +469,25 @@ fn vector(w: Word) -> Option<A64Op> {
         return Some(A64Op::VectorImmediate { rd, bytes });
     }
     None
+}
+
+/// Instructions on the low bytes of vectors.
+fn scalar(w: Word) -> Option<A64Op> {
+    let (rd, rn) = (w.rd(), w.rn());
+    let place = w.bits(16, 5) as usize;
+    let (element, at) = match w.0 & 0xffff_fc00 {
+        0x1e20_4000 => (4, 0),
+        0x1e60_4000 => (8, 0),
+        _ if w.fits(0xffe0_fc00, 0x5e00_0400) && place % 8 == 4 => (4, place / 8),
+        _ if w.fits(0xffe0_fc00, 0x5e00_0400) && place % 16 == 8 => (8, place / 16),
+        _ => return None,
+    };
+    Some(A64Op::LowElement {
+        rd,
+        rn,
+        element,
+        at,
+    })
 }
 
 /// Elements from and to anywhere.

@@ -510,6 +510,16 @@ impl CodeRun<'_> {
                     std::array::from_fn(|byte| from[at * element + byte % element]),
                 )
             }
+            A64Op::LowElement {
+                rd,
+                rn,
+                element,
+                at,
+            } => {
+                let mut lanes = [Label::ZERO; 16];
+                lanes[..element].copy_from_slice(&self.vectors[rn][at * element..][..element]);
+                (rd, lanes)
+            }
             A64Op::DuplicateGeneral { rd, rn, element } => {
                 let from = bytes_of(self.read(rn))?;
                 (rd, std::array::from_fn(|byte| from[byte % element]))

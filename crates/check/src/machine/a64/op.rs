@@ -228,6 +228,13 @@ pub(crate) enum A64Op {
         element: usize,
         at: usize,
     },
+    /// To the low bytes, with zeros above.
+    LowElement {
+        rd: Register,
+        rn: Register,
+        element: usize,
+        at: usize,
+    },
     DuplicateGeneral {
         rd: Register,
         rn: Register,

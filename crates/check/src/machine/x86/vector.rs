@@ -46,6 +46,8 @@ impl CodeRun<'_> {
             | M::Vmovdqa64 => self.move_vector(i, true)?,
             M::Movd | M::Vmovd => self.move_scalar(i, 4)?,
             M::Movq | M::Vmovq => self.move_scalar(i, 8)?,
+            M::Movss | M::Vmovss => self.move_low(i, 4)?,
+            M::Movsd | M::Vmovsd => self.move_low(i, 8)?,
             M::Pxor
             | M::Xorps
             | M::Xorpd
@@ -227,6 +229,17 @@ impl CodeRun<'_> {
             return self.memory.store(at, &lanes);
         }
         let lanes = self.memory.load(at, 16)?;
+        self.set_vector(i, lanes)
+    }
+
+    /// The low bytes of a vector from or to memory, or in place of those of another one.
+    fn move_low(&mut self, i: &Instruction, size: usize) -> Result<(), Stop> {
+        if (0..2).any(|operand| i.op_kind(operand) == OpKind::Memory) {
+            return self.move_scalar(i, size);
+        }
+        let (first, second) = Self::two(i);
+        let (mut lanes, low) = (self.lanes(i, first)?, self.lanes(i, second)?);
+        lanes[..size].copy_from_slice(&low[..size]);
         self.set_vector(i, lanes)
     }
 
