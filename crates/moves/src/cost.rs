@@ -106,8 +106,16 @@ const ELEMENT: usize = 4;
 
 /// The same of sides that are several dimensions each.
 #[must_use]
-pub fn folded(folded: &Folded) -> usize {
+pub fn folded(folded: &Folded, masks: bool) -> usize {
     let sides = (extent(&folded.rows), extent(&folded.columns));
+    if folded.has_short_rows() && folded.lanes > 1 && !masks {
+        // Each of their columns is looked at, since what is beside them may not be read.
+        let lanes = sides.1.div_ceil(folded.per_lane);
+        let each = 4 * (folded.per_lane + 4 * sides.0);
+        return lanes
+            .saturating_mul(each)
+            .saturating_mul(extent(&folded.outer));
+    }
     planes(sides, folded.per_lane, folded.lanes, &folded.outer)
 }
 
@@ -120,11 +128,8 @@ fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step
     let narrow = each * k + k * k.ilog2() as usize;
     let lane = match lanes {
         1 => narrow,
-        // Of a few rows, not all steps are needed. Where no mask keeps what is beside them from being read, each of their columns
-        // is looked at.
-        4 => (k * 10 / 4).min(4 * rows),
-        _ if rows < k => 4 * (k + 4 * rows),
-        _ => k * 10 / 4,
+        // Of a few rows, not all steps are needed.
+        _ => (k * 10 / 4).min(4 * rows),
     };
     let rest = match left {
         0 => 0,

@@ -51,6 +51,7 @@ impl Folded {
     /// more there are, and where what is left for rows may be less than a register has. Nothing if each side is a single
     /// dimension, or columns are too short for a register.
     pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Folded> {
+        let masks = features >= Features::Avx512;
         let mut best = Self::whole(shape, features);
         for enough in [ENOUGH, 2 * ENOUGH, 3 * ENOUGH, 4 * ENOUGH] {
             let Some(cut) = Self::columns_first(shape, enough, features) else {
@@ -58,8 +59,10 @@ impl Folded {
             };
             let vector = cut.lanes * cut.per_lane;
             let leaves_none = extent(&cut.columns).is_multiple_of(vector);
-            let least = best.as_ref().map_or(usize::MAX, cost::folded);
-            if cost::folded(&cut) < least {
+            let least = best
+                .as_ref()
+                .map_or(usize::MAX, |it| cost::folded(it, masks));
+            if cost::folded(&cut, masks) < least {
                 best = Some(cut);
             }
             if leaves_none {

@@ -154,7 +154,12 @@ impl Planner {
             let cost = cost::transpose(&plane, target.core);
             (cost, Way::Transpose(plane))
         };
-        let folded = |it: Folded| (cost::folded(&it), Way::Folded(Box::new(it.on(target))));
+        let folded = |it: Folded| {
+            (
+                cost::folded(&it, masks),
+                Way::Folded(Box::new(it.on(target))),
+            )
+        };
         match manner {
             Manner::Called => Some(self.chosen(shape, form)),
             Manner::Past => Some(self.chosen(shape, Form::Stream)),

@@ -224,7 +224,14 @@ impl Planner {
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
             _ => return None,
         };
-        let own = self.own_way(shape, form, shuffles, SHORT_LOOPS);
+        // Rows that step have more code than loops, which is worth it only beside narrow vectors.
+        let room = match way {
+            Way::Packed(_) if narrow => 2 * SHORT_LOOPS,
+            _ => SHORT_LOOPS,
+        };
+        let mut ways = self.own_ways(shape, form, Some(shuffles));
+        ways.retain(|way| narrow || !matches!(way.inline, Inline::Halves(_)));
+        let own = ways.swap_remove(best(&ways, room));
         // Runs go through the source in the order of the destination, and so turn to each of its lines often.
         let scattered = match (way, &own.inline) {
             (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),

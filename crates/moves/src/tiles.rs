@@ -95,15 +95,10 @@ impl Tiles {
     /// About how many instructions its code has.
     pub(crate) fn code(&self) -> usize {
         let k = self.plane.per_lane;
+        let (rows, columns) = self.straight;
+        let tiles = rows.div_ceil(k).saturating_mul(columns.div_ceil(k));
         // What is left at the end of each dimension has code of its own.
-        let tiles = |extent: usize, block: usize, straight: usize| {
-            let whole = |there: bool| if there { straight.div_ceil(k) } else { 0 };
-            let rest = extent % block;
-            whole(extent >= block) + whole(rest >= straight) + (rest % straight).div_ceil(k)
-        };
-        let rows = tiles(self.plane.row.extent, self.block.0, self.straight.0);
-        let columns = tiles(self.plane.column.extent, self.block.1, self.straight.1);
-        rows.saturating_mul(columns)
-            .saturating_mul(Tiles::tile_cost(&self.plane))
+        let copies = if self.straight == self.block { 1 } else { 4 };
+        tiles.saturating_mul(Tiles::tile_cost(&self.plane) * copies)
     }
 }
