@@ -9,7 +9,7 @@
 //! machine carries it out.
 //! One that begins with `weave` is boxes that are joined by `and`, each behind the place in the destination where it begins:
 //! below it stands how they are moved in one pass, if they are.
-//! `BLESS=1` writes that anew.
+//! `BLESS=1` writes that anew, but for vectors that the machine does not have.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -207,29 +207,27 @@ fn the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans.txt");
     let text = fs::read_to_string(&path).expect("the table");
     let mut made = String::new();
-    let (mut boxes, mut has_all) = (0, true);
-    for features in Features::WIDTHS {
-        has_all &= features.is_available();
-    }
-    for line in text.lines().filter(|line| !line.starts_with(' ')) {
+    let mut boxes = 0;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
         let _ = writeln!(made, "{line}");
-        if !line.is_empty() && !line.starts_with('#') {
-            made += &answer(line);
-            boxes += 1;
+        if line.is_empty() || line.starts_with('#') {
+            continue;
         }
+        boxes += 1;
+        let answer = answer(line);
+        let (widths, others) = answer.split_at(answer.find("  X86_64").unwrap_or(answer.len()));
+        made += widths;
+        // What this machine cannot plan for stays as it is.
+        while let Some(below) = lines.next_if(|line| line.starts_with(' ')) {
+            let mut missing = Features::WIDTHS.iter().filter(|it| !it.is_available());
+            if missing.any(|width| below.starts_with(&format!("  {width:?}"))) {
+                let _ = writeln!(made, "{below}");
+            }
+        }
+        made += others;
     }
     assert!(boxes > 30, "{boxes} boxes");
-    if !has_all {
-        // What this machine cannot plan for is not looked at.
-        let here = |line: &&str| {
-            let mut widths = Features::WIDTHS.iter();
-            let of = |it: &Features| line.starts_with(&format!("  {it:?}"));
-            !widths.any(|it| !it.is_available() && of(it))
-        };
-        let kept: Vec<&str> = text.lines().filter(here).collect();
-        assert_eq!(kept.join("\n"), made.trim_end());
-        return;
-    }
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, made).expect("written");
         return;
