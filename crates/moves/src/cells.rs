@@ -9,152 +9,8 @@ use smallvec::SmallVec;
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost;
 use crate::lines::{NarrowLines, NarrowOp, Place, Units};
-
-/// Bytes of a vector.
-const VECTOR: isize = 16;
-
-/// Sixteen consecutive bytes of the destination.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Vector {
-    /// Where they are.
-    pub dst: isize,
-    /// Where they are loaded from, sixteen bytes at a time.
-    pub windows: SmallVec<[isize; 4]>,
-    /// The shuffles that join the windows one after the other. The first takes bytes of the first window,
-    /// and, from 16 on, of the second, or of the first again if that is all; each other one takes bytes of
-    /// what there is by then, and of the next window. There is none where a window is what is wanted.
-    pub shuffles: SmallVec<[[u8; 16]; 3]>,
-    /// Whether another vector of its cell takes one of its windows, too.
-    shares: bool,
-}
-
-impl Vector {
-    /// From windows and a shuffle for each but the first, or for the only one.
-    fn new(
-        dst: isize,
-        windows: SmallVec<[isize; 4]>,
-        mut shuffles: SmallVec<[[u8; 16]; 3]>,
-    ) -> Self {
-        let stays = |lanes: &[u8; 16]| lanes.iter().zip(0u8..).all(|(lane, at)| *lane == at);
-        if windows.len() == 1 && shuffles.iter().all(stays) {
-            shuffles.clear();
-        }
-        Self {
-            dst,
-            windows,
-            shuffles,
-            shares: false,
-        }
-    }
-
-    /// A line of a line program.
-    fn of_line(line: &NarrowOp, dst: isize, windows: [isize; 4]) -> Self {
-        const NONE: u8 = 0x80;
-        let mut parts: SmallVec<[(isize, &[u8; 16]); 4]> = SmallVec::new();
-        for (window, table) in windows.into_iter().zip(&line.tables) {
-            if table.iter().any(|at| *at < NONE) {
-                parts.push((window, table));
-            }
-        }
-        // The first byte is the first window's: shuffles are cheaper so.
-        parts.sort_by_key(|(_, table)| table[0] >= NONE);
-        let windows = parts.iter().map(|(window, _)| *window).collect();
-        let (first, others) = match parts.split_first() {
-            Some(((_, first), others)) => (**first, others),
-            None => ([NONE; 16], &[][..]),
-        };
-        let mut joined = first;
-        let mut shuffles: SmallVec<[[u8; 16]; 3]> = SmallVec::new();
-        for (_, table) in others {
-            let mut lanes = [0; 16];
-            for (at, lane) in lanes.iter_mut().enumerate() {
-                *lane = match (joined[at], table[at]) {
-                    (from @ 0..NONE, _) => from,
-                    (_, from @ 0..NONE) => from + VECTOR as u8,
-                    _ => at as u8,
-                };
-                if joined[at] < NONE || table[at] < NONE {
-                    joined[at] = at as u8;
-                }
-            }
-            shuffles.push(lanes);
-        }
-        if others.is_empty() {
-            shuffles.push(first);
-        }
-        Self::new(dst, windows, shuffles)
-    }
-
-    /// For each window, which of its bytes are which of the vector: 255 where another window's are.
-    #[must_use]
-    pub fn tables(&self) -> SmallVec<[[u8; 16]; 4]> {
-        const NONE: u8 = 255;
-        let mut from: [(usize, u8); 16] = std::array::from_fn(|at| (0, at as u8));
-        for (number, lanes) in self.shuffles.iter().enumerate() {
-            from = lanes.map(|lane| match lane < VECTOR as u8 || self.windows.len() < 2 {
-                true => from[usize::from(lane % VECTOR as u8)],
-                false => (number + 1, lane - VECTOR as u8),
-            });
-        }
-        let of = |window: usize| from.map(|(it, byte)| if it == window { byte } else { NONE });
-        (0..self.windows.len()).map(of).collect()
-    }
-
-    /// Instructions that put its windows together, where tables are in registers, and whether it takes tables.
-    #[must_use]
-    pub fn joined_by_tables(&self) -> (usize, bool) {
-        let windows = self.windows.len();
-        // A shuffle of two loads its table, and copies them beside each other unless it is the only one that takes them.
-        let each = self.shuffles.iter();
-        let each = each.map(|it| match (is_network(it) || windows == 1, self.shares) {
-            (true, _) => 1,
-            (false, false) => 2,
-            (false, true) => 3,
-        });
-        let (one_by_one, networks) = (each.sum(), self.shuffles.iter().all(is_network));
-        match networks || one_by_one < 2 * windows - 1 {
-            true => (one_by_one, windows == 1 && !networks),
-            false => (2 * windows - 1, true),
-        }
-    }
-
-    /// Whether it takes one instruction of the first x86-64: words of one window, or two of one
-    /// followed by two of the other.
-    fn is_words(&self) -> bool {
-        let [lanes] = &self.shuffles[..] else {
-            return self.shuffles.is_empty();
-        };
-        let words = lanes.chunks(4);
-        let starts = words
-            .clone()
-            .all(|word| word[0] % 4 == 0 && word.windows(2).all(|two| two[0] + 1 == two[1]));
-        let mut windows = words.map(|word| word[0] / 16);
-        let [a, b, c, d] = std::array::from_fn(|_| windows.next().unwrap_or_default());
-        starts && a == b && c == d
-    }
-}
-
-/// Whether a shuffle takes no table on a machine that has instructions for what is common: elements that are zipped,
-/// unzipped, transposed, repeated or in reverse, or bytes that follow each other.
-fn is_network(lanes: &[u8; 16]) -> bool {
-    let is = |f: &dyn Fn(usize) -> usize| (0..16).all(|at| usize::from(lanes[at]) == f(at));
-    let first = usize::from(lanes[0]);
-    if is(&|at| first + at) {
-        return true;
-    }
-    [1, 2, 4, 8].into_iter().any(|size| {
-        let network = |half: usize| {
-            is(&|at| at / size % 2 * 16 + (half * 8 / size + at / size / 2) * size + at % size)
-                || is(&|at| (2 * (at / size) + half) * size + at % size)
-                || is(&|at| at / size % 2 * 16 + (at / size / 2 * 2 + half) * size + at % size)
-        };
-        let mut groups = [2, 4, 8].into_iter().filter(|group| *group > size);
-        let turned = |group: usize| {
-            is(&|at| at / group * group + group - (at % group / size + 1) * size + at % size)
-        };
-        network(0) || network(1) || is(&|at| first / size * size + at % size) || groups.any(turned)
-    })
-}
+pub use crate::vector::Vector;
+use crate::vector::{VECTOR, vectors};
 
 /// The vectors of a cell, and so many steps between one cell and the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -270,26 +126,62 @@ impl Cells {
             Vector::of_line(op, place.dst, place.src.map(|src| lines.start + src))
         };
         let cell: Vec<Vector> = lines.ops.iter().zip(&*lines.places).map(line).collect();
+        Self::repeated(cell, &cut.outer, cut.long, cut.steps, (0, 0), shuffles)
+    }
+
+    /// Elements of so many bytes at offsets in a row that follow each other in the destination, so many rows together: one row of
+    /// the destination begins where the one before ends, if there are several.
+    pub(crate) fn of_rows(
+        run: usize,
+        (start, offsets): ((isize, isize), &[isize]),
+        rows: Step,
+        together: usize,
+        outer: &[Step],
+        shuffles: Shuffles,
+    ) -> Option<Self> {
+        let mut bytes: Vec<(isize, isize)> = Vec::new();
+        for row in 0..together as isize {
+            for offset in offsets {
+                let from = rows.src.checked_mul(row)?.checked_add(*offset)?;
+                from.checked_add(run as isize)?;
+                for byte in 0..run as isize {
+                    bytes.push((bytes.len() as isize, from + byte));
+                }
+            }
+        }
+        let cell = vectors(&bytes, 4, shuffles)?;
+        Some(Self::repeated(cell, outer, rows, together, start, shuffles))
+    }
+
+    /// A cell for so many steps together; the last one overlaps the one before if that does not divide.
+    fn repeated(
+        cell: Vec<Vector>,
+        outer: &[Step],
+        long: Step,
+        together: usize,
+        start: (isize, isize),
+        shuffles: Shuffles,
+    ) -> Self {
         let part = |first: usize, repeated: usize| {
-            let mut steps = cut.outer.clone();
+            let mut steps = Steps::from_slice(outer);
             if repeated > 1 {
                 steps.push(Step {
                     extent: repeated,
-                    dst: cut.long.dst * cut.steps as isize,
-                    src: cut.long.src * cut.steps as isize,
+                    dst: long.dst * together as isize,
+                    src: long.src * together as isize,
                 });
             }
             Part {
-                dst: cut.long.dst * first as isize,
-                src: cut.long.src * first as isize,
+                dst: start.0 + long.dst * first as isize,
+                src: start.1 + long.src * first as isize,
                 steps,
                 cell: cell.clone(),
             }
         };
         let mut parts: SmallVec<[Part; 2]> = SmallVec::new();
-        parts.push(part(0, cut.long.extent / cut.steps));
-        if !cut.long.extent.is_multiple_of(cut.steps) {
-            parts.push(part(cut.long.extent - cut.steps, 1));
+        parts.push(part(0, long.extent / together));
+        if !long.extent.is_multiple_of(together) {
+            parts.push(part(long.extent - together, 1));
         }
         Self::from_parts(parts, shuffles)
     }
@@ -397,77 +289,7 @@ fn cell(steps: &[Step], run: isize, shuffles: Shuffles) -> Option<Vec<Vector>> {
         }
     }
     bytes.sort_unstable();
-    let low = bytes.iter().map(|(_, src)| *src).min()?;
-    let high = bytes.iter().map(|(_, src)| *src).max()? + 1;
-    if high - low < VECTOR {
-        return None;
-    }
-    let mut vectors = Vec::new();
-    let mut rest = &bytes[..];
-    while let Some((first, _)) = rest.first() {
-        // The bytes that follow each other, as many vectors as it takes.
-        let len = rest
-            .iter()
-            .zip(*first..)
-            .take_while(|((dst, _), at)| dst == at)
-            .count();
-        let (together, others) = rest.split_at(len);
-        rest = others;
-        let last = len.checked_sub(VECTOR as usize)?;
-        let mut at = 0;
-        while at < last + VECTOR as usize {
-            let start = at.min(last);
-            let vector = vector(&together[start..start + VECTOR as usize], low, high)?;
-            if shuffles == Shuffles::Words && !vector.is_words() {
-                return None;
-            }
-            vectors.push(vector);
-            at += VECTOR as usize;
-        }
-    }
-    Some(vectors)
-}
-
-/// A vector of these bytes from one or two windows between `low` and `high`.
-fn vector(bytes: &[(isize, isize)], low: isize, high: isize) -> Option<Vector> {
-    let (dst, source) = *bytes.first()?;
-    let least = bytes.iter().fold(source, |least, (_, src)| least.min(*src));
-    let most = bytes.iter().fold(source, |most, (_, src)| most.max(*src));
-    let inside = |start: isize| start.clamp(low, high - VECTOR);
-    // Windows at multiples of a vector are shared by more vectors.
-    let even = |src: isize| inside(src - (src - low) % VECTOR);
-    [
-        [even(least); 2],
-        [inside(least); 2],
-        [even(least), even(most)],
-        [inside(least), inside(most + 1 - VECTOR)],
-    ]
-    .into_iter()
-    .find_map(|windows| within(dst, bytes, windows))
-}
-
-/// The same from two given windows. The first byte is the first window's: shuffles are cheaper so.
-fn within(dst: isize, bytes: &[(isize, isize)], windows: [isize; 2]) -> Option<Vector> {
-    let place = |[a, b]: [isize; 2], src: isize| match (src - a, src - b) {
-        (at @ 0..VECTOR, _) => Some(at as u8),
-        (_, at @ 0..VECTOR) => Some(at as u8 + VECTOR as u8),
-        _ => None,
-    };
-    let [a, b] = windows;
-    let first = bytes.first()?.1;
-    let windows = match place([a; 2], first) {
-        Some(_) => [a, b],
-        None => [b, a],
-    };
-    let mut lanes = [0; 16];
-    for (lane, (_, src)) in lanes.iter_mut().zip(bytes) {
-        *lane = place(windows, *src)?;
-    }
-    let mut windows = SmallVec::from_slice(&windows);
-    windows.dedup();
-    let mut shuffles = SmallVec::new();
-    shuffles.push(lanes);
-    Some(Vector::new(dst, windows, shuffles))
+    vectors(&bytes, 2, shuffles)
 }
 
 #[cfg(test)]
@@ -499,7 +321,13 @@ mod tests {
 
     /// The same by its vectors; also that none leaves the hull of the source.
     fn by_vectors(vectors: &Cells, shape: &ByteBox) -> BTreeMap<isize, isize> {
-        let wanted = moved(shape);
+        by_vectors_within(vectors, &moved(shape))
+    }
+
+    fn by_vectors_within(
+        vectors: &Cells,
+        wanted: &BTreeMap<isize, isize>,
+    ) -> BTreeMap<isize, isize> {
         let (low, high) = (wanted.values().min(), wanted.values().max());
         let mut bytes = BTreeMap::new();
         for part in &vectors.parts {
@@ -574,6 +402,54 @@ mod tests {
         }
         assert!(found[0] > 200 && found[1] > found[0], "{found:?}");
         assert!(found[2] > found[1] && found[3] == found[1], "{found:?}");
+    }
+
+    #[test]
+    fn vectors_move_named_elements() {
+        let mut found = [0; 3];
+        let mut seed = 7u32;
+        let mut random = |below: isize| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 16) as isize % below
+        };
+        let runs = [1, 2, 4, 8].into_iter();
+        let numbers = runs.flat_map(|run| (1..40).map(move |n| (run, n)));
+        let all = numbers.flat_map(|(run, n)| [1, 2, 5, 17].map(|extent| (run, n, extent)));
+        for (run, n, extent) in all {
+            for spread in [1, 2, 5] {
+                let of = n as isize * spread;
+                let offsets: Vec<_> = (0..n).map(|_| random(of) * run as isize).collect();
+                let rows = Step {
+                    extent,
+                    dst: (n * run) as isize,
+                    src: of * run as isize,
+                };
+                let mut wanted = BTreeMap::new();
+                for row in 0..extent as isize {
+                    for (at, offset) in offsets.iter().enumerate() {
+                        for byte in 0..run as isize {
+                            let to = 3 + row * rows.dst + at as isize * run as isize + byte;
+                            wanted.insert(to, 5 + row * rows.src + offset + byte);
+                        }
+                    }
+                }
+                for (found, shuffles) in
+                    found
+                        .iter_mut()
+                        .zip([Shuffles::Words, Shuffles::Bytes, Shuffles::Tables])
+                {
+                    let together = extent.min(4);
+                    let start = ((3, 5), &offsets[..]);
+                    let cells = Cells::of_rows(run, start, rows, together, &[], shuffles);
+                    if let Some(cells) = cells {
+                        *found += 1;
+                        assert_eq!(by_vectors_within(&cells, &wanted), wanted, "{offsets:?}");
+                    }
+                }
+            }
+        }
+        assert!(found[0] > 100 && found[1] > 500, "{found:?}");
+        assert_eq!(found[1], found[2]);
     }
 
     #[test]

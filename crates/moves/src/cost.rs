@@ -277,7 +277,7 @@ pub(crate) mod gather {
     const NARROW: (usize, usize, usize, usize) = (2, 4, 0, 5);
     /// What the call of precompiled code takes, and how many loads straight code has at most.
     const CALLED: usize = 96;
-    const STRAIGHT: usize = 64;
+    pub(crate) const STRAIGHT: usize = 64;
 
     pub(crate) fn elements(indices: &Indices) -> usize {
         indices.extent.saturating_mul(INDEX + ELEMENT)

@@ -40,6 +40,7 @@ mod through;
 mod tiles;
 mod tiling;
 mod transpose;
+mod vector;
 mod woven;
 
 pub use blended::Blended;
@@ -55,7 +56,7 @@ pub use halves::{HalfPart, Halves};
 pub use inline::Inline;
 pub use joined::{Joined, ShortRows};
 pub use manner::Manner;
-pub use named::NamedRun;
+pub use named::{NamedCode, NamedRun};
 pub use picked::{
     KnownRows, PICKED_LINES, PICKED_TOGETHER, PICKED_WINDOWS, POINTS_TOGETHER, PickWindows,
     ROW_WINDOWS, line_from,

@@ -2,10 +2,24 @@
 
 use restride_loops::NamedRows;
 
-use crate::byte_box::ByteBox;
+use crate::byte_box::{ByteBox, Step};
+use crate::cells::{Cells, Shuffles};
 use crate::cost;
+use crate::features::Features;
 use crate::gather::{GatherPlan, GatherWay, Indices};
 use crate::planner::Planner;
+
+/// Vectors of a cell at most.
+const CELL: usize = 32;
+
+/// The code for rows that constants name.
+#[derive(Clone, Debug)]
+pub enum NamedCode {
+    /// Loads and stores at each point of a row, in a straight line.
+    Runs(Vec<NamedRun>),
+    /// Vectors put together of several elements.
+    Cells(Box<Cells>),
+}
 
 /// Bytes that are moved at each point of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +65,12 @@ impl NamedRun {
         Some(runs)
     }
 
+    /// The loads that move some.
+    #[must_use]
+    pub fn loads(runs: &[NamedRun]) -> usize {
+        runs.iter().map(|run| cost::loads(run.bytes)).sum()
+    }
+
     /// Whether another one begins where it ends.
     fn goes_on(&self, next: &NamedRun) -> bool {
         let bytes = self.bytes as isize;
@@ -58,18 +78,74 @@ impl NamedRun {
     }
 }
 
-impl Planner {
-    /// The runs of a gather whose rows constants name, if straight code for each point of a row is faster than precompiled code.
+impl NamedCode {
+    /// The cheaper of both, of about `room` instructions at most and so many loads of runs.
     #[must_use]
-    pub fn straight(&self, plan: &GatherPlan) -> Option<Vec<NamedRun>> {
+    pub fn within(
+        row: &ByteBox,
+        named: &NamedRows,
+        apart: (isize, isize),
+        shuffles: Option<Shuffles>,
+        (room, most): (usize, usize),
+    ) -> Option<NamedCode> {
+        let runs = NamedRun::all(row, named, apart)?;
+        let loads = NamedRun::loads(&runs);
+        let straight = loads.saturating_mul(2 * row.runs());
+        let cells = shuffles.and_then(|it| cells(row, named, apart, it));
+        match cells.filter(|it| it.code() <= room && (it.cost < straight || loads > most)) {
+            Some(cells) => Some(NamedCode::Cells(Box::new(cells))),
+            None => (loads <= most).then_some(NamedCode::Runs(runs)),
+        }
+    }
+}
+
+impl Planner {
+    /// The code for a gather whose rows constants name, if it is faster than precompiled code.
+    #[must_use]
+    pub fn named(&self, plan: &GatherPlan, shuffles: Option<Shuffles>) -> Option<NamedCode> {
         // Long rows are moved a line at a time.
         if matches!(plan.way(), GatherWay::Boxes(_)) || plan.row().run >= cost::LINE {
             return None;
         }
         let indices = plan.indices();
         let apart = (plan.dst_stride(), indices.coeff);
-        let runs = NamedRun::all(plan.row(), indices.named.as_ref()?, apart)?;
-        let loads = runs.iter().map(|run| cost::loads(run.bytes)).sum();
-        cost::gather::is_straight(loads, plan.row().runs(), plan.cost()).then_some(runs)
+        // Wider vectors are put together by leaves.
+        let shuffles = shuffles.filter(|_| self.features() < Features::Avx512);
+        let room = (cost::inline::SHORT_LOOPS, cost::gather::STRAIGHT);
+        let code = NamedCode::within(plan.row(), indices.named.as_ref()?, apart, shuffles, room)?;
+        let called = plan.cost();
+        let pays = match &code {
+            NamedCode::Runs(runs) => {
+                cost::gather::is_straight(NamedRun::loads(runs), plan.row().runs(), called)
+            }
+            NamedCode::Cells(cells) => cells.cost <= called,
+        };
+        pays.then_some(code)
     }
+}
+
+/// Elements that follow each other in the destination as vectors of several, of as many rows as fill vectors best.
+fn cells(
+    row: &ByteBox,
+    named: &NamedRows,
+    (dst, src): (isize, isize),
+    shuffles: Shuffles,
+) -> Option<Cells> {
+    let run = row.run;
+    if !matches!(run, 1 | 2 | 4 | 8) || dst != run as isize {
+        return None;
+    }
+    let offset = |named: &Option<i64>| isize::try_from((*named)?).ok()?.checked_mul(src);
+    let offsets: Vec<isize> = named.iter().map(offset).collect::<Option<_>>()?;
+    let bytes = offsets.len() * run;
+    let (outer, inner) = match row.steps.split_last() {
+        Some((last, outer)) if last.dst == bytes as isize => (outer, *last),
+        _ => (&row.steps[..], Step::NONE),
+    };
+    let vectors = |rows: usize| (rows * bytes).div_ceil(16);
+    let cost = |rows: usize| inner.extent.div_ceil(rows) * vectors(rows);
+    let rows = (1..=inner.extent.min(16)).filter(|rows| vectors(*rows) <= CELL);
+    let together = rows.min_by_key(|rows| cost(*rows))?;
+    let start = (row.dst, row.src);
+    Cells::of_rows(run, (start, &offsets), inner, together, outer, shuffles)
 }

@@ -16,7 +16,9 @@ use std::fs;
 use std::path::Path;
 
 use restride_loops::{BufferId, Dim, Form, Gather, IndexType, NamedRows, Norm, Place};
-use restride_moves::{ByteBox, Core, Features, Inline, Planner, Processor, Target, Vectors, Way};
+use restride_moves::{
+    ByteBox, Core, Features, Inline, NamedCode, Planner, Processor, Target, Vectors, Way,
+};
 
 /// A line of the table, read.
 fn read(line: &str) -> (ByteBox, Form) {
@@ -113,8 +115,11 @@ fn answer_gather(line: &str) -> String {
             core => format!(" of a {}", core.name()),
         };
         let (way, costs) = (plan.way().name(), costs.join(", "));
-        let straight = match planner.straight(&plan) {
-            Some(runs) => format!("; inline {} runs in its place", runs.len()),
+        let straight = match planner.named(&plan, Processor::X86_64.shuffles(features)) {
+            Some(NamedCode::Runs(runs)) => format!("; inline {} runs in its place", runs.len()),
+            Some(NamedCode::Cells(cells)) => {
+                format!("; inline cells for {} in its place", cells.cost)
+            }
             None => String::new(),
         };
         let _ = writeln!(text, "  {features:?}{of}: {way}, of {costs}{straight}");

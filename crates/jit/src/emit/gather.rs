@@ -2,10 +2,10 @@
 
 use cranelift_codegen::ir::{Type, Value};
 use restride_loops::{Form, Gather, Place};
-use restride_moves::{ByteBox, Inline, NamedRun, Step, Steps};
+use restride_moves::{ByteBox, Inline, NamedCode, NamedRun, Step, Steps};
 use smallvec::SmallVec;
 
-use super::copy::{STRAIGHT, UNROLLED, chunks, loads};
+use super::copy::{STRAIGHT, UNROLLED, chunks};
 use super::{At, Emitter, impossible};
 use crate::error::JitError;
 
@@ -67,12 +67,6 @@ fn around_rows(row: &ByteBox, apart: i64) -> SmallVec<[(Around, ByteBox); 2]> {
     parts
 }
 
-/// The loads that move runs.
-fn loads_of(runs: &[NamedRun]) -> i64 {
-    let loads = runs.iter().map(|run| loads(run.bytes as i64));
-    loads.fold(0, i64::saturating_add)
-}
-
 impl Emitter<'_, '_> {
     /// All rows of a gather; zero bits if an index its addresses depend on is out of range.
     pub(super) fn gather(&mut self, g: &Gather) -> Result<(), JitError> {
@@ -116,8 +110,8 @@ impl Emitter<'_, '_> {
             let planner = self.attachments.planner();
             let gather = planner.gather(g, width as usize, named);
             let gather = gather.map_err(impossible)?;
-            if let Some(runs) = planner.straight(&gather) {
-                self.each_point(dst, src, &shape, &runs);
+            if let Some(code) = planner.named(&gather, shuffles) {
+                self.named(dst, src, &shape, &code);
                 return Ok(());
             }
             if let Some(plan) = inline {
@@ -131,11 +125,10 @@ impl Emitter<'_, '_> {
             return Ok(());
         };
         let apart = [g.dst_stride, g.coeff].map(|rows| rows.wrapping_mul(width) as isize);
-        if let Some(named) = named
-            && let Some(runs) = NamedRun::all(&shape, &named, apart.into())
-            && loads_of(&runs) <= (room / 2).min(CONSTANT) as i64
-        {
-            self.each_point(dst, src, &shape, &runs);
+        let most = (room, (room / 2).min(CONSTANT));
+        let code = |named| NamedCode::within(&shape, named, apart.into(), self.shuffles, most);
+        if let Some(code) = named.as_ref().and_then(code) {
+            self.named(dst, src, &shape, &code);
             return Ok(());
         }
         for (outer, inner) in around_rows(&shape, g.dst_stride.wrapping_mul(width)) {
@@ -174,9 +167,13 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Runs at each point of a row, in a straight line.
-    fn each_point(&mut self, dst: At, src: At, shape: &ByteBox, runs: &[NamedRun]) {
-        let cost = loads_of(runs);
+    /// Rows that constants name.
+    fn named(&mut self, dst: At, src: At, shape: &ByteBox, code: &NamedCode) {
+        let runs = match code {
+            NamedCode::Cells(cells) => return self.cells(dst, src, cells),
+            NamedCode::Runs(runs) => runs,
+        };
+        let cost = i64::try_from(NamedRun::loads(runs)).unwrap_or(i64::MAX);
         self.nest(dst, src, &shape.steps, cost, &mut |emit, dst, src| {
             emit.copy_runs(dst, src, runs);
         });
