@@ -396,6 +396,9 @@ pub(crate) const fn permutations(windows: usize) -> usize {
 /// Instructions that a turn of a loop takes beside those of its body: two pointers, a count, a branch.
 pub(crate) const TURN: usize = 4;
 
+/// And to begin one, in precompiled code.
+pub(crate) const LOOP: usize = 2 * TURN;
+
 /// What decides between code of its own and the call of a leaf. A call costs about as much as ten
 /// instructions, and a leaf has the widest vectors; an instruction costs close to a microsecond to
 /// compile.

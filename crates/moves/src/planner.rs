@@ -3,11 +3,11 @@
 use restride_loops::Form;
 
 use crate::blended::Blended;
-use crate::byte_box::ByteBox;
+use crate::byte_box::{ByteBox, Step, extent};
 use crate::cells::Shuffles;
 use crate::cores::Core;
 use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS};
-use crate::cost::{self, LINE};
+use crate::cost::{self, LINE, LOOP};
 use crate::estimate::ROOM;
 use crate::features::Features;
 use crate::inline::Inline;
@@ -123,7 +123,7 @@ impl Planner {
         if straight.is_some() {
             return straight;
         }
-        if form != Form::Rows || !Inline::has_short_rows(shape) {
+        if form != Form::Rows || !Inline::has_short_rows(shape) || self.is_narrow() {
             return self.loops(shape, form, shuffles);
         }
         // A loop is as good as rows, and better than lines that move a few of these at a time, or have to
@@ -171,8 +171,8 @@ impl Planner {
     /// Whether loops may be faster than leaves that have the machine's widest vectors.
     fn has_loops(&self, form: Form) -> bool {
         match form {
-            Form::Rows | Form::Staged => false,
-            Form::Stream => self.is_narrow(),
+            Form::Staged => false,
+            Form::Rows | Form::Stream => self.is_narrow(),
             // A Zen stores one such vector a clock and a whole line in two, a Zen 5 two and one.
             _ => self.is_narrow() || self.target.core != Core::Cove,
         }
@@ -218,15 +218,18 @@ impl Planner {
             }
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) | Way::Through(_) if narrow => cost,
-            Way::Folded(_) if narrow => cost,
+            Way::Folded(_) if narrow => cost / 8 * 9,
+            Way::Pressed(_) if narrow => cost / 2,
+            Way::Rows(Rows::Following) if narrow => self.most_for_following(shape, cost),
             // A leaf moves two elements as wide as a lane at once, a row of either side.
             Way::Transpose(plane) if plane.goes_in_pairs(&self.target) => cost / 4 * 3,
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
+            Way::Transpose(plane) if narrow && plane.route == Route::Straight => cost / 16 * 15,
             _ => return None,
         };
         // Rows that step have more code than loops, which is worth it only beside narrow vectors.
         let room = match way {
-            Way::Packed(_) if narrow => 2 * SHORT_LOOPS,
+            Way::Packed(_) | Way::Rows(_) if narrow => 3 * SHORT_LOOPS,
             _ => SHORT_LOOPS,
         };
         let mut ways = self.own_ways(shape, form, Some(shuffles));
@@ -238,9 +241,26 @@ impl Planner {
             (Way::Through(_), Inline::Runs) => true,
             (Way::Transpose(_), Inline::Runs | Inline::Cells(_)) => skips_sets(shape),
             (Way::Rows(Rows::Sharing { .. }), it) => !matches!(it, Inline::Tiles(_)),
+            (Way::Rows(Rows::Following), it) => !matches!(it, Inline::Cells(_)),
             _ => false,
         };
         (own.cost <= most && !scattered).then_some(own)
+    }
+
+    /// What loops may cost in place of overlapping rows, of which each innermost loop has to begin. Rows come back to a line of
+    /// the source when the nearest cache does not have it any more if there are so many in between.
+    fn most_for_following(&self, shape: &ByteBox, cost: usize) -> usize {
+        let shares = |step: &Step| (1..LINE).contains(&step.src.unsigned_abs());
+        let outer = shape.steps.iter().position(shares);
+        let between = outer.map_or(1, |outer| extent(&shape.steps[outer + 1..]));
+        let loops = shape
+            .steps
+            .split_last()
+            .map_or(1, |(_, outer)| extent(outer));
+        match between.saturating_mul(LINE) > self.target.l1 as usize {
+            true => cost,
+            false => cost.saturating_add(loops.saturating_mul(LOOP)) / 5 * 3,
+        }
     }
 
     /// Tiles in place of a way that costs so much, of a small plane: wide vectors straddle lines, and a leaf has to cut the
