@@ -6,7 +6,7 @@ use crate::blended::Blended;
 use crate::byte_box::{ByteBox, Step, extent};
 use crate::cells::Shuffles;
 use crate::cores::Core;
-use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS};
+use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS, SHORT_ROW};
 use crate::cost::{self, LINE, LOOP};
 use crate::estimate::ROOM;
 use crate::features::Features;
@@ -143,7 +143,7 @@ impl Planner {
     /// Loops of vectors of sixteen bytes, where they are faster than a leaf: a leaf looks up what each line is put together
     /// from, and moves single elements where none of its ways fits.
     fn loops(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
-        if !self.has_loops(form) {
+        if !self.has_loops(shape, form) {
             return None;
         }
         let (cost, way) = self.way(shape, form);
@@ -155,24 +155,25 @@ impl Planner {
     /// they are no faster.
     #[must_use]
     pub fn saved_by_loops(&self, plan: &MovePlan, form: Form) -> Option<(usize, usize)> {
-        let way = plan.way();
+        let (way, shape) = (plan.way(), plan.shape());
         if self.held_to.is_some() {
             return None;
         }
         // Large transpositions wait for what is behind the caches; to find that loops gain nothing would take as long as planning.
-        if !self.has_loops(form) || !self.is_narrow() && matches!(way, Way::Transpose(_)) {
+        if !self.has_loops(shape, form) || !self.is_narrow() && matches!(way, Way::Transpose(_)) {
             return None;
         }
         let shuffles = self.target.processor.shuffles(self.features())?;
-        let own = self.in_place_of(way, plan.cost(), plan.shape(), form, shuffles)?;
+        let own = self.in_place_of(way, plan.cost(), shape, form, shuffles)?;
         Some((plan.cost().saturating_sub(own.cost), own.code))
     }
 
     /// Whether loops may be faster than leaves that have the machine's widest vectors.
-    fn has_loops(&self, form: Form) -> bool {
+    fn has_loops(&self, shape: &ByteBox, form: Form) -> bool {
         match form {
             Form::Staged => false,
-            Form::Rows | Form::Stream => self.is_narrow(),
+            Form::Rows => self.is_narrow() && shape.run <= SHORT_ROW,
+            Form::Stream => self.is_narrow(),
             // A Zen stores one such vector a clock and a whole line in two, a Zen 5 two and one.
             _ => self.is_narrow() || self.target.core != Core::Cove,
         }
