@@ -340,9 +340,8 @@ pub(crate) mod gather {
     }
 
     /// Whether so many loads for each point are worth code of their own in place of what costs so much.
-    pub(crate) fn is_straight(loads: usize, points: usize, called: usize) -> bool {
-        let straight = points.saturating_mul(POINT * loads);
-        loads <= STRAIGHT && straight <= called.saturating_add(CALLED)
+    pub(crate) fn pays(loads: usize, points: usize, called: usize) -> bool {
+        points.saturating_mul(POINT * loads) <= called.saturating_add(CALLED)
     }
 
     pub(crate) fn boxes(indices: &Indices, row: usize) -> usize {

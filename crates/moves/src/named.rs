@@ -8,6 +8,7 @@ use crate::cost;
 use crate::features::Features;
 use crate::gather::{GatherPlan, GatherWay, Indices};
 use crate::planner::Planner;
+use crate::vector::VECTOR;
 
 /// Vectors of a cell at most.
 const CELL: usize = 32;
@@ -51,10 +52,9 @@ impl NamedRun {
     ) -> Option<Vec<NamedRun>> {
         let mut runs: Vec<NamedRun> = Vec::new();
         for (number, named) in (0isize..).zip(named) {
-            let named = isize::try_from((*named)?).ok()?;
             let next = NamedRun {
                 dst: row.dst.checked_add(number.checked_mul(dst)?)?,
-                src: row.src.checked_add(named.checked_mul(src)?)?,
+                src: row.src.checked_add(offset(named, src)?)?,
                 bytes: row.run,
             };
             match runs.last_mut().filter(|last| last.goes_on(&next)) {
@@ -116,12 +116,17 @@ impl Planner {
         let called = plan.cost();
         let pays = match &code {
             NamedCode::Runs(runs) => {
-                cost::gather::is_straight(NamedRun::loads(runs), plan.row().runs(), called)
+                cost::gather::pays(NamedRun::loads(runs), plan.row().runs(), called)
             }
             NamedCode::Cells(cells) => cells.cost <= called,
         };
         pays.then_some(code)
     }
+}
+
+/// Where a row that a constant names begins, if so many bytes lie between rows; nothing of one that there is not.
+fn offset(named: &Option<i64>, apart: isize) -> Option<isize> {
+    isize::try_from((*named)?).ok()?.checked_mul(apart)
 }
 
 /// Elements that follow each other in the destination as vectors of several, of as many rows as fill vectors best.
@@ -135,14 +140,14 @@ fn cells(
     if !matches!(run, 1 | 2 | 4 | 8) || dst != run as isize {
         return None;
     }
-    let offset = |named: &Option<i64>| isize::try_from((*named)?).ok()?.checked_mul(src);
-    let offsets: Vec<isize> = named.iter().map(offset).collect::<Option<_>>()?;
+    let offsets = named.iter().map(|named| offset(named, src));
+    let offsets: Vec<isize> = offsets.collect::<Option<_>>()?;
     let bytes = offsets.len() * run;
     let (outer, inner) = match row.steps.split_last() {
         Some((last, outer)) if last.dst == bytes as isize => (outer, *last),
         _ => (&row.steps[..], Step::NONE),
     };
-    let vectors = |rows: usize| (rows * bytes).div_ceil(16);
+    let vectors = |rows: usize| (rows * bytes).div_ceil(VECTOR as usize);
     let cost = |rows: usize| inner.extent.div_ceil(rows) * vectors(rows);
     let rows = (1..=inner.extent.min(16)).filter(|rows| vectors(*rows) <= CELL);
     let together = rows.min_by_key(|rows| cost(*rows))?;

@@ -228,7 +228,8 @@ impl Planner {
             Way::Transpose(plane) if narrow && plane.route == Route::Straight => cost / 16 * 15,
             _ => return None,
         };
-        // Rows that step have more code than loops, which is worth it only beside narrow vectors.
+        // Rows that step have more code than loops, and so have short ones of which many fill vectors together: worth it only
+        // beside narrow vectors.
         let room = match way {
             Way::Packed(_) | Way::Rows(_) if narrow => 3 * SHORT_LOOPS,
             _ => SHORT_LOOPS,
@@ -254,10 +255,7 @@ impl Planner {
         let shares = |step: &Step| (1..LINE).contains(&step.src.unsigned_abs());
         let outer = shape.steps.iter().position(shares);
         let between = outer.map_or(1, |outer| extent(&shape.steps[outer + 1..]));
-        let loops = shape
-            .steps
-            .split_last()
-            .map_or(1, |(_, outer)| extent(outer));
+        let loops = extent(&shape.steps[..shape.steps.len().saturating_sub(1)]);
         match between.saturating_mul(LINE) > self.target.l1 as usize {
             true => cost,
             false => cost.saturating_add(loops.saturating_mul(LOOP)) / 5 * 3,
