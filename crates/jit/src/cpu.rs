@@ -1,7 +1,6 @@
 //! Which machine code is generated for, and how much of an x86-64 it may use, as the code generator is told.
 
-use restride_moves::cells::Shuffles;
-use restride_moves::{Features, Processor};
+use restride_moves::{Features, Processor, Shuffles};
 use target_lexicon::{Architecture, Riscv64Architecture, Triple};
 
 /// What code is generated for.

@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cost;
 use crate::lines::{NarrowLines, NarrowOp, Place, Units};
-pub use crate::vector::Vector;
-use crate::vector::{VECTOR, vectors};
+use crate::processor::Shuffles;
+use crate::vector::{VECTOR, Vector, vectors};
 
 /// The vectors of a cell, and so many steps between one cell and the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,18 +34,6 @@ pub struct Cells {
     pub cost: usize,
     /// What they are for.
     shuffles: Shuffles,
-}
-
-/// What can be shuffled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shuffles {
-    /// Words of 32 bits.
-    Words,
-    /// Any bytes of two vectors.
-    Bytes,
-    /// The same, by tables that stay in registers, of each vector those bytes that are wanted and zeros
-    /// elsewhere; what zips, unzips, transposes, repeats, reverses or shifts takes no table.
-    Tables,
 }
 
 /// Bytes of destination that a cell should have: a few vectors that are loaded at once.
@@ -296,10 +284,11 @@ fn cell(steps: &[Step], run: isize, shuffles: Shuffles) -> Option<Vec<Vector>> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Cells, Shuffles};
+    use super::Cells;
     use crate::byte_box::{ByteBox, Step};
     use crate::cores::Core;
     use crate::lines::{Known, Program};
+    use crate::processor::Shuffles;
     use restride_loops::Dim;
 
     fn points(steps: &[Step]) -> Vec<(isize, isize)> {

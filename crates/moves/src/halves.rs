@@ -1,7 +1,7 @@
 //! Transpositions of narrow elements of which a side is short, for code of a box's own.
 
 use crate::byte_box::{ByteBox, Step, Steps, extent};
-use crate::cells::Shuffles;
+use crate::processor::Shuffles;
 use crate::transpose::Transposed;
 
 /// A plane that is loaded and stored by halves of a vector of sixteen bytes, and by quarters where a side ends.

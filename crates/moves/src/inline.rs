@@ -9,13 +9,14 @@
 //! * all else is a leaf.
 
 use crate::byte_box::ByteBox;
-use crate::cells::{Cells, Shuffles};
+use crate::cells::Cells;
 use crate::cost::inline::{
     INDEX, LARGEST, LARGEST_LINES, SHORT, SHORT_CELLS, SHORT_LINES, SHORT_ROW, SHORT_RUN,
     SHORT_TILES, SHORT_WORDS, WORTH_A_SEARCH, loads,
 };
 use crate::halves::Halves;
 use crate::lines::{Known, Program};
+use crate::processor::Shuffles;
 use crate::tiles::Tiles;
 
 /// Ways to move a box without a call.
@@ -121,8 +122,8 @@ fn best(shape: &ByteBox, shuffles: Shuffles) -> (Inline, usize) {
 mod tests {
     use super::Inline;
     use crate::byte_box::ByteBox;
-    use crate::cells::Shuffles;
     use crate::cores::Core;
+    use crate::processor::Shuffles;
     use crate::{Features, Planner, Target};
     use restride_loops::{Dim, Form};
 

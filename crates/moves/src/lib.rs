@@ -9,7 +9,7 @@
 
 mod blended;
 mod byte_box;
-pub mod cells;
+mod cells;
 mod channels;
 mod cores;
 pub mod cost;
@@ -45,6 +45,7 @@ mod woven;
 
 pub use blended::Blended;
 pub use byte_box::{ByteBox, MAX_RANK, Step, Steps, extent, following, reach};
+pub use cells::{Cells, Part};
 pub use channels::{Channels, Strip};
 pub use cores::Core;
 pub use crowding::{Crowded, fill_few_sets};
@@ -65,7 +66,7 @@ pub use pixels::{Patch, Pixels};
 pub use plan::{MovePlan, Stores, Way};
 pub use planner::Planner;
 pub use pressed::Pressed;
-pub use processor::Processor;
+pub use processor::{Processor, Shuffles};
 pub use rows::{PLATFORM, Rows};
 pub use squares::Squares;
 pub use target::Target;
@@ -73,4 +74,5 @@ pub use through::Through;
 pub use tiles::{STAGE, Tiles};
 pub use tiling::{PACKED_ROW, Route, STAGED, Tiling, WIDENED_ROW, pitch};
 pub use transpose::Plane;
+pub use vector::Vector;
 pub use woven::{Repeated, Strands, Vectors, Woven};

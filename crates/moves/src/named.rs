@@ -3,11 +3,12 @@
 use restride_loops::NamedRows;
 
 use crate::byte_box::{ByteBox, Step};
-use crate::cells::{Cells, Shuffles};
+use crate::cells::Cells;
 use crate::cost;
 use crate::features::Features;
 use crate::gather::{GatherPlan, GatherWay, Indices};
 use crate::planner::Planner;
+use crate::processor::Shuffles;
 use crate::vector::VECTOR;
 
 /// Vectors of a cell at most.

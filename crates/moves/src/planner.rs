@@ -4,7 +4,6 @@ use restride_loops::Form;
 
 use crate::blended::Blended;
 use crate::byte_box::{ByteBox, Step, extent};
-use crate::cells::Shuffles;
 use crate::cores::Core;
 use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS, SHORT_ROW};
 use crate::cost::{self, LINE, LOOP};
@@ -15,6 +14,7 @@ use crate::lines::{Known, Program};
 use crate::manner::Manner;
 use crate::plan::{MovePlan, Stores, Way};
 use crate::pressed::Pressed;
+use crate::processor::Shuffles;
 use crate::rows::{Rows, skips_sets};
 use crate::self_contained::{OwnWay, best};
 use crate::target::Target;
@@ -234,9 +234,7 @@ impl Planner {
             Way::Packed(_) | Way::Rows(_) if narrow => 3 * SHORT_LOOPS,
             _ => SHORT_LOOPS,
         };
-        let mut ways = self.own_ways(shape, form, Some(shuffles));
-        ways.retain(|way| narrow || !matches!(way.inline, Inline::Halves(_)));
-        let own = ways.swap_remove(best(&ways, room));
+        let own = self.own_way(shape, form, shuffles, room);
         // Runs go through the source in the order of the destination, and so turn to each of its lines often.
         let scattered = match (way, &own.inline) {
             (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),

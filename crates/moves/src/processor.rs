@@ -1,6 +1,5 @@
 //! Kinds of processors, as far as code of a box's own minds which it is.
 
-use crate::cells::Shuffles;
 use crate::features::Features;
 
 /// A kind of processor that there is code for.
@@ -15,6 +14,18 @@ pub enum Processor {
     Riscv64,
     /// The same with vectors, of which code uses 16 bytes each.
     Riscv64V,
+}
+
+/// What can be shuffled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shuffles {
+    /// Words of 32 bits.
+    Words,
+    /// Any bytes of two vectors.
+    Bytes,
+    /// The same, by tables that stay in registers, of each vector those bytes that are wanted and zeros
+    /// elsewhere; what zips, unzips, transposes, repeats, reverses or shifts takes no table.
+    Tables,
 }
 
 impl Processor {

@@ -6,7 +6,7 @@
 use restride_loops::Form;
 
 use crate::byte_box::ByteBox;
-use crate::cells::{Cells, Shuffles};
+use crate::cells::Cells;
 use crate::cost::TURN;
 use crate::cost::inline::{WORTH_A_SEARCH, loads};
 use crate::crowding::{Crowded, share_sets};
@@ -14,6 +14,7 @@ use crate::halves::Halves;
 use crate::inline::Inline;
 use crate::lines::Program;
 use crate::planner::Planner;
+use crate::processor::Shuffles;
 use crate::target::Target;
 use crate::tiles::Tiles;
 

@@ -1,9 +1,9 @@
 //! Transpositions in square register tiles of sixteen bytes by sixteen, for code of a box's own.
 
 use crate::byte_box::{ByteBox, extent};
-use crate::cells::Shuffles;
 use crate::cost::LINE;
 use crate::features::Features;
+use crate::processor::Shuffles;
 use crate::transpose::Plane;
 
 /// How a plane is cut into tiles.

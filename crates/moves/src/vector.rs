@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::cells::Shuffles;
 use crate::lines::NarrowOp;
+use crate::processor::Shuffles;
 
 /// Bytes of a vector.
 pub(crate) const VECTOR: isize = 16;

@@ -6,8 +6,7 @@ use std::process::ExitCode;
 use restride::Object;
 use restride_graph::{Graph, ViewPolicy};
 use restride_loops::Kernel;
-use restride_moves::Target;
-use restride_moves::cells::Shuffles;
+use restride_moves::{Shuffles, Target};
 use serde_json::json;
 
 use crate::budget;

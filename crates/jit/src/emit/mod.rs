@@ -19,8 +19,7 @@ use std::borrow::Borrow;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, Value, types};
 use restride_leaves::Weave;
 use restride_loops::{Buffer, BufferId, Form, Kernel, Move, Place, Role, ScratchLayout, Stmt, Var};
-use restride_moves::cells::Shuffles;
-use restride_moves::{BoxError, ByteBox, Inline, STAGE};
+use restride_moves::{BoxError, ByteBox, Inline, STAGE, Shuffles};
 use smallvec::SmallVec;
 
 use crate::attach::Attachments;

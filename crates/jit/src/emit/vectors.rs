@@ -1,7 +1,7 @@
 //! Boxes whose vectors are put together by shuffles.
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use restride_moves::cells::{Cells, Shuffles, Vector};
+use restride_moves::{Cells, Shuffles, Vector};
 use smallvec::SmallVec;
 
 use super::{At, Emitter};
