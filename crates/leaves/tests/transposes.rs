@@ -516,7 +516,7 @@ fn crowded_channels() {
     let mut arena = Arena::new(1 << 18);
     let mut together = 0;
     for width in [1, 2, 4, 8] {
-        for channels in [5, 8, 12, 16] {
+        for channels in [5, 8, 10, 12, 15, 16] {
             for pixels in [512, 577, 1000] {
                 let plane = 8192 / width + 4;
                 let to = [dim(pixels, channels, 1), dim(channels, 1, plane)];

@@ -1,10 +1,10 @@
 //! A transposition with one short side of dense rows: the channels of pixels to planes, and back.
 //!
 //! With lines of 64 bytes whose bytes can be permuted, lines of the long side are put together from as many windows as there are cells in a line; a window
-//! has a few whole rows of the short side. One permutation in a window makes each of its channels a
-//! cell, and a square of cells is transposed in registers: the shorter the rows, the larger the cells.
+//! has four whole rows of the short side. One permutation in a window makes each of its channels a
+//! cell, and a square of cells is transposed in registers.
 
-use crate::byte_box::{ByteBox, Step, Steps, extent};
+use crate::byte_box::{ByteBox, Step, Steps};
 use crate::cost::LINE;
 use crate::crowding::share_sets;
 use crate::target::Target;
@@ -27,15 +27,11 @@ pub struct Strip {
     pub outer: Steps,
 }
 
-/// How channels are split or joined, on a machine with lines of 64 bytes that permutes their bytes.
+/// How channels of bytes are split or joined, on a machine with lines of 64 bytes that permutes their bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channels {
     /// What is split or joined.
     pub strip: Strip,
-    /// How many cells a line has: 8 or 16.
-    pub cells: usize,
-    /// How many rows a window has, whose elements of one channel are a cell.
-    pub rows: usize,
     /// Whether the channels share too few sets of the nearest cache: several lines of each are moved together.
     pub crowded: bool,
 }
@@ -81,8 +77,12 @@ impl Strip {
 }
 
 impl Channels {
-    /// Fewer channels are patterns of a few windows; those of so many fill more than half of a window.
-    const FEWEST: usize = 5;
+    /// A line has as many cells, of which up to so many are filled: with fewer channels, lines of pixels are joined or split in
+    /// less time, and wider elements fill the lanes of register tiles.
+    pub const CELLS: usize = 16;
+    const FEWEST: usize = 10;
+    /// The rows of a window, whose elements of one channel are a cell.
+    pub const ROWS: usize = LINE / Self::CELLS;
     /// The bytes of a channel that are moved together where channels are crowded: several lines.
     pub const TOGETHER: usize = 8 * LINE;
 
@@ -91,49 +91,21 @@ impl Channels {
         self.crowded && self.strip.splits
     }
 
-    /// Nothing if no side has five to sixteen elements that are rows next to each other, or the other
-    /// side does not fill a line.
-    pub(crate) fn of(shape: &ByteBox) -> Option<Channels> {
-        let width = shape.run;
-        let strip = Strip::of(shape, |channels, pitch| {
-            channels == pitch && (Self::FEWEST..=16).contains(&channels)
-        })?;
-        let cells = if strip.short.extent <= 8 { 8 } else { 16 };
-        let rows = LINE / cells / width;
-        // Wider elements of more than eight channels fill the lanes of register tiles well, and rows of whole lines are squares
-        // of these.
-        let tiles = cells > 8 && width > 1 || strip.splits && strip.pitch * width == LINE;
-        if tiles || strip.long.extent < LINE / width {
+    /// Nothing if no side has ten to sixteen bytes that are rows next to each other, or the other side does not fill a line.
+    pub(crate) fn of(shape: &ByteBox, target: &Target) -> Option<Channels> {
+        if shape.run != 1 {
             return None;
         }
-        Some(Channels {
-            strip,
-            cells,
-            rows,
-            crowded: false,
-        })
-    }
-
-    /// The same as it is carried out on a machine, if tiles are not faster there: of wide elements there is little to permute,
-    /// and from behind the nearest cache all that is loaded for cells that no channel fills takes longer.
-    pub(crate) fn on(mut self, target: &Target, width: usize) -> Option<Channels> {
-        let strip = &self.strip;
+        let strip = Strip::of(shape, |channels, pitch| {
+            channels == pitch && (Self::FEWEST..=Self::CELLS).contains(&channels)
+        })?;
         let apart = strip.apart();
         let channels = std::iter::once((strip.short.extent, apart));
         // A line that is read whole is read once, wherever it lies.
         let parts = strip.splits || apart % LINE as isize != 0;
-        self.crowded = parts
-            && strip.long.extent * width >= Self::TOGETHER
+        let crowded = parts
+            && strip.long.extent >= Self::TOGETHER
             && share_sets(target, channels, strip.short.extent);
-        let all = [strip.short.extent, width, extent(&strip.outer)];
-        let bytes = all
-            .into_iter()
-            .fold(strip.long.extent, usize::saturating_mul);
-        let tiles = target.core.turns_whole_lines()
-            && strip.splits
-            && width >= 4
-            && strip.short.extent < self.cells
-            && bytes > target.l1 as usize / 2;
-        (self.crowded || !tiles).then_some(self)
+        (strip.long.extent >= LINE).then_some(Channels { strip, crowded })
     }
 }

@@ -171,9 +171,9 @@ pub fn widened(plane: &Plane, elements: usize) -> usize {
 /// Channels that are split or joined: a load, a permutation and the steps of a square for every line of
 /// cells, and a store for every channel.
 #[must_use]
-pub fn channels(plan: &Channels, width: usize) -> usize {
-    let unit = plan.cells * (3 + plan.cells.ilog2() as usize) + TURN;
-    let units = plan.strip.long.extent.div_ceil(LINE / width);
+pub fn channels(plan: &Channels) -> usize {
+    let unit = Channels::CELLS * (3 + Channels::CELLS.ilog2() as usize) + TURN;
+    let units = plan.strip.long.extent.div_ceil(LINE);
     (unit * units + UNITS).saturating_mul(extent(&plan.strip.outer))
 }
 

@@ -186,9 +186,8 @@ impl Planner {
             }
             Manner::Pressed => self.pressed(shape),
             Manner::Channels => {
-                let found = masks.then(|| Channels::of(shape)).flatten();
-                let found = found.and_then(|it| it.on(target, shape.run));
-                found.map(|it| (cost::channels(&it, shape.run), Way::Channels(it)))
+                let found = masks.then(|| Channels::of(shape, target)).flatten();
+                found.map(|it| (cost::channels(&it), Way::Channels(it)))
             }
             Manner::Squares => {
                 let found = masks.then(|| Squares::of(shape)).flatten();

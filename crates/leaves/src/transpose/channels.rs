@@ -1,4 +1,4 @@
-//! Five to sixteen channels of dense rows, split or joined: a square of cells in registers.
+//! Ten to sixteen channels of bytes in dense rows, split or joined: a square of cells in registers.
 //!
 //! Where lines of the channels share a few sets of the nearest cache, several of each channel are moved together, by
 //! way of the stack.
@@ -27,32 +27,31 @@ struct ChannelsParams {
     /// How many these are.
     window: usize,
     nest: Nest,
-    /// How many rows there are, how many of them fill a line, and from one to the next.
+    /// How many rows there are, and from one to the next.
     rows: usize,
-    unit: usize,
     row: (isize, isize),
     /// How many channels there are, and from one to the next.
     channels: usize,
     channel: isize,
 }
 
-/// With `4 * K` cells in a line, and as many windows.
-struct Square<const K: usize, const SPLITS: bool>;
+/// As many windows as a line has cells.
+struct Square<const SPLITS: bool>;
 
-impl<const K: usize, const SPLITS: bool> Body for Square<K, SPLITS> {
+impl<const SPLITS: bool> Body for Square<SPLITS> {
     type Params = ChannelsParams;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &ChannelsParams) {
         walk!(&params.nest, dst, src, |dst, src| {
-            for row in Blocks::new(params.rows, params.unit) {
+            for row in Blocks::new(params.rows, LINE) {
                 let dst = dst.wrapping_offset(params.row.0.wrapping_mul(row as isize));
                 let src = src.wrapping_offset(params.row.1.wrapping_mul(row as isize));
                 // SAFETY: so many rows lie in the caller's box; the body is run where AVX-512 is.
                 unsafe {
                     match SPLITS {
-                        true => split::<K>(dst, src, params.channel, params),
-                        false => join::<K>(dst, src, params.channel, params),
+                        true => split(dst, src, params.channel, params),
+                        false => join(dst, src, params.channel, params),
                     }
                 }
             }
@@ -65,21 +64,20 @@ const PITCH: usize = pitch(Channels::TOGETHER);
 
 /// Several lines of up to sixteen channels.
 #[repr(C, align(64))]
-struct Stage([MaybeUninit<u8>; 16 * PITCH]);
+struct Stage([MaybeUninit<u8>; Channels::CELLS * PITCH]);
 
 /// As [`Square`], several lines of each channel together.
-struct Together<const K: usize, const SPLITS: bool>;
+struct Together<const SPLITS: bool>;
 
-impl<const K: usize, const SPLITS: bool> Body for Together<K, SPLITS> {
+impl<const SPLITS: bool> Body for Together<SPLITS> {
     type Params = ChannelsParams;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &ChannelsParams) {
-        let mut stage = Stage([const { MaybeUninit::uninit() }; 16 * PITCH]);
+        let mut stage = Stage([const { MaybeUninit::uninit() }; Channels::CELLS * PITCH]);
         let stage = stage.0.as_mut_ptr().cast::<u8>();
-        let part = params.unit * (Channels::TOGETHER / LINE);
         walk!(&params.nest, dst, src, |dst, src| {
-            for first in Blocks::new(params.rows, part) {
+            for first in Blocks::new(params.rows, Channels::TOGETHER) {
                 let dst = at(dst, first, params.row.0, 0);
                 let src = at(src.cast_mut(), first, params.row.1, 0);
                 // SAFETY: so many rows lie in the caller's box, and the stage has room for their lines; the body is
@@ -92,16 +90,16 @@ impl<const K: usize, const SPLITS: bool> Body for Together<K, SPLITS> {
                             leave::<__m512i, false>(to, from, Channels::TOGETHER);
                         }
                     }
-                    for row in 0..Channels::TOGETHER / LINE {
-                        let (stage, row) = (stage.wrapping_add(row * LINE), row * params.unit);
+                    for row in (0..Channels::TOGETHER).step_by(LINE) {
+                        let stage = stage.wrapping_add(row);
                         match SPLITS {
                             true => {
                                 let from = at(src, row, params.row.1, 0);
-                                split::<K>(stage, from, PITCH as isize, params);
+                                split(stage, from, PITCH as isize, params);
                             }
                             false => {
                                 let to = at(dst, row, params.row.0, 0);
-                                join::<K>(to, stage, PITCH as isize, params);
+                                join(to, stage, PITCH as isize, params);
                             }
                         }
                     }
@@ -118,13 +116,16 @@ impl<const K: usize, const SPLITS: bool> Body for Together<K, SPLITS> {
     }
 }
 
-/// The cells `i` of all lines as line `i`: number `i % K` of group `i / K`, as the lines were.
+/// The lines of a square of cells, in groups.
+type Groups = [[__m512i; 4]; 4];
+
+/// The cells `i` of all lines as line `i`: number `i % 4` of group `i / 4`, as the lines were.
 #[inline(always)]
-fn crosswise<const K: usize>(mut groups: [[__m512i; K]; 4]) -> [[__m512i; K]; 4] {
+fn crosswise(mut groups: Groups) -> Groups {
     for group in &mut groups {
         *group = transpose(*group);
     }
-    for number in 0..K {
+    for number in 0..4 {
         let [a, b, c, d] = &groups;
         let lines = Lanes::swap_lanes([a[number], b[number], c[number], d[number]]);
         for (group, line) in groups.iter_mut().zip(lines) {
@@ -139,16 +140,11 @@ fn crosswise<const K: usize>(mut groups: [[__m512i; K]; 4]) -> [[__m512i; K]; 4]
 /// # Safety
 /// The windows are readable, and the lines writable. It runs where AVX-512 is.
 #[inline(always)]
-unsafe fn split<const K: usize>(
-    dst: *mut u8,
-    src: *const u8,
-    apart: isize,
-    params: &ChannelsParams,
-) {
+unsafe fn split(dst: *mut u8, src: *const u8, apart: isize, params: &ChannelsParams) {
     // SAFETY: the caller's; tables are aligned.
     unsafe {
         let table = _mm512_load_si512(params.table.as_ptr().cast());
-        let mut groups = [[_mm512_setzero_si512(); K]; 4];
+        let mut groups = [[_mm512_setzero_si512(); 4]; 4];
         let mut from = src;
         for window in groups.as_flattened_mut() {
             let rows = _mm512_maskz_loadu_epi8(params.mask, from.cast());
@@ -171,16 +167,11 @@ unsafe fn split<const K: usize>(
 /// # Safety
 /// As [`split`].
 #[inline(always)]
-unsafe fn join<const K: usize>(
-    dst: *mut u8,
-    src: *const u8,
-    apart: isize,
-    params: &ChannelsParams,
-) {
+unsafe fn join(dst: *mut u8, src: *const u8, apart: isize, params: &ChannelsParams) {
     // SAFETY: the caller's; tables are aligned.
     unsafe {
         let table = _mm512_load_si512(params.table.as_ptr().cast());
-        let mut groups = [[_mm512_setzero_si512(); K]; 4];
+        let mut groups = [[_mm512_setzero_si512(); 4]; 4];
         let mut from = src;
         for (channel, line) in groups.as_flattened_mut().iter_mut().enumerate() {
             if channel < params.channels {
@@ -192,7 +183,7 @@ unsafe fn join<const K: usize>(
         for (number, cells) in crosswise(groups).as_flattened().iter().enumerate() {
             let rows = _mm512_permutexvar_epi8(table, *cells);
             // What a window of half a line or more stores too much, the next one stores again.
-            match number + 1 < 4 * K {
+            match number + 1 < Channels::CELLS {
                 true => rows.store(to),
                 false => _mm512_mask_storeu_epi8(to.cast(), params.mask, rows),
             }
@@ -204,14 +195,12 @@ unsafe fn join<const K: usize>(
 /// Prepares it.
 pub(crate) fn prepare(shape: &ByteBox, plan: &Channels) -> Leaf {
     let strip = &plan.strip;
-    let (width, channels) = (shape.run, strip.short.extent);
-    let window = plan.rows * channels * width;
-    let cell = LINE / plan.cells;
+    let channels = strip.short.extent;
+    let window = Channels::ROWS * channels;
     let mut table = [0; LINE];
     for byte in 0..window {
-        let (element, byte_of) = (byte / width, byte % width);
-        let (row, channel) = (element / channels, element % channels);
-        let at = channel * cell + row * width + byte_of;
+        let (row, channel) = (byte / channels, byte % channels);
+        let at = channel * Channels::ROWS + row;
         let (to, from) = if strip.splits { (at, byte) } else { (byte, at) };
         table[to] = from as u8;
     }
@@ -221,22 +210,19 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Channels) -> Leaf {
         window,
         nest: Nest::new(shape, strip.start, &strip.outer),
         rows: strip.long.extent,
-        unit: LINE / width,
         row: (strip.long.dst, strip.long.src),
         channels,
         channel: strip.apart(),
     };
-    match (plan.cells, strip.splits) {
-        (8, true) => of::<2, true>(params, plan.crowded),
-        (8, false) => of::<2, false>(params, plan.crowded),
-        (_, true) => of::<4, true>(params, plan.crowded),
-        (_, false) => of::<4, false>(params, plan.crowded),
+    match strip.splits {
+        true => of::<true>(params, plan.crowded),
+        false => of::<false>(params, plan.crowded),
     }
 }
 
-fn of<const K: usize, const SPLITS: bool>(params: ChannelsParams, crowded: bool) -> Leaf {
+fn of<const SPLITS: bool>(params: ChannelsParams, crowded: bool) -> Leaf {
     match crowded {
-        true => Leaf::new::<Avx512, Together<K, SPLITS>>(params),
-        false => Leaf::new::<Avx512, Square<K, SPLITS>>(params),
+        true => Leaf::new::<Avx512, Together<SPLITS>>(params),
+        false => Leaf::new::<Avx512, Square<SPLITS>>(params),
     }
 }
