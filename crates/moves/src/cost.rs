@@ -339,9 +339,17 @@ pub(crate) mod gather {
         points.saturating_mul(moved).saturating_add(loaded)
     }
 
-    /// Whether so many loads for each point are worth code of their own in place of what costs so much.
-    pub(crate) fn pays(loads: usize, points: usize, called: usize) -> bool {
-        points.saturating_mul(POINT * loads) <= called.saturating_add(CALLED)
+    /// Whether so many loads for each point are worth code of their own in place of what costs so much. Two of eight bytes are
+    /// stored a clock.
+    pub(crate) fn pays(loads: usize, points: usize, run: usize, called: usize) -> bool {
+        let each = if run == 8 { POINT / 2 } else { POINT };
+        points.saturating_mul(each * loads) <= called.saturating_add(CALLED)
+    }
+
+    /// The same of vectors of sixteen bytes that cost so much by themselves, of which those of words wait for nothing.
+    pub(crate) fn vectors_pay(cost: usize, run: usize, called: usize) -> bool {
+        let cost = if run == 4 { cost / 10 * 7 } else { cost };
+        cost <= called
     }
 
     pub(crate) fn boxes(indices: &Indices, row: usize) -> usize {

@@ -5,7 +5,6 @@ use restride_loops::NamedRows;
 use crate::byte_box::{ByteBox, Step};
 use crate::cells::Cells;
 use crate::cost;
-use crate::features::Features;
 use crate::gather::{GatherPlan, GatherWay, Indices};
 use crate::planner::Planner;
 use crate::processor::Shuffles;
@@ -104,22 +103,21 @@ impl Planner {
     /// The code for a gather whose rows constants name, if it is faster than precompiled code.
     #[must_use]
     pub fn named(&self, plan: &GatherPlan, shuffles: Option<Shuffles>) -> Option<NamedCode> {
+        let row = plan.row();
         // Long rows are moved a line at a time.
-        if matches!(plan.way(), GatherWay::Boxes(_)) || plan.row().run >= cost::LINE {
+        if matches!(plan.way(), GatherWay::Boxes(_)) || row.run >= cost::LINE {
             return None;
         }
         let indices = plan.indices();
         let apart = (plan.dst_stride(), indices.coeff);
-        // Wider vectors are put together by leaves.
-        let shuffles = shuffles.filter(|_| self.features() < Features::Avx512);
         let room = (cost::inline::SHORT_LOOPS, cost::gather::STRAIGHT);
-        let code = NamedCode::within(plan.row(), indices.named.as_ref()?, apart, shuffles, room)?;
+        let code = NamedCode::within(row, indices.named.as_ref()?, apart, shuffles, room)?;
         let called = plan.cost();
         let pays = match &code {
             NamedCode::Runs(runs) => {
-                cost::gather::pays(NamedRun::loads(runs), plan.row().runs(), called)
+                cost::gather::pays(NamedRun::loads(runs), row.runs(), row.run, called)
             }
-            NamedCode::Cells(cells) => cells.cost <= called,
+            NamedCode::Cells(cells) => cost::gather::vectors_pay(cells.cost, row.run, called),
         };
         pays.then_some(code)
     }

@@ -2,7 +2,7 @@
 //!
 //! - `blended` has one short side of dense rows, on machines with vectors of 32 bytes,
 //! - `block` transposes rectangles in registers,
-//! - `channels` has one on machines with vectors of 64 bytes,
+//! - `channels` has one of ten to sixteen bytes, on machines with vectors of 64 bytes,
 //! - `direct` writes them where they belong,
 //! - `folded` has sides of several dimensions,
 //! - `packed` brings together first what steps through the source,
