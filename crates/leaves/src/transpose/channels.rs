@@ -45,8 +45,8 @@ impl<const SPLITS: bool> Body for Square<SPLITS> {
     unsafe fn run(dst: *mut u8, src: *const u8, params: &ChannelsParams) {
         walk!(&params.nest, dst, src, |dst, src| {
             for row in Blocks::new(params.rows, LINE) {
-                let dst = dst.wrapping_offset(params.row.0.wrapping_mul(row as isize));
-                let src = src.wrapping_offset(params.row.1.wrapping_mul(row as isize));
+                let dst = at(dst, row, params.row.0, 0);
+                let src = at(src.cast_mut(), row, params.row.1, 0);
                 // SAFETY: so many rows lie in the caller's box; the body is run where AVX-512 is.
                 unsafe {
                     match SPLITS {
@@ -214,15 +214,10 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Channels) -> Leaf {
         channels,
         channel: strip.apart(),
     };
-    match strip.splits {
-        true => of::<true>(params, plan.crowded),
-        false => of::<false>(params, plan.crowded),
-    }
-}
-
-fn of<const SPLITS: bool>(params: ChannelsParams, crowded: bool) -> Leaf {
-    match crowded {
-        true => Leaf::new::<Avx512, Together<SPLITS>>(params),
-        false => Leaf::new::<Avx512, Square<SPLITS>>(params),
+    match (plan.crowded, strip.splits) {
+        (true, true) => Leaf::new::<Avx512, Together<true>>(params),
+        (true, false) => Leaf::new::<Avx512, Together<false>>(params),
+        (false, true) => Leaf::new::<Avx512, Square<true>>(params),
+        (false, false) => Leaf::new::<Avx512, Square<false>>(params),
     }
 }
