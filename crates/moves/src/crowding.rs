@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::byte_box::Step;
+use crate::byte_box::{ByteBox, Step};
 use crate::target::Target;
 
 /// Which rows share too few sets.
@@ -47,7 +47,10 @@ impl Crowded {
         };
         let (source, src) = side(column.src, columns);
         let (destination, dst) = side(row.dst, rows);
-        match (source, destination) {
+        // As many rows as a set has ways leave no room for what is read, unless each of their lines is written at once.
+        let in_squares = target.is_zen_in_lines() && rows == target.per_line(width);
+        let full = rows as usize == target.core.ways() && dst % target.l1_way.max(1) == 0;
+        match (source, destination || full && !narrow && !in_squares) {
             (true, true) => Some((Crowded::Both, src)),
             (true, false) if width < 16 => Some((Crowded::Source, src)),
             // Vectors of bytes that are whole lines turn to each row once.
@@ -106,6 +109,13 @@ pub(crate) fn share_sets(
     lines_in_a_set(target, places, false) > target.ways()
 }
 
+/// The same of the runs of a box that a transposition has under way, in the order of the destination.
+pub(crate) fn runs_share_sets(target: &Target, shape: &ByteBox) -> bool {
+    let rows = target.per_line(shape.run as i64).max(Crowded::UNDER_WAY);
+    let steps = shape.steps.iter().rev();
+    share_sets(target, steps.map(|it| (it.extent, it.src)), rows as usize)
+}
+
 /// Whether lines of some rows of the source and of the destination can be under way together, each of so many rows so many
 /// bytes apart; those of the destination touch two lines each where they do not begin with one.
 pub(crate) fn fit_together(target: &Target, src: (isize, usize), dst: (isize, usize)) -> bool {
@@ -128,16 +138,13 @@ pub(crate) fn leave_room(target: &Target, apart: isize, rows: usize) -> bool {
     fit(target, target.ways() / 4 * 3, apart, rows)
 }
 
-/// In no more sets than that do crowded rows begin.
-const FEW_SETS: usize = 4;
-
 /// Whether so many rows, so many bytes apart, begin in a few sets of the nearest cache, and drive out what lies beside them
 /// twice over.
 #[must_use]
 pub fn fill_few_sets(target: &Target, apart: isize, rows: usize) -> bool {
     let twice = 2 * target.ways();
-    let enough = rows.min(FEW_SETS * twice as usize + 1);
-    !fit(target, twice, apart, enough)
+    // In no more than four of them do all begin.
+    !fit(target, twice, apart, rows.min(4 * twice as usize + 1))
 }
 
 /// How many of so many rows, so many bytes apart, touch one set of the nearest cache, if each touches `two` lines or one.

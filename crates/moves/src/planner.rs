@@ -7,6 +7,7 @@ use crate::byte_box::{ByteBox, Step, extent};
 use crate::cores::Core;
 use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS, SHORT_ROW};
 use crate::cost::{self, LINE, LOOP};
+use crate::crowding::{fit, runs_share_sets};
 use crate::estimate::ROOM;
 use crate::features::Features;
 use crate::inline::Inline;
@@ -313,12 +314,7 @@ impl Planner {
     /// executes, about; then what the others would.
     #[must_use]
     pub fn own(&self, shape: &ByteBox, form: Form) -> Vec<(&'static str, usize)> {
-        let Target {
-            processor,
-            features,
-            ..
-        } = self.target;
-        let shuffles = processor.shuffles(features);
+        let shuffles = self.target.processor.shuffles(self.features());
         let mut ways = self.own_ways(shape, form, shuffles);
         let best = best(&ways, ROOM);
         ways.swap(0, best);
@@ -340,7 +336,7 @@ impl Planner {
         let best = self.without_search(shape, form);
         match (form, &best.1) {
             (_, Way::Transpose(plane)) if plane.route != Route::Straight => return best,
-            (Form::Staged, Way::Folded(_)) => return best,
+            (Form::Staged, Way::Folded(_) | Way::Rows(_)) => return best,
             (_, Way::Channels(plan)) if plan.is_alone() => return best,
             // Lines go through the source in the order of the destination.
             (_, Way::Rows(Rows::Sharing { .. })) => return best,
@@ -448,9 +444,7 @@ impl Planner {
             }
         }
         for found in [few.channels, few.blended, self.pressed(shape)] {
-            if let Some(found) = found.filter(|(cost, _)| *cost < best.0) {
-                best = found;
-            }
+            best = found.filter(|(cost, _)| *cost < best.0).unwrap_or(best);
         }
         best
     }
@@ -491,19 +485,22 @@ impl Planner {
         let crowded = plane.crowded(target);
         let staged = form == Form::Staged || form == Form::Rows && crowded.is_some();
         // What lies together on one side is continued by other dimensions.
-        let short = plane.row.extent.min(plane.column.extent) * shape.run < LINE;
-        let folded = || {
-            let whole = || self.by(Manner::Even, shape, form);
-            (staged && short).then(whole).flatten()
-        };
+        let (rows, columns) = (plane.row.extent, plane.column.extent);
+        let spread = || fit(target, target.ways() / 2, plane.column.src, columns);
+        let short = rows.min(columns) * shape.run < LINE || columns * shape.run == LINE && spread();
+        let folded = || (staged && short).then(|| self.by(Manner::Even, shape, form))?;
         let transposed = |plane| (cost, Way::Transpose(plane));
-        let planes = || {
-            let together = crowded.and_then(|crowded| plane.together(crowded, target));
-            let planes = together.or_else(|| plane.in_turn(target));
-            planes.map(transposed)
+        let together = || plane.together(crowded?, target);
+        let planes = || together().or_else(|| plane.in_turn(target)).map(transposed);
+        // As wide as a lane and anywhere in a line, they fill vectors run by run, wherever in a page the other side lies.
+        let anywhere = plane.column.src % LINE as isize != 0;
+        let in_runs = plane.per_lane == 1 && crowded.is_some() && anywhere;
+        let on_stage = || match in_runs {
+            true => (cost, Way::Rows(self.rows(shape, Stores::Cached))),
+            false => transposed(plane.clone().staged(crowded, target)),
         };
-        let on_stage = || transposed(plane.clone().staged(crowded, target));
-        let found = match plane.per_lane >= 8 && target.is_zen_in_lines() {
+        let in_lines = plane.per_lane >= 8 && target.is_zen_in_lines();
+        let found = match in_lines || !runs_share_sets(target, shape) {
             true => folded().or_else(planes),
             false => planes().or_else(folded),
         };

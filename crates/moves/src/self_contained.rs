@@ -9,7 +9,7 @@ use crate::byte_box::ByteBox;
 use crate::cells::Cells;
 use crate::cost::TURN;
 use crate::cost::inline::{WORTH_A_SEARCH, loads};
-use crate::crowding::{Crowded, share_sets};
+use crate::crowding::{Crowded, runs_share_sets, share_sets};
 use crate::halves::Halves;
 use crate::inline::Inline;
 use crate::lines::Program;
@@ -126,10 +126,9 @@ pub(crate) fn best(ways: &[OwnWay], room: usize) -> usize {
 
 /// Whether the first runs of a box, in the order of either side, share too few sets of the nearest cache on the other one.
 fn crowds(shape: &ByteBox, target: &Target) -> bool {
-    let rows = Crowded::UNDER_WAY as usize;
-    let by_destination = shape.steps.iter().rev();
     let mut by_source = shape.steps.clone();
     by_source.sort_by_key(|step| step.src.unsigned_abs());
-    share_sets(target, by_destination.map(|it| (it.extent, it.src)), rows)
-        || share_sets(target, by_source.iter().map(|it| (it.extent, it.dst)), rows)
+    let by_source = by_source.iter().map(|it| (it.extent, it.dst));
+    let rows = Crowded::UNDER_WAY as usize;
+    runs_share_sets(target, shape) || share_sets(target, by_source, rows)
 }

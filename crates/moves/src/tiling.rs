@@ -307,10 +307,9 @@ impl Plane {
     pub(crate) fn in_turn(&self, target: &Target) -> Option<Plane> {
         let (extent, dst, line) = (self.row.extent, self.row.dst, LINE / self.cell);
         let goes_on = |step: &Step| step.dst.unsigned_abs() < dst.unsigned_abs();
-        let wide = (2..=4).contains(&self.per_lane);
         let whole = extent > line && extent.is_multiple_of(line);
         let some_lines = (LINE..TOGETHER / 2).contains(&(self.column.extent * self.cell));
-        if !wide
+        if self.per_lane != 2
             || !whole
             || !some_lines
             || !self.has_squares()
