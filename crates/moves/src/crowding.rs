@@ -143,7 +143,7 @@ pub(crate) fn leave_room(target: &Target, apart: isize, rows: usize) -> bool {
 #[must_use]
 pub fn fill_few_sets(target: &Target, apart: isize, rows: usize) -> bool {
     let twice = 2 * target.ways();
-    // In no more than four of them do all begin.
+    // So many tell whether they begin in more than four.
     !fit(target, twice, apart, rows.min(4 * twice as usize + 1))
 }
 

@@ -336,7 +336,8 @@ impl Planner {
         let best = self.without_search(shape, form);
         match (form, &best.1) {
             (_, Way::Transpose(plane)) if plane.route != Route::Straight => return best,
-            (Form::Staged, Way::Folded(_) | Way::Rows(_)) => return best,
+            (Form::Staged, Way::Folded(_)) => return best,
+            (Form::Staged, Way::Rows(_)) if shape.run == 16 => return best,
             (_, Way::Channels(plan)) if plan.is_alone() => return best,
             // Lines go through the source in the order of the destination.
             (_, Way::Rows(Rows::Sharing { .. })) => return best,
@@ -487,20 +488,20 @@ impl Planner {
         // What lies together on one side is continued by other dimensions.
         let (rows, columns) = (plane.row.extent, plane.column.extent);
         let spread = || fit(target, target.ways() / 2, plane.column.src, columns);
-        let short = rows.min(columns) * shape.run < LINE || columns * shape.run == LINE && spread();
-        let folded = || (staged && short).then(|| self.by(Manner::Even, shape, form))?;
+        let folds = staged
+            && (rows.min(columns) * shape.run < LINE || columns * shape.run == LINE && spread());
+        let folded = || folds.then(|| self.by(Manner::Even, shape, form))?;
         let transposed = |plane| (cost, Way::Transpose(plane));
         let together = || plane.together(crowded?, target);
         let planes = || together().or_else(|| plane.in_turn(target)).map(transposed);
         // As wide as a lane and anywhere in a line, they fill vectors run by run, wherever in a page the other side lies.
-        let anywhere = plane.column.src % LINE as isize != 0;
-        let in_runs = plane.per_lane == 1 && crowded.is_some() && anywhere;
+        let in_runs = shape.run == 16 && crowded.is_some() && plane.column.src % LINE as isize != 0;
         let on_stage = || match in_runs {
             true => (cost, Way::Rows(self.rows(shape, Stores::Cached))),
             false => transposed(plane.clone().staged(crowded, target)),
         };
         let in_lines = plane.per_lane >= 8 && target.is_zen_in_lines();
-        let found = match in_lines || !runs_share_sets(target, shape) {
+        let found = match folds && (in_lines || !runs_share_sets(target, shape)) {
             true => folded().or_else(planes),
             false => planes().or_else(folded),
         };

@@ -302,8 +302,8 @@ impl Plane {
         found.map(|(crowded, _)| crowded)
     }
 
-    /// Cut such that of rows that share few sets, as many as a line of the source has elements are written to their ends
-    /// before the next, if they are some lines long and what they go on with lies around the plane.
+    /// Cut such that of rows of eight bytes that share few sets, as many as a line of the source has elements are written to
+    /// their ends before the next, if they are some lines long and what they go on with lies around the plane.
     pub(crate) fn in_turn(&self, target: &Target) -> Option<Plane> {
         let (extent, dst, line) = (self.row.extent, self.row.dst, LINE / self.cell);
         let goes_on = |step: &Step| step.dst.unsigned_abs() < dst.unsigned_abs();
