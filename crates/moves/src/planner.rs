@@ -209,30 +209,38 @@ impl Planner {
             Way::Rows(Rows::Sharing { .. }) if narrow && form != Form::Stream => cost,
             _ if form == Form::Stream => return None,
             // Lines that straddle two take longer than four vectors, of which each is moved or shuffled at once,
-            // and those of many windows load a table for each pair besides.
-            Way::Lines(Program::Wide(lines), _)
-                if self.target.core == Core::Zen && shape.run >= 4 =>
-            {
+            // and those of many windows load a table for each pair besides. Single bytes take most shuffles.
+            Way::Lines(Program::Wide(lines), _) if self.target.core == Core::Zen => {
                 match lines.windows.are_few() {
+                    true if lines.cut.is_one_unit() => cost,
+                    true if shape.run < 4 => return None,
                     true => cost / 8 * 5,
-                    false => cost,
+                    false => cost / 8 * 9,
                 }
             }
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) | Way::Through(_) if narrow => cost,
             Way::Folded(_) if narrow => cost / 8 * 9,
-            Way::Pressed(_) if narrow => cost / 2,
+            // Of single bytes, a vector is as much of a run as it is of theirs.
+            Way::Pressed(_) if narrow && shape.run == 1 => cost / 2,
+            Way::Pressed(_) if narrow => cost,
+            Way::Blended(_) if narrow => cost / 5 * 2,
             Way::Rows(Rows::Following) if narrow => self.most_for_following(shape, cost),
             // A leaf moves two elements as wide as a lane at once, a row of either side.
             Way::Transpose(plane) if plane.goes_in_pairs(&self.target) => cost / 4 * 3,
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
-            Way::Transpose(plane) if narrow && plane.route == Route::Straight => cost / 16 * 15,
+            Way::Transpose(plane) if plane.route == Route::Straight => match shape.run {
+                2 => cost / 8 * 9,
+                _ if narrow => cost / 16 * 15,
+                _ => return None,
+            },
             _ => return None,
         };
         // Rows that step have more code than loops, and so have short ones of which many fill vectors together: worth it only
         // beside narrow vectors.
         let room = match way {
             Way::Packed(_) | Way::Rows(_) if narrow => 3 * SHORT_LOOPS,
+            Way::Transpose(_) if shape.run == 2 => 2 * SHORT_LOOPS,
             _ => SHORT_LOOPS,
         };
         let own = self.own_way(shape, form, shuffles, room);
@@ -352,6 +360,11 @@ impl Planner {
             _ => best.0,
         };
         let lines = Program::find(shape, &self.lines, self.features(), limit);
+        let lines = lines.filter(|(cost, lines)| match &best.1 {
+            // Tables of many windows do not stay in registers, which takes twice the time.
+            Way::Joined(_) | Way::Pixels(_) => *cost < best.0 / 2 * 3 || lines.are_held(),
+            _ => true,
+        });
         let lines = lines.map(|(cost, program)| (cost, Way::Lines(program, stores_of(form))));
         let best = lines.unwrap_or(best);
         if form == Form::Stream {

@@ -88,6 +88,14 @@ impl Program {
         }
     }
 
+    /// Whether its tables stay in registers, or are used once.
+    pub(crate) fn are_held(&self) -> bool {
+        match self {
+            Self::Narrow(_) => true,
+            Self::Wide(units) => units.windows.are_few() || units.cut.is_one_unit(),
+        }
+    }
+
     /// The program of a box for one in which a dimension goes on for another extent, if that is not inside
     /// of its units.
     pub(crate) fn stretched(&self, step: &Step, extent: usize) -> Option<Program> {
