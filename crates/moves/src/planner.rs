@@ -172,7 +172,7 @@ impl Planner {
     /// Whether loops may be faster than leaves that have the machine's widest vectors.
     fn has_loops(&self, shape: &ByteBox, form: Form) -> bool {
         match form {
-            Form::Staged => false,
+            Form::Staged => self.features() < Features::Avx2,
             Form::Rows => self.is_narrow() && shape.run <= SHORT_ROW,
             Form::Stream => self.is_narrow(),
             // A Zen stores one such vector a clock and a whole line in two, a Zen 5 two and one.
@@ -194,8 +194,8 @@ impl Planner {
         form: Form,
         shuffles: Shuffles,
     ) -> Option<OwnWay> {
-        let narrow = self.is_narrow();
-        if shape.bytes() <= LARGEST && form != Form::Stream {
+        let (narrow, as_narrow) = (self.is_narrow(), self.features() < Features::Avx2);
+        if shape.bytes() <= LARGEST && !matches!(form, Form::Stream | Form::Staged) {
             let halves = || self.small_halves(shape, way, cost, shuffles);
             if let Some(own) = halves().or_else(|| self.small_tiles(shape, cost)) {
                 return Some(own);
@@ -220,6 +220,10 @@ impl Planner {
             }
             Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
             Way::Packed(_) | Way::Through(_) if narrow => cost,
+            // With vectors that are no wider than theirs, a leaf has little more to offer.
+            Way::Transpose(plane) if as_narrow && plane.route == Route::Staged => cost / 2 * 3,
+            _ if form == Form::Staged => return None,
+            Way::Folded(_) if as_narrow => cost / 10 * 13,
             Way::Folded(_) if narrow => cost / 8 * 9,
             // Of single bytes, a vector is as much of a run as it is of theirs.
             Way::Pressed(_) if narrow && shape.run == 1 => cost / 2,
@@ -231,6 +235,7 @@ impl Planner {
             Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
             Way::Transpose(plane) if plane.route == Route::Straight => match shape.run {
                 2 => cost / 8 * 9,
+                _ if as_narrow => cost,
                 _ if narrow => cost / 16 * 15,
                 _ => return None,
             },
@@ -241,6 +246,7 @@ impl Planner {
         let room = match way {
             Way::Packed(_) | Way::Rows(_) if narrow => 3 * SHORT_LOOPS,
             Way::Transpose(_) if shape.run == 2 => 2 * SHORT_LOOPS,
+            Way::Transpose(_) | Way::Folded(_) if as_narrow => 2 * SHORT_LOOPS,
             _ => SHORT_LOOPS,
         };
         let own = self.own_way(shape, form, shuffles, room);
@@ -248,6 +254,7 @@ impl Planner {
         let scattered = match (way, &own.inline) {
             (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),
             (Way::Through(_), Inline::Runs) => true,
+            (Way::Transpose(_), it) if form == Form::Staged => !matches!(it, Inline::Tiles(_)),
             (Way::Transpose(_), Inline::Runs | Inline::Cells(_)) => skips_sets(shape),
             (Way::Rows(Rows::Sharing { .. }), it) => !matches!(it, Inline::Tiles(_)),
             (Way::Rows(Rows::Following), it) => !matches!(it, Inline::Cells(_)),
