@@ -209,7 +209,7 @@ impl Planner {
             Way::Rows(Rows::Sharing { .. }) if narrow && form != Form::Stream => cost,
             _ if form == Form::Stream => return None,
             // Lines that straddle two take longer than four vectors, of which each is moved or shuffled at once,
-            // and those of many windows load a table for each pair besides. Single bytes take most shuffles.
+            // and those of many windows load a table for each pair besides. Elements of few bytes take most shuffles.
             Way::Lines(Program::Wide(lines), _) if self.target.core == Core::Zen => {
                 match lines.windows.are_few() {
                     true if lines.cut.is_one_unit() => cost,
