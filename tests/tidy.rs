@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 8179),
     ("loops", 4400),
     ("lower", 4531),
-    ("moves", 6483),
+    ("moves", 6481),
     ("partition", 225),
     ("process", 200),
     ("restride", 4024),
