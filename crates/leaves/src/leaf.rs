@@ -83,7 +83,7 @@ impl Leaf {
                 #[cfg(target_arch = "x86_64")]
                 Way::Packed(plane) => Some(transpose::packed::prepare::<L>(shape, plane)),
                 #[cfg(target_arch = "x86_64")]
-                Way::Widened(plane) => Some(transpose::widened::prepare::<L>(shape, plane)),
+                Way::Widened(plane) => Some(transpose::widened::prepare(shape, plane)),
                 #[cfg(target_arch = "x86_64")]
                 Way::Channels(plan) => Some(transpose::channels::prepare(shape, plan)),
                 #[cfg(target_arch = "x86_64")]

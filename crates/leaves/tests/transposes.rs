@@ -30,7 +30,7 @@ fn elements_of_any_width() {
     let mut arena = Arena::new(1 << 17);
     for width in (3..16).filter(|n: &i64| n.count_ones() > 1) {
         for rows in [2, 3, 4, 7, 9, 16, 17, 35] {
-            for columns in [2, 3, 4, 5, 8, 13, 16, 33] {
+            for columns in [2, 3, 4, 5, 8, 13, 16, 33, 97] {
                 // Dense, with gaps around every row, and backwards.
                 let (ld, ls) = (columns * width + rows % 3, rows * width + columns % 2);
                 let forwards = [

@@ -158,14 +158,17 @@ pub fn packed(plane: &Plane, bytes: usize) -> usize {
     in_tiles(plane).saturating_add(bytes.div_ceil(plane.packed).saturating_mul(pack))
 }
 
-/// What it takes to spread sixteen bytes out, and to press them together.
-const WIDEN: usize = 4 + 6;
-
-/// A transposition of elements that are no power of two wide.
+/// A transposition of elements that are no power of two wide: a load and a store for each lane, and for each vector the shuffles
+/// that spread its elements out, transpose them and press them together.
 #[must_use]
-pub fn widened(plane: &Plane, elements: usize) -> usize {
-    let lanes = elements.div_ceil(plane.per_lane);
-    in_tiles(plane).saturating_add(lanes.saturating_mul(WIDEN))
+pub fn widened(plane: &Plane) -> usize {
+    let (k, lanes) = (plane.per_lane, plane.lanes.min(2));
+    let shuffles = 2 + k.ilog2() as usize;
+    let of = |step: &Step| step.extent.div_ceil(k);
+    let blocks = of(&plane.row).saturating_mul(of(&plane.column));
+    let all = blocks.saturating_mul(k * (2 * lanes + shuffles) / lanes);
+    all.saturating_add(PLANE)
+        .saturating_mul(extent(&plane.outer))
 }
 
 /// Channels that are split or joined: a load, a permutation and the steps of a square for every line of

@@ -72,7 +72,7 @@ pub use squares::Squares;
 pub use target::Target;
 pub use through::Through;
 pub use tiles::{STAGE, Tiles};
-pub use tiling::{PACKED_ROW, Route, STAGED, Tiling, WIDENED_ROW, pitch};
+pub use tiling::{PACKED_ROW, Route, STAGED, Tiling, pitch};
 pub use transpose::Plane;
 pub use vector::Vector;
 pub use woven::{Repeated, Strands, Vectors, Woven};

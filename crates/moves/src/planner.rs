@@ -573,8 +573,8 @@ pub(crate) fn tiles(
         }
     };
     if plane.cell != shape.run {
-        let cost = cost::widened(&plane, shape.runs());
-        return (cost, Way::Widened(plane.widened()));
+        let cost = cost::widened(&plane);
+        return (cost, Way::Widened(plane.widened(target)));
     }
     let cost = cost::transpose(&plane, target.core);
     match stores {

@@ -67,9 +67,6 @@ const BLOCK: usize = 16 << 10;
 /// a time.
 pub const PACKED_ROW: usize = 4 * LINE;
 
-/// The most bytes of either side of a tile of elements that are spread out.
-pub const WIDENED_ROW: usize = 2 * LINE;
-
 /// The most rows of a tile that goes straight to the destination.
 const ROWS: usize = 128;
 
@@ -521,11 +518,12 @@ impl Plane {
         self
     }
 
-    /// Cut to tiles whose elements are spread out.
-    pub(crate) fn widened(mut self) -> Plane {
-        let most = WIDENED_ROW / self.cell;
-        let of = |extent: usize| within(extent, most, self.per_lane);
-        self.tile = (of(self.row.extent), of(self.column.extent));
+    /// Cut to as many columns as stay near while all rows go through them, for elements that are spread out.
+    pub(crate) fn widened(mut self, target: &Target) -> Plane {
+        let near = |columns: &usize| fit(target, target.ways(), self.column.src, *columns);
+        let most = [64, 32].into_iter().find(near).unwrap_or(16);
+        let columns = within(self.column.extent, most, self.side());
+        self.tile = (self.row.extent, columns);
         self
     }
 }

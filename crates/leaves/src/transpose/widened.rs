@@ -1,115 +1,137 @@
-//! A transposition of elements of three or six bytes, such as the pixels of an image.
+//! A transposition of elements of three, five, six or seven bytes, such as the pixels of an image.
 //!
-//! A tile of them is spread out on the stack to elements of four or eight bytes, transposed there,
-//! and pressed together again on its way to the destination.
+//! A few elements of a row are spread out in a lane to cells of four or eight bytes, which are transposed in registers, and
+//! pressed together again where they are stored: sixteen bytes at a time, of which the last are written over by what follows.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 
-use restride_moves::{ByteBox, Plane, WIDENED_ROW};
+use restride_moves::{ByteBox, Plane};
 
 use super::TransposeParams;
-use super::block::{Blocks, InBlocks, Rect, rectangle};
-use super::side::{Apart, at};
-use crate::lanes::Lanes;
+use super::block::Blocks;
+use super::side::at;
+use crate::lanes::{Lanes, transpose};
 use crate::leaf::Leaf;
-use crate::level::{Body, Level};
+use crate::level::{Avx2, Body, Sixteen};
 use crate::nest::walk;
+use crate::vector::Vector;
 
-/// The rows of either tile, of elements of four bytes.
-const ROWS: usize = WIDENED_ROW / 4;
-/// Between rows, so that they fall into different sets.
-const PITCH: usize = WIDENED_ROW + 16;
+/// Which byte of a lane each byte is, or `NONE`.
+type Table = [u8; LANE];
 
-/// Bytes of elements that sixteen spread out bytes hold.
-const HELD: usize = 12;
+const LANE: usize = 16;
+const NONE: u8 = 0x80;
 
-#[repr(C, align(64))]
-struct Tile([MaybeUninit<u8>; ROWS * PITCH]);
-
-impl Tile {
-    #[inline(always)]
-    fn new() -> Tile {
-        Tile([const { MaybeUninit::uninit() }; ROWS * PITCH])
-    }
+/// A vector whose bytes are shuffled within its lanes.
+///
+/// # Safety
+/// As [`Lanes`].
+unsafe trait Shuffled: Lanes {
+    /// The bytes that a table names, in every lane.
+    ///
+    /// # Safety
+    /// It runs where bytes can be shuffled.
+    unsafe fn shuffle(self, table: Self) -> Self;
 }
 
-type Table = [u8; 16];
+macro_rules! shuffled {
+    ($($vector:ty: $shuffle:ident;)*) => { $(
+        // SAFETY: the instruction reads no memory.
+        unsafe impl Shuffled for $vector {
+            #[inline(always)]
+            unsafe fn shuffle(self, table: Self) -> Self {
+                // SAFETY: the caller's.
+                unsafe { $shuffle(self, table) }
+            }
+        }
+    )* };
+}
+
+shuffled! {
+    __m128i: _mm_shuffle_epi8;
+    __m256i: _mm256_shuffle_epi8;
+}
 
 pub(crate) struct WidenedParams {
-    /// The transposition and its tiles.
     plane: TransposeParams,
-    /// Rows before this one are followed by sixteen bytes of the tile's, columns before that one by as
-    /// many of what is written.
+    /// The bytes of an element, and of as many as are moved in a lane.
+    width: usize,
+    moved: usize,
+    /// Of rows before this one, sixteen bytes are read from their first on; of the others, up to their last.
     forward: usize,
-    whole: usize,
-    /// Spreads out the first bytes of sixteen, and the last.
+    /// How many columns have to come after what is stored whole.
+    after: usize,
+    /// Spreads out the first elements of a lane, and the last.
     spread: [Table; 2],
     press: Table,
 }
 
 impl WidenedParams {
-    /// Tables for elements of `width` bytes in cells of `cell`.
-    fn tables(width: usize, cell: usize) -> ([Table; 2], Table) {
-        let (mut spread, mut press) = ([[0x80; 16]; 2], [0x80; 16]);
-        for (byte, pressed) in press[..HELD].iter_mut().enumerate() {
+    /// Of elements of so many bytes in cells of so many.
+    fn new(shape: &ByteBox, plane: &Plane) -> WidenedParams {
+        let (width, cell) = (shape.run, plane.cell);
+        let moved = width * plane.per_lane;
+        let (mut spread, mut press) = ([[NONE; LANE]; 2], [NONE; LANE]);
+        for (byte, pressed) in press[..moved].iter_mut().enumerate() {
             let wide = byte / width * cell + byte % width;
             spread[0][wide] = byte as u8;
-            spread[1][wide] = (byte + 16 - HELD) as u8;
+            spread[1][wide] = (byte + LANE - moved) as u8;
             *pressed = wide as u8;
         }
-        (spread, press)
+        WidenedParams {
+            plane: TransposeParams::new(shape, plane),
+            width,
+            moved,
+            forward: (plane.row.extent * width + 1 - LANE).div_ceil(width),
+            after: (LANE - moved).div_ceil(width),
+            spread,
+            press,
+        }
+    }
+
+    /// Where a lane is read that has the elements of some rows, the first of them or the last.
+    #[inline(always)]
+    fn from(&self, src: *const u8, row: usize) -> *const u8 {
+        let before = LANE.wrapping_sub(self.moved);
+        let before = if row < self.forward { 0 } else { before };
+        src.wrapping_add(row.wrapping_mul(self.width))
+            .wrapping_sub(before)
     }
 }
 
-struct Widened<V, const K: usize>(PhantomData<V>);
+/// `K` elements of each row in a lane, and `N` vectors of a row of the destination after each other: a vector that straddles two
+/// lines takes longer to store if the next one does not go on where it ends.
+struct Widened<V, const K: usize, const N: usize>(PhantomData<V>);
 
-impl<V: Lanes, const K: usize> Body for Widened<V, K> {
+impl<V: Shuffled, const K: usize, const N: usize> Body for Widened<V, K, N> {
     type Params = WidenedParams;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &WidenedParams) {
-        let (mut before, mut after) = (Tile::new(), Tile::new());
-        let before = before.0.as_mut_ptr().cast::<u8>();
-        let after = after.0.as_mut_ptr().cast::<u8>();
-        let width = HELD / K;
         let plane = &params.plane;
-        let (rows, columns) = plane.tile;
+        let (_, columns) = plane.tile;
+        let side = V::LANES * K;
         walk!(&plane.nest, dst, src, |dst, src| {
-            for row in Blocks::new(plane.rows, rows) {
-                let src = src.wrapping_add(row.wrapping_mul(width));
-                for column in Blocks::new(plane.columns, columns) {
-                    let mut from = at(src.cast_mut(), column, plane.src, 0).cast_const();
-                    let mut to = at(dst, row, plane.dst, column.wrapping_mul(width));
-                    let rect = Rect {
-                        dst: Apart {
-                            first: after,
-                            stride: PITCH as isize,
-                        },
-                        src: Apart {
-                            first: before,
-                            stride: PITCH as isize,
-                        },
-                        rows,
-                        columns,
+            for column in Blocks::new(plane.columns, columns) {
+                let end = column.wrapping_add(columns);
+                for row in Blocks::new(plane.rows, K) {
+                    let rows = Rows {
+                        dst: at(dst, row, plane.dst, 0),
+                        src: params.from(src, row),
+                        spread: &params.spread[usize::from(row >= params.forward)],
                     };
-                    // SAFETY: rows and columns lie in the caller's box, and no more of them in the
-                    // tiles than there is room for; there are `K` of each at least, and sixteen bytes
-                    // of a row.
+                    let mut column = column;
+                    // SAFETY: so many rows and columns lie in the caller's box, of which a row has sixteen bytes at least.
                     unsafe {
-                        let mut cells = before;
-                        for _ in 0..columns {
-                            spread::<K>(cells, from, rows, params);
-                            from = from.wrapping_offset(plane.src);
-                            cells = cells.wrapping_add(PITCH);
+                        while end.wrapping_sub(column) >= N * side {
+                            rows.blocks::<V, K, N>(column, params);
+                            column = column.wrapping_add(N * side);
                         }
-                        rectangle::<V, K, InBlocks>(rect);
-                        let mut cells = after;
-                        for _ in 0..rows {
-                            press::<K>(to, cells, columns, params);
-                            to = to.wrapping_offset(plane.dst);
-                            cells = cells.wrapping_add(PITCH);
+                        while column < end {
+                            let start = column.min(end.wrapping_sub(side));
+                            rows.blocks::<V, K, 1>(start, params);
+                            column = start.wrapping_add(side);
                         }
                     }
                 }
@@ -118,98 +140,79 @@ impl<V: Lanes, const K: usize> Body for Widened<V, K> {
     }
 }
 
-/// A row of elements, each in a cell.
-///
-/// # Safety
-/// As many elements are readable, `K` and sixteen bytes at least; as many cells are writable. It runs
-/// where bytes can be shuffled.
-#[inline(always)]
-unsafe fn spread<const K: usize>(dst: *mut u8, src: *const u8, rows: usize, p: &WidenedParams) {
-    let last = rows.wrapping_sub(K);
-    let (mut to, mut from, mut row) = (dst, src, 0usize);
-    // SAFETY: what is read too much lies in the row: behind its elements, or before those at its end.
-    unsafe {
-        let table = _mm_loadu_si128(p.spread[0].as_ptr().cast());
-        while row < p.forward {
-            let cells = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), table);
-            _mm_storeu_si128(to.cast(), cells);
-            (to, from) = (to.wrapping_add(16), from.wrapping_add(HELD));
-            row = row.wrapping_add(K);
-        }
-        let table = _mm_loadu_si128(p.spread[1].as_ptr().cast());
-        loop {
-            row = row.min(last);
-            let from = src.wrapping_add(row.wrapping_mul(HELD / K));
-            let from = from.wrapping_sub(16 - HELD);
-            let cells = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), table);
-            _mm_storeu_si128(dst.wrapping_add(row.wrapping_mul(16 / K)).cast(), cells);
-            if row == last {
-                return;
+/// As many rows of the destination as a lane has elements.
+struct Rows<'a> {
+    dst: *mut u8,
+    /// Where a lane of the first column is read.
+    src: *const u8,
+    spread: &'a Table,
+}
+
+impl Rows<'_> {
+    /// Their columns from one on that `N` vectors have.
+    ///
+    /// # Safety
+    /// They lie in the box, and sixteen bytes of each are readable. It runs where bytes can be shuffled.
+    #[inline(always)]
+    unsafe fn blocks<V: Shuffled, const K: usize, const N: usize>(
+        &self,
+        column: usize,
+        params: &WidenedParams,
+    ) {
+        let (moved, stride) = (params.moved, params.plane.src);
+        let of = |table: &Table| V::splat(u128::from_ne_bytes(*table));
+        let (spread, press) = (of(self.spread), of(&params.press));
+        let end = column.wrapping_add(N * V::LANES * K);
+        let is_last = end.wrapping_add(params.after) > params.plane.columns;
+        let mut squares = [[V::splat(0); K]; N];
+        let mut from = self
+            .src
+            .wrapping_offset(stride.wrapping_mul(column as isize));
+        let mut to = self.dst.wrapping_add(column.wrapping_mul(params.width));
+        // SAFETY: the caller's; what is stored too much is stored again, unless it is behind the row.
+        unsafe {
+            for square in &mut squares {
+                for (row, v) in square.iter_mut().enumerate() {
+                    let lane =
+                        |lane: usize| stride.wrapping_mul((lane % V::LANES * K + row) as isize);
+                    let lanes = std::array::from_fn(|at| from.wrapping_offset(lane(at)));
+                    *v = V::load_lanes(lanes).shuffle(spread);
+                }
+                *square = transpose(*square);
+                from = from.wrapping_offset(stride.wrapping_mul((V::LANES * K) as isize));
             }
-            row = row.wrapping_add(K);
+            for row in 0..K {
+                let mut next = to;
+                for (number, square) in squares.iter().enumerate() {
+                    let v = square[row].shuffle(press);
+                    let mut places =
+                        std::array::from_fn(|at| next.wrapping_add(moved.wrapping_mul(at)));
+                    if is_last && number == N - 1 {
+                        let mut lane = [0; LANE];
+                        let last = std::mem::replace(&mut places[V::LANES - 1], lane.as_mut_ptr());
+                        v.store_lanes(places);
+                        let rest = moved.wrapping_sub(8);
+                        for at in [0, rest] {
+                            u64::load(lane.as_ptr().wrapping_add(at)).store(last.wrapping_add(at));
+                        }
+                    } else {
+                        v.store_lanes(places);
+                    }
+                    next = next.wrapping_add(moved.wrapping_mul(V::LANES));
+                }
+                to = to.wrapping_offset(params.plane.dst);
+            }
         }
     }
 }
 
-/// A row of cells, as elements next to each other.
-///
-/// # Safety
-/// As many cells are readable, `K` at least; as many elements are writable. It runs where bytes can
-/// be shuffled.
-#[inline(always)]
-unsafe fn press<const K: usize>(dst: *mut u8, src: *const u8, columns: usize, p: &WidenedParams) {
-    let last = columns.wrapping_sub(K);
-    let mut column = 0usize;
-    // SAFETY: the caller's; what is stored too much is stored again.
-    unsafe {
-        let table = _mm_loadu_si128(p.press.as_ptr().cast());
-        let (mut to, mut from) = (dst, src);
-        while column < p.whole {
-            let elements = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), table);
-            _mm_storeu_si128(to.cast(), elements);
-            (to, from) = (to.wrapping_add(HELD), from.wrapping_add(16));
-            column = column.wrapping_add(K);
-        }
-        loop {
-            column = column.min(last);
-            let from = src.wrapping_add(column.wrapping_mul(16 / K));
-            let elements = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), table);
-            let to = dst.wrapping_add(column.wrapping_mul(HELD / K));
-            _mm_storel_epi64(to.cast(), elements);
-            let rest = _mm_cvtsi128_si32(_mm_srli_si128::<8>(elements));
-            to.wrapping_add(8).cast::<i32>().write_unaligned(rest);
-            if column == last {
-                return;
-            }
-            column = column.wrapping_add(K);
-        }
-    }
-}
-
-/// Prepares a transposition of elements of three or six bytes.
-pub(crate) fn prepare<L: Level>(shape: &ByteBox, plane: &Plane) -> Leaf {
-    let width = shape.run;
-    let (spread, press) = WidenedParams::tables(width, plane.cell);
-    // Groups of `HELD` bytes that sixteen bytes begin with.
-    let groups = |extent: usize| match (extent * width).checked_sub(16) {
-        Some(more) => (more / HELD + 1) * plane.per_lane,
-        None => 0,
-    };
-    let params = WidenedParams {
-        plane: TransposeParams::new(shape, plane),
-        forward: groups(plane.tile.0),
-        whole: groups(plane.tile.1),
-        spread,
-        press,
-    };
-    fn of<L: Level, V: Lanes>(params: WidenedParams, cell: usize) -> Leaf {
-        match cell {
-            4 => Leaf::new::<L, Widened<V, 4>>(params),
-            _ => Leaf::new::<L, Widened<V, 2>>(params),
-        }
-    }
-    match plane.lanes {
-        1 => of::<L, crate::level::Sixteen>(params, plane.cell),
-        _ => of::<L, L::Half>(params, plane.cell),
+/// Prepares it.
+pub(crate) fn prepare(shape: &ByteBox, plane: &Plane) -> Leaf {
+    let params = WidenedParams::new(shape, plane);
+    match (plane.lanes, plane.per_lane) {
+        (1, 4) => Leaf::new::<Avx2, Widened<Sixteen, 4, 1>>(params),
+        (1, _) => Leaf::new::<Avx2, Widened<Sixteen, 2, 1>>(params),
+        (_, 4) => Leaf::new::<Avx2, Widened<__m256i, 4, 2>>(params),
+        (_, _) => Leaf::new::<Avx2, Widened<__m256i, 2, 4>>(params),
     }
 }
