@@ -5,7 +5,7 @@
 //!
 //! * what fits a short straight line is inline: there a call would dominate;
 //! * many short rows are inline, in a loop: a leaf's inner loop is no better at 16 bytes a row;
-//! * so is what a leaf would have to look up line by line, or move by single elements (`Planner::loops`);
+//! * so is what a leaf would have to look up line by line, or move by single elements (`instead`);
 //! * all else is a leaf.
 
 use crate::byte_box::ByteBox;

@@ -5,7 +5,8 @@
 //! more than the move, with the [`Inline`] code that machine code should have in its place. Leaves
 //! and code generator carry that out and choose nothing.
 //!
-//! What ways cost is said in one file, [`mod@cost`], and `tests/plans.txt` shows what follows from it.
+//! What ways cost is said in one file, [`mod@cost`], on what terms code of its own takes the place of each in another, `instead`,
+//! and `tests/plans.txt` shows what follows from both.
 
 mod blended;
 mod byte_box;
@@ -22,6 +23,7 @@ mod gather;
 mod halves;
 mod host;
 mod inline;
+mod instead;
 mod joined;
 pub mod lines;
 mod manner;

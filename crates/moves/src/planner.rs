@@ -3,24 +3,17 @@
 use restride_loops::Form;
 
 use crate::blended::Blended;
-use crate::byte_box::{ByteBox, Step, extent};
-use crate::cores::Core;
-use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS, SHORT_ROW};
-use crate::cost::{self, LINE, LOOP};
+use crate::byte_box::ByteBox;
+use crate::cost::{self, LINE};
 use crate::crowding::{fit, runs_share_sets};
-use crate::estimate::ROOM;
 use crate::features::Features;
-use crate::inline::Inline;
 use crate::lines::{Known, Program};
 use crate::manner::Manner;
 use crate::plan::{MovePlan, Stores, Way};
 use crate::pressed::Pressed;
-use crate::processor::Shuffles;
-use crate::rows::{Rows, skips_sets};
-use crate::self_contained::{OwnWay, best};
+use crate::rows::Rows;
 use crate::target::Target;
 use crate::through::Through;
-use crate::tiles::Tiles;
 use crate::tiling::Route;
 use crate::transpose::Plane;
 use crate::woven::Woven;
@@ -105,238 +98,12 @@ impl Planner {
         }
     }
 
-    /// The code that a box should have in a kernel, if that is faster than a call of precompiled code.
-    #[must_use]
-    pub fn inline(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
-        if self.held(shape, form).is_some() {
-            return None;
-        }
-        let straight = Inline::straight(shape, shuffles, &self.lines);
-        if let Some(Inline::Tiles(tiles)) = &straight {
-            // Lines of wide vectors take fewer instructions than tiles of narrow elements, of which bytes have the most.
-            let most = match shape.run {
-                1 => tiles.cost(),
-                _ => tiles.cost() / 5 * 3,
-            };
-            let lines = matches!(self.way(shape, form), (cost, Way::Lines(Program::Wide(_), _)) if cost < most);
-            return straight.filter(|_| !lines);
-        }
-        if straight.is_some() {
-            return straight;
-        }
-        if form != Form::Rows || !Inline::has_short_rows(shape) || self.is_narrow() {
-            return self.loops(shape, form, shuffles);
-        }
-        // A loop is as good as rows, and better than lines that move a few of these at a time, or have to
-        // look what they are to do.
-        let (cost, way) = self.way(shape, form);
-        let loops = match way {
-            Way::Rows(rows) => !matches!(rows, Rows::Sharing { .. }),
-            Way::Lines(..) => {
-                let rows = cost::rows(shape) / if shape.steps.len() > 2 { 4 } else { 2 };
-                cost >= rows.saturating_add(cost::EDGES)
-            }
-            _ => false,
-        };
-        loops.then_some(Inline::Runs)
-    }
-
-    /// Loops of vectors of sixteen bytes, where they are faster than a leaf: a leaf looks up what each line is put together
-    /// from, and moves single elements where none of its ways fits.
-    fn loops(&self, shape: &ByteBox, form: Form, shuffles: Shuffles) -> Option<Inline> {
-        if !self.has_loops(shape, form) {
-            return None;
-        }
-        let (cost, way) = self.way(shape, form);
-        let own = self.in_place_of(&way, cost, shape, form, shuffles)?;
-        Some(own.inline)
-    }
-
-    /// The micro-operations that loops would save in place of a plan, and how many instructions they have; nothing where
-    /// they are no faster.
-    #[must_use]
-    pub fn saved_by_loops(&self, plan: &MovePlan, form: Form) -> Option<(usize, usize)> {
-        let (way, shape) = (plan.way(), plan.shape());
-        if self.held_to.is_some() {
-            return None;
-        }
-        // Large transpositions wait for what is behind the caches; to find that loops gain nothing would take as long as planning.
-        if !self.has_loops(shape, form) || !self.is_narrow() && matches!(way, Way::Transpose(_)) {
-            return None;
-        }
-        let shuffles = self.target.processor.shuffles(self.features())?;
-        let own = self.in_place_of(way, plan.cost(), shape, form, shuffles)?;
-        Some((plan.cost().saturating_sub(own.cost), own.code))
-    }
-
-    /// Whether loops may be faster than leaves that have the machine's widest vectors.
-    fn has_loops(&self, shape: &ByteBox, form: Form) -> bool {
-        match form {
-            Form::Staged => self.features() < Features::Avx2,
-            Form::Rows => self.is_narrow() && shape.run <= SHORT_ROW,
-            Form::Stream => self.is_narrow(),
-            // A Zen stores one such vector a clock and a whole line in two, a Zen 5 two and one.
-            _ => self.is_narrow() || self.target.core != Core::Cove,
-        }
-    }
-
     /// Whether leaves have neither masks nor permutations of wide registers.
-    fn is_narrow(&self) -> bool {
+    pub(crate) fn is_narrow(&self) -> bool {
         self.features() < Features::Avx512
     }
 
-    /// Loops in place of a way that costs so much, if they are faster.
-    fn in_place_of(
-        &self,
-        way: &Way,
-        cost: usize,
-        shape: &ByteBox,
-        form: Form,
-        shuffles: Shuffles,
-    ) -> Option<OwnWay> {
-        let (narrow, as_narrow) = (self.is_narrow(), self.features() < Features::Avx2);
-        if shape.bytes() <= LARGEST && !matches!(form, Form::Stream | Form::Staged) {
-            let halves = || self.small_halves(shape, way, cost, shuffles);
-            if let Some(own) = halves().or_else(|| self.small_tiles(shape, cost)) {
-                return Some(own);
-            }
-        }
-        let most = match way {
-            // A line of several windows takes three clocks, one of one window a single one.
-            Way::Lines(Program::Narrow(lines), _) if lines.windows > 1 => cost / 5 * 4,
-            Way::Lines(Program::Narrow(_), _) => cost / 5 * 2,
-            Way::Rows(Rows::Each { .. }) if narrow && Inline::has_short_rows(shape) => usize::MAX,
-            Way::Rows(Rows::Sharing { .. }) if narrow && form != Form::Stream => cost,
-            _ if form == Form::Stream => return None,
-            // Lines that straddle two take longer than four vectors, of which each is moved or shuffled at once,
-            // and those of many windows load a table for each pair besides. Elements of few bytes take most shuffles.
-            Way::Lines(Program::Wide(lines), _) if self.target.core == Core::Zen => {
-                match lines.windows.are_few() {
-                    true if lines.cut.is_one_unit() => cost,
-                    true if shape.run < 4 => return None,
-                    true => cost / 8 * 5,
-                    false => cost / 8 * 9,
-                }
-            }
-            Way::Packed(plane) if narrow && plane.is_near(&self.target) => cost / 2 * 3,
-            Way::Packed(_) | Way::Through(_) if narrow => cost,
-            // With vectors that are no wider than theirs, a leaf has little more to offer.
-            Way::Transpose(plane) if as_narrow && plane.route == Route::Staged => cost / 2 * 3,
-            _ if form == Form::Staged => return None,
-            Way::Folded(_) if as_narrow => cost / 10 * 13,
-            Way::Folded(_) if narrow => cost / 8 * 9,
-            // At nine tenths of the cost loops gain by runs of several bytes, and lose by single ones.
-            Way::Pressed(_) if narrow && shape.run == 1 => cost / 2,
-            Way::Pressed(_) if narrow => cost,
-            Way::Blended(_) if narrow => cost / 5 * 2,
-            Way::Rows(Rows::Following) if narrow => self.most_for_following(shape, cost),
-            // A leaf moves two elements as wide as a lane at once, a row of either side.
-            Way::Transpose(plane) if plane.goes_in_pairs(&self.target) => cost / 4 * 3,
-            Way::Transpose(plane) if plane.is_thin_or_near(&self.target) => cost,
-            Way::Transpose(plane) if plane.route != Route::Straight => return None,
-            Way::Transpose(_) if shape.run == 2 => cost / 8 * 9,
-            Way::Transpose(_) if as_narrow => cost,
-            Way::Transpose(_) if narrow => cost / 16 * 15,
-            _ => return None,
-        };
-        // Rows that step have more code than loops, and so have short ones of which many fill vectors together: worth it only
-        // beside narrow vectors.
-        let room = match way {
-            Way::Packed(_) | Way::Rows(_) if narrow => 3 * SHORT_LOOPS,
-            Way::Transpose(_) if shape.run == 2 => 2 * SHORT_LOOPS,
-            Way::Transpose(_) | Way::Folded(_) if as_narrow => 2 * SHORT_LOOPS,
-            _ => SHORT_LOOPS,
-        };
-        let own = self.own_way(shape, form, shuffles, room);
-        // Runs go through the source in the order of the destination, and so turn to each of its lines often.
-        let scattered = match (way, &own.inline) {
-            (Way::Packed(plane), Inline::Runs) => !plane.is_near(&self.target),
-            (Way::Through(_), Inline::Runs) => true,
-            (Way::Transpose(_), it) if form == Form::Staged => !matches!(it, Inline::Tiles(_)),
-            (Way::Transpose(_), Inline::Runs | Inline::Cells(_)) => skips_sets(shape),
-            (Way::Rows(Rows::Sharing { .. }), it) => !matches!(it, Inline::Tiles(_)),
-            (Way::Rows(Rows::Following), it) => !matches!(it, Inline::Cells(_)),
-            _ => false,
-        };
-        (own.cost <= most && !scattered).then_some(own)
-    }
-
-    /// What loops may cost in place of overlapping rows, of which each innermost loop has to begin. Rows come back to a line of
-    /// the source when the nearest cache does not have it any more if there are so many in between.
-    fn most_for_following(&self, shape: &ByteBox, cost: usize) -> usize {
-        let shares = |step: &Step| (1..LINE).contains(&step.src.unsigned_abs());
-        let outer = shape.steps.iter().position(shares);
-        let between = outer.map_or(1, |outer| extent(&shape.steps[outer + 1..]));
-        let loops = extent(&shape.steps[..shape.steps.len().saturating_sub(1)]);
-        match between.saturating_mul(LINE) > self.target.l1 as usize {
-            true => cost,
-            false => cost.saturating_add(loops.saturating_mul(LOOP)) / 5 * 3,
-        }
-    }
-
-    /// Tiles in place of a way that costs so much, of a small plane: wide vectors straddle lines, and a leaf has to cut the
-    /// plane first. Vectors of sixteen bytes straddle none where rows are made of these; elsewhere narrow elements gain, and
-    /// the fewest of others.
-    fn small_tiles(&self, shape: &ByteBox, cost: usize) -> Option<OwnWay> {
-        if self.target.core != Core::Zen || !matches!(shape.run, 2 | 4 | 8) {
-            return None;
-        }
-        let plane = Tiles::plane(shape, Shuffles::Words)?;
-        let vector = plane.per_lane * plane.cell;
-        let most = match plane.row.dst.unsigned_abs().is_multiple_of(vector) {
-            true if shape.run < 8 => cost / 4 * 7,
-            false if shape.run == 2 => cost / 2 * 3,
-            _ => FEW_TILES.max(cost),
-        };
-        let own = OwnWay::of_tiles(Tiles::looped(plane, false));
-        (own.cost <= most).then_some(own)
-    }
-
-    /// Halves of vectors in place of a way that costs so much, of a small plane whose sides fill whole ones badly: for a leaf to
-    /// find out how to cut it takes as long as to move a few.
-    fn small_halves(
-        &self,
-        shape: &ByteBox,
-        way: &Way,
-        cost: usize,
-        shuffles: Shuffles,
-    ) -> Option<OwnWay> {
-        let cuts = matches!(way, Way::Transpose(_) | Way::Folded(_) | Way::Rows(_));
-        let own = OwnWay::by_halves(shape, shuffles).filter(|_| cuts && self.is_narrow())?;
-        let tiles = Tiles::plane(shape, Shuffles::Words).map_or(usize::MAX, |plane| {
-            Tiles::looped(plane, false).cost() / 5 * 4
-        });
-        let fits = own.cost <= FEW_TILES.max(cost).min(tiles) && own.code <= SHORT_LOOPS;
-        fits.then_some(own)
-    }
-
-    /// The code that moves a box without any call, of about so many instructions at most if there is
-    /// any that short.
-    #[must_use]
-    pub fn self_contained(
-        &self,
-        shape: &ByteBox,
-        form: Form,
-        shuffles: Shuffles,
-        room: usize,
-    ) -> Inline {
-        self.own_way(shape, form, shuffles, room).inline
-    }
-
-    /// The code that moves a box without any call on the planner's machine, by name, and the instructions that it
-    /// executes, about; then what the others would.
-    #[must_use]
-    pub fn own(&self, shape: &ByteBox, form: Form) -> Vec<(&'static str, usize)> {
-        let shuffles = self.target.processor.shuffles(self.features());
-        let mut ways = self.own_ways(shape, form, shuffles);
-        let best = best(&ways, ROOM);
-        ways.swap(0, best);
-        ways.into_iter()
-            .map(|way| (way.inline.name(), way.cost))
-            .collect()
-    }
-
-    fn way(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
+    pub(crate) fn way(&self, shape: &ByteBox, form: Form) -> (usize, Way) {
         let held = self.held(shape, form);
         held.unwrap_or_else(|| self.chosen(shape, form))
     }

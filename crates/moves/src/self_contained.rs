@@ -10,6 +10,7 @@ use crate::cells::Cells;
 use crate::cost::TURN;
 use crate::cost::inline::{WORTH_A_SEARCH, loads};
 use crate::crowding::{Crowded, runs_share_sets, share_sets};
+use crate::estimate::ROOM;
 use crate::halves::Halves;
 use crate::inline::Inline;
 use crate::lines::Program;
@@ -47,6 +48,32 @@ impl OwnWay {
 }
 
 impl Planner {
+    /// The code that moves a box without any call, of about so many instructions at most if there is
+    /// any that short.
+    #[must_use]
+    pub fn self_contained(
+        &self,
+        shape: &ByteBox,
+        form: Form,
+        shuffles: Shuffles,
+        room: usize,
+    ) -> Inline {
+        self.own_way(shape, form, shuffles, room).inline
+    }
+
+    /// The code that moves a box without any call on the planner's machine, by name, and the instructions that it
+    /// executes, about; then what the others would.
+    #[must_use]
+    pub fn own(&self, shape: &ByteBox, form: Form) -> Vec<(&'static str, usize)> {
+        let shuffles = self.target().processor.shuffles(self.features());
+        let mut ways = self.own_ways(shape, form, shuffles);
+        let best = best(&ways, ROOM);
+        ways.swap(0, best);
+        ways.into_iter()
+            .map(|way| (way.inline.name(), way.cost))
+            .collect()
+    }
+
     /// The way for a box, of about `room` instructions at most where there is any so short.
     pub(crate) fn own_way(
         &self,

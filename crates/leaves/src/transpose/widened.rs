@@ -116,7 +116,7 @@ impl<V: Shuffled, const K: usize, const N: usize> Body for Widened<V, K, N> {
             for column in Blocks::new(plane.columns, columns) {
                 let end = column.wrapping_add(columns);
                 for row in Blocks::new(plane.rows, K) {
-                    let rows = Rows {
+                    let band = Band {
                         dst: at(dst, row, plane.dst, 0),
                         src: params.from(src, row),
                         spread: &params.spread[usize::from(row >= params.forward)],
@@ -125,12 +125,12 @@ impl<V: Shuffled, const K: usize, const N: usize> Body for Widened<V, K, N> {
                     // SAFETY: so many rows and columns lie in the caller's box, of which a row has sixteen bytes at least.
                     unsafe {
                         while end.wrapping_sub(column) >= N * side {
-                            rows.blocks::<V, K, N>(column, params);
+                            band.blocks::<V, K, N>(column, params);
                             column = column.wrapping_add(N * side);
                         }
                         while column < end {
                             let start = column.min(end.wrapping_sub(side));
-                            rows.blocks::<V, K, 1>(start, params);
+                            band.blocks::<V, K, 1>(start, params);
                             column = start.wrapping_add(side);
                         }
                     }
@@ -141,14 +141,14 @@ impl<V: Shuffled, const K: usize, const N: usize> Body for Widened<V, K, N> {
 }
 
 /// As many rows of the destination as a lane has elements.
-struct Rows<'a> {
+struct Band<'a> {
     dst: *mut u8,
     /// Where a lane of the first column is read.
     src: *const u8,
     spread: &'a Table,
 }
 
-impl Rows<'_> {
+impl Band<'_> {
     /// Their columns from one on that `N` vectors have.
     ///
     /// # Safety
