@@ -341,7 +341,7 @@ pub(crate) fn tiles(
     };
     if plane.cell != shape.run {
         let cost = cost::widened(&plane);
-        return (cost, Way::Widened(plane.widened(target)));
+        return (cost, Way::Widened(plane.widened(stores, target)));
     }
     let cost = cost::transpose(&plane, target.core);
     match stores {

@@ -5,6 +5,7 @@ use crate::cores::Core;
 use crate::cost::LINE;
 use crate::crowding::{Crowded, fill_few_sets, fit, fit_together, leave_room};
 use crate::features::Features;
+use crate::plan::Stores;
 use crate::target::Target;
 use crate::transpose::Plane;
 
@@ -66,6 +67,9 @@ const BLOCK: usize = 16 << 10;
 /// The most bytes of packed rows: rows of the source are read in long runs, and those of the destination are written a line at
 /// a time.
 pub const PACKED_ROW: usize = 4 * LINE;
+
+/// The most rows and columns of a tile of elements that are spread out: more are in more pages than are found at once.
+const WIDENED: usize = 512;
 
 /// The most rows of a tile that goes straight to the destination.
 const ROWS: usize = 128;
@@ -518,12 +522,19 @@ impl Plane {
         self
     }
 
-    /// Cut to as many columns as stay near while all rows go through them, for elements that are spread out.
-    pub(crate) fn widened(mut self, target: &Target) -> Plane {
-        let near = |columns: &usize| fit(target, target.ways(), self.column.src, *columns);
-        let most = [64, 32].into_iter().find(near).unwrap_or(16);
-        let columns = within(self.column.extent, most, self.side());
-        self.tile = (self.row.extent, columns);
+    /// Cut to as many columns as stay near while rows go through them, for elements that are spread out; to long rows of the
+    /// destination where both sides come from afar and columns do not share sets.
+    pub(crate) fn widened(mut self, stores: Stores, target: &Target) -> Plane {
+        let src = self.column.src;
+        let near = |columns: &usize| fit(target, target.ways(), src, *columns);
+        let most = match stores {
+            Stores::Past if !fill_few_sets(target, src, WIDENED) => WIDENED,
+            _ => [64, 32].into_iter().find(near).unwrap_or(16),
+        };
+        self.tile = (
+            within(self.row.extent, WIDENED, self.per_lane),
+            within(self.column.extent, most, self.side()),
+        );
         self
     }
 }

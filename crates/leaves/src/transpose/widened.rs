@@ -110,28 +110,31 @@ impl<V: Shuffled, const K: usize, const N: usize> Body for Widened<V, K, N> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &WidenedParams) {
         let plane = &params.plane;
-        let (_, columns) = plane.tile;
+        let (rows, columns) = plane.tile;
         let side = V::LANES * K;
         walk!(&plane.nest, dst, src, |dst, src| {
-            for column in Blocks::new(plane.columns, columns) {
-                let end = column.wrapping_add(columns);
-                for row in Blocks::new(plane.rows, K) {
-                    let band = Band {
-                        dst: at(dst, row, plane.dst, 0),
-                        src: params.from(src, row),
-                        spread: &params.spread[usize::from(row >= params.forward)],
-                    };
-                    let mut column = column;
-                    // SAFETY: so many rows and columns lie in the caller's box, of which a row has sixteen bytes at least.
-                    unsafe {
-                        while end.wrapping_sub(column) >= N * side {
-                            band.blocks::<V, K, N>(column, params);
-                            column = column.wrapping_add(N * side);
-                        }
-                        while column < end {
-                            let start = column.min(end.wrapping_sub(side));
-                            band.blocks::<V, K, 1>(start, params);
-                            column = start.wrapping_add(side);
+            for first in Blocks::new(plane.rows, rows) {
+                for column in Blocks::new(plane.columns, columns) {
+                    let end = column.wrapping_add(columns);
+                    for row in Blocks::new(rows, K) {
+                        let row = first.wrapping_add(row);
+                        let band = Band {
+                            dst: at(dst, row, plane.dst, 0),
+                            src: params.from(src, row),
+                            spread: &params.spread[usize::from(row >= params.forward)],
+                        };
+                        let mut column = column;
+                        // SAFETY: so many rows and columns lie in the caller's box, of which a row has sixteen bytes at least.
+                        unsafe {
+                            while end.wrapping_sub(column) >= N * side {
+                                band.blocks::<V, K, N>(column, params);
+                                column = column.wrapping_add(N * side);
+                            }
+                            while column < end {
+                                let start = column.min(end.wrapping_sub(side));
+                                band.blocks::<V, K, 1>(start, params);
+                                column = start.wrapping_add(side);
+                            }
                         }
                     }
                 }
