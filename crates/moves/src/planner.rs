@@ -217,17 +217,20 @@ impl Planner {
                 _ => best,
             };
         }
-        if !past {
-            let priced = [
+        let priced: &[Manner] = match past {
+            false => &[
                 Manner::Folded,
                 Manner::Squares,
                 Manner::Joined,
                 Manner::Pixels,
-            ];
-            for manner in priced {
-                let found = self.by(manner, shape, form);
-                best = found.filter(|(cost, _)| *cost < best.0).unwrap_or(best);
-            }
+            ],
+            // Narrower elements have tiles.
+            true if shape.run > 8 => &[Manner::Squares],
+            true => &[],
+        };
+        for manner in priced {
+            let found = self.by(*manner, shape, form);
+            best = found.filter(|(cost, _)| *cost < best.0).unwrap_or(best);
         }
         for found in [few.channels, few.blended, self.pressed(shape)] {
             best = found.filter(|(cost, _)| *cost < best.0).unwrap_or(best);
