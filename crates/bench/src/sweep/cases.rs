@@ -84,7 +84,7 @@ pub(super) fn all() -> Vec<Line> {
             let name = format!("{} of {shape:?}", element.name());
             lines.push(permutations("powers", name, *element, shape));
         }
-        lines.push(large(*element));
+        lines.extend([large(*element), pictures(*element)]);
     }
     lines.extend(
         [TENSORS, SMALL]
@@ -259,6 +259,24 @@ fn large(element: ElementType) -> Line {
         (at, transpose(&shape, element, &[1, 0]))
     });
     let name = format!("matrices of {}", element.name());
+    line("large", name, false, points)
+}
+
+/// The same of pictures of three channels.
+fn pictures(element: ElementType) -> Line {
+    let pixels = LARGE_BYTES / (3 * width(element));
+    let (whole, page) = (pixels.isqrt() / 64 * 64, 1024);
+    let shapes = [
+        [whole, whole],
+        [whole + 1, whole + 1],
+        [pixels / page, page],
+        [page, pixels / page],
+    ];
+    let points = shapes.map(|[rows, columns]| {
+        let at = format!("{rows}x{columns}");
+        (at, transpose(&[rows, columns, 3], element, &[1, 0, 2]))
+    });
+    let name = format!("pictures of {}", element.name());
     line("large", name, false, points)
 }
 
