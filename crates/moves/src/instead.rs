@@ -33,6 +33,15 @@ const NO_RUNS: Fits = |it| !matches!(it, Inline::Runs);
 /// So do vectors of several of these.
 const WHOLE_LINES: Fits = |it| !matches!(it, Inline::Runs | Inline::Cells(_));
 
+/// The bytes of the lines that runs turn to before they come back to one of the source: if they are too many, the nearest cache does
+/// not have it any more.
+fn comes_back(shape: &ByteBox) -> usize {
+    let shares = |step: &Step| (1..LINE).contains(&step.src.unsigned_abs());
+    let outer = shape.steps.iter().position(shares);
+    let between = outer.map_or(1, |outer| extent(&shape.steps[outer + 1..]));
+    between.saturating_mul(LINE)
+}
+
 impl Planner {
     /// The code that a box should have in a kernel, if that is faster than a call of precompiled code.
     #[must_use]
@@ -158,6 +167,9 @@ impl Planner {
             }
             Way::Packed(plane) if narrow && plane.is_near(self.target()) => (at(3, 2), 3, ANY),
             Way::Packed(_) if narrow => (cost, 3, NO_RUNS),
+            Way::Widened(_) if narrow && comes_back(shape) <= self.target().l1 as usize / 2 * 3 => {
+                (at(5, 4), 3, VECTORS)
+            }
             Way::Through(_) if narrow => (cost, 1, NO_RUNS),
             _ if form == Form::Staged => return None,
             Way::Folded(_) if self.is_as_narrow() => (at(13, 10), 2, ANY),
@@ -208,14 +220,10 @@ impl Planner {
         self.features() < Features::Avx2
     }
 
-    /// What loops may cost in place of overlapping rows, of which each innermost loop has to begin. Rows come back to a line of
-    /// the source when the nearest cache does not have it any more if there are so many in between.
+    /// What loops may cost in place of overlapping rows, of which each innermost loop has to begin.
     fn most_for_following(&self, shape: &ByteBox, cost: usize) -> usize {
-        let shares = |step: &Step| (1..LINE).contains(&step.src.unsigned_abs());
-        let outer = shape.steps.iter().position(shares);
-        let between = outer.map_or(1, |outer| extent(&shape.steps[outer + 1..]));
         let loops = extent(&shape.steps[..shape.steps.len().saturating_sub(1)]);
-        match between.saturating_mul(LINE) > self.target().l1 as usize {
+        match comes_back(shape) > self.target().l1 as usize {
             true => cost,
             false => cost.saturating_add(loops.saturating_mul(LOOP)) / 5 * 3,
         }

@@ -83,8 +83,7 @@ pub enum Way {
     Transpose(Plane),
     /// As `Transpose`, of rows that step through the source: their elements are packed together first, to squares or tiles.
     Packed(Plane),
-    /// As `Transpose`, of elements of three bytes or five to seven: they are spread out first, and pressed together
-    /// again.
+    /// As `Transpose`, of elements whose width is no power of two: they are spread out first, and pressed together again.
     Widened(Plane),
     /// As `Transpose`, of sides that are several dimensions each.
     Folded(Box<Folded>),

@@ -159,7 +159,7 @@ impl Plane {
         let width = shape.run;
         let cell = match width {
             1 | 2 | 4 | 8 | 16 => width,
-            3 | 5..=7 => width.next_power_of_two(),
+            3..16 => width.next_power_of_two(),
             _ => return None,
         };
         let both = Transposed::of(shape)?;

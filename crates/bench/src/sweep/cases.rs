@@ -265,16 +265,11 @@ fn large(element: ElementType) -> Line {
 /// The same of pictures of three channels.
 fn pictures(element: ElementType) -> Line {
     let pixels = LARGE_BYTES / (3 * width(element));
-    let (whole, page) = (pixels.isqrt() / 64 * 64, 1024);
-    let shapes = [
-        [whole, whole],
-        [whole + 1, whole + 1],
-        [pixels / page, page],
-        [page, pixels / page],
-    ];
-    let points = shapes.map(|[rows, columns]| {
-        let at = format!("{rows}x{columns}");
-        (at, transpose(&[rows, columns, 3], element, &[1, 0, 2]))
+    let whole = pixels.isqrt() / 64 * 64;
+    let shapes = [(whole, whole), (whole + 1, whole + 1), (512, pixels / 512)];
+    let points = shapes.map(|(rows, columns)| {
+        let picture = transpose(&[rows, columns, 3], element, &[1, 0, 2]);
+        (format!("{rows}x{columns}"), picture)
     });
     let name = format!("pictures of {}", element.name());
     line("large", name, false, points)

@@ -9,7 +9,7 @@
 //! - `short` has rows of one lane of bytes and a part of another, on machines with masks,
 //! - `squares` has elements whose width is no power of two,
 //! - `staged` collects a tile of them first, where the addresses are unfavourable,
-//! - `widened` makes elements of three bytes and of five to seven fit registers.
+//! - `widened` makes elements fit registers whose width is no power of two, on machines without permutations of lines.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod blended;

@@ -1,6 +1,6 @@
-//! A transposition of elements of three, five, six or seven bytes, such as the pixels of an image.
+//! A transposition of elements of three to fifteen bytes, such as the pixels of an image.
 //!
-//! A few elements of a row are spread out in a lane to cells of four or eight bytes, which are transposed in registers, and
+//! What a lane has of a row is spread out to cells of four, eight or sixteen bytes. These are transposed in registers, and
 //! pressed together again where they are stored: sixteen bytes at a time, of which the last are written over by what follows.
 
 use std::arch::x86_64::*;
@@ -213,6 +213,7 @@ impl Band<'_> {
 pub(crate) fn prepare(shape: &ByteBox, plane: &Plane) -> Leaf {
     let params = WidenedParams::new(shape, plane);
     match (plane.lanes, plane.per_lane) {
+        (_, 1) => Leaf::new::<Avx2, Widened<Sixteen, 1, 8>>(params),
         (1, 4) => Leaf::new::<Avx2, Widened<Sixteen, 4, 1>>(params),
         (1, _) => Leaf::new::<Avx2, Widened<Sixteen, 2, 1>>(params),
         (_, 4) => Leaf::new::<Avx2, Widened<__m256i, 4, 2>>(params),
