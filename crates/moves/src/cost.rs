@@ -4,6 +4,8 @@
 //! current x86-64 core whose caches hold both sides. What goes past the caches costs what memory
 //! costs, whichever way it is moved; there the way is chosen by [`Target`](crate::Target).
 
+use std::ops::Range;
+
 use crate::blended::Blended;
 use crate::byte_box::{ByteBox, Step, extent};
 use crate::channels::Channels;
@@ -64,15 +66,21 @@ pub fn rows_in_clocks(shape: &ByteBox) -> usize {
     if shape.following().is_none() {
         return rows(shape);
     }
-    let shared = |step: &Step| step.src.unsigned_abs() < LINE;
-    let shared = shape.steps.iter().position(shared);
-    let until = shared.map_or(0, |at| LINE * extent(&shape.steps[at + 1..]));
+    let until = comes_back(shape, 0..LINE);
     let each = if until <= NEAREST {
         FOLLOWING
     } else {
         2 * FOLLOWING
     };
     shape.runs().saturating_mul(each)
+}
+
+/// The bytes of the lines that runs turn to before they come back to one of the source, by a dimension that moves so few bytes
+/// there: if they are too many, the nearest cache does not have it any more.
+pub(crate) fn comes_back(shape: &ByteBox, apart: Range<usize>) -> usize {
+    let shares = |step: &Step| apart.contains(&step.src.unsigned_abs());
+    let outer = shape.steps.iter().position(shares);
+    LINE.saturating_mul(outer.map_or(1, |outer| extent(&shape.steps[outer + 1..])))
 }
 
 /// A copy of so many bytes, which is the least that anything costs.

@@ -2,7 +2,7 @@
 
 use restride_loops::Form;
 
-use crate::byte_box::{ByteBox, Step, extent};
+use crate::byte_box::{ByteBox, extent};
 use crate::cores::Core;
 use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS, SHORT_ROW};
 use crate::cost::{self, LINE, LOOP};
@@ -32,15 +32,6 @@ const VECTORS: Fits = |it| matches!(it, Inline::Cells(_));
 const NO_RUNS: Fits = |it| !matches!(it, Inline::Runs);
 /// So do vectors of several of these.
 const WHOLE_LINES: Fits = |it| !matches!(it, Inline::Runs | Inline::Cells(_));
-
-/// The bytes of the lines that runs turn to before they come back to one of the source: if they are too many, the nearest cache does
-/// not have it any more.
-fn comes_back(shape: &ByteBox) -> usize {
-    let shares = |step: &Step| (1..LINE).contains(&step.src.unsigned_abs());
-    let outer = shape.steps.iter().position(shares);
-    let between = outer.map_or(1, |outer| extent(&shape.steps[outer + 1..]));
-    between.saturating_mul(LINE)
-}
 
 impl Planner {
     /// The code that a box should have in a kernel, if that is faster than a call of precompiled code.
@@ -133,11 +124,10 @@ impl Planner {
                 return Some(own);
             }
         }
-        let terms = match way {
+        let (most, times, fits) = match way {
             Way::Transpose(plane) => self.terms_of_transpose(plane, cost, shape, form)?,
             way => self.terms(way, cost, shape, form)?,
         };
-        let (most, times, fits) = terms;
         let own = self.own_way(shape, form, shuffles, times * SHORT_LOOPS);
         (own.cost <= most && fits(&own.inline)).then_some(own)
     }
@@ -167,7 +157,11 @@ impl Planner {
             }
             Way::Packed(plane) if narrow && plane.is_near(self.target()) => (at(3, 2), 3, ANY),
             Way::Packed(_) if narrow => (cost, 3, NO_RUNS),
-            Way::Widened(_) if narrow && comes_back(shape) <= self.target().l1 as usize / 2 * 3 => {
+            // Run by run is as good while the nearest cache has most of the lines that runs come back to.
+            Way::Widened(_)
+                if narrow
+                    && cost::comes_back(shape, 1..LINE) <= self.target().l1 as usize / 2 * 3 =>
+            {
                 (at(5, 4), 3, VECTORS)
             }
             Way::Through(_) if narrow => (cost, 1, NO_RUNS),
@@ -215,7 +209,7 @@ impl Planner {
         Some((cost / of * part, times, fits))
     }
 
-    /// Whether leaves have vectors no wider than code of its own.
+    /// Whether leaves have vectors no wider than code of its own: they have little more to offer then.
     fn is_as_narrow(&self) -> bool {
         self.features() < Features::Avx2
     }
@@ -223,7 +217,7 @@ impl Planner {
     /// What loops may cost in place of overlapping rows, of which each innermost loop has to begin.
     fn most_for_following(&self, shape: &ByteBox, cost: usize) -> usize {
         let loops = extent(&shape.steps[..shape.steps.len().saturating_sub(1)]);
-        match comes_back(shape) > self.target().l1 as usize {
+        match cost::comes_back(shape, 1..LINE) > self.target().l1 as usize {
             true => cost,
             false => cost.saturating_add(loops.saturating_mul(LOOP)) / 5 * 3,
         }

@@ -60,10 +60,10 @@ pub(crate) struct WidenedParams {
     moved: usize,
     /// Of rows before this one, sixteen bytes are read from their first on; of the others, up to their last.
     forward: usize,
+    /// What spreads out either, and how many bytes come before.
+    windows: [(Table, usize); 2],
     /// How many columns have to come after what is stored whole.
     after: usize,
-    /// Spreads out the first elements of a lane, and the last.
-    spread: [Table; 2],
     press: Table,
 }
 
@@ -72,11 +72,13 @@ impl WidenedParams {
     fn new(shape: &ByteBox, plane: &Plane) -> WidenedParams {
         let (width, cell) = (shape.run, plane.cell);
         let moved = width * plane.per_lane;
-        let (mut spread, mut press) = ([[NONE; LANE]; 2], [NONE; LANE]);
+        let mut windows = [0, LANE - moved].map(|before| ([NONE; LANE], before));
+        let mut press = [NONE; LANE];
         for (byte, pressed) in press[..moved].iter_mut().enumerate() {
             let wide = byte / width * cell + byte % width;
-            spread[0][wide] = byte as u8;
-            spread[1][wide] = (byte + LANE - moved) as u8;
+            for (spread, before) in &mut windows {
+                spread[wide] = (byte + *before) as u8;
+            }
             *pressed = wide as u8;
         }
         WidenedParams {
@@ -84,19 +86,10 @@ impl WidenedParams {
             width,
             moved,
             forward: (plane.row.extent * width + 1 - LANE).div_ceil(width),
+            windows,
             after: (LANE - moved).div_ceil(width),
-            spread,
             press,
         }
-    }
-
-    /// Where a lane is read that has the elements of some rows, the first of them or the last.
-    #[inline(always)]
-    fn from(&self, src: *const u8, row: usize) -> *const u8 {
-        let before = LANE.wrapping_sub(self.moved);
-        let before = if row < self.forward { 0 } else { before };
-        src.wrapping_add(row.wrapping_mul(self.width))
-            .wrapping_sub(before)
     }
 }
 
@@ -118,10 +111,12 @@ impl<V: Shuffled, const K: usize, const N: usize> Body for Widened<V, K, N> {
                     let end = column.wrapping_add(columns);
                     for row in Blocks::new(rows, K) {
                         let row = first.wrapping_add(row);
+                        let (spread, before) = &params.windows[usize::from(row >= params.forward)];
+                        let from = src.wrapping_add(row.wrapping_mul(params.width));
                         let band = Band {
                             dst: at(dst, row, plane.dst, 0),
-                            src: params.from(src, row),
-                            spread: &params.spread[usize::from(row >= params.forward)],
+                            src: from.wrapping_sub(*before),
+                            spread,
                         };
                         let mut column = column;
                         // SAFETY: so many rows and columns lie in the caller's box, of which a row has sixteen bytes at least.
