@@ -10,10 +10,12 @@ use crate::blended::Blended;
 use crate::byte_box::{ByteBox, Step, extent};
 use crate::channels::Channels;
 use crate::cores::Core;
+use crate::features::Features;
 use crate::folded::Folded;
 use crate::joined::ShortRows;
 use crate::pixels::Patch;
 use crate::squares::Squares;
+use crate::target::Target;
 use crate::transpose::Plane;
 
 /// The bytes of a cache line, which two loads and stores of the widest vectors at most move.
@@ -114,7 +116,8 @@ const ELEMENT: usize = 4;
 
 /// The same of sides that are several dimensions each.
 #[must_use]
-pub fn folded(folded: &Folded, masks: bool) -> usize {
+pub fn folded(folded: &Folded, target: &Target) -> usize {
+    let masks = target.features >= Features::Avx512;
     let sides = (extent(&folded.rows), extent(&folded.columns));
     if folded.has_short_rows() && folded.lanes > 1 && !masks {
         // Each of their columns is looked at, since what is beside them may not be read.
@@ -124,7 +127,12 @@ pub fn folded(folded: &Folded, masks: bool) -> usize {
             .saturating_mul(each)
             .saturating_mul(extent(&folded.outer));
     }
-    planes(sides, folded.per_lane, folded.lanes, &folded.outer)
+    let cost = planes(sides, folded.per_lane, folded.lanes, &folded.outer);
+    match target.core {
+        // Where nothing waits for the nearest cache, to look up where each row lies does take time.
+        Core::Cove if folded.per_lane <= 4 => cost / 8 * 9,
+        _ => cost,
+    }
 }
 
 /// Planes of so many rows and columns, in tiles of `k` rows and as many columns as vectors of so many
@@ -230,15 +238,16 @@ pub fn squares(plan: &Squares) -> usize {
 }
 
 /// A unit of short rows joined to lines: a load for each, of which some straddle lines, and for each line its permutations and
-/// a store, which takes as long as two. What permutes two windows is three instructions on an Intel core.
+/// a store, which takes as long as two. On an Intel core what permutes two windows is three instructions, and a line that
+/// straddles two waits for both.
 #[must_use]
 pub fn joined(unit: &ShortRows, straddles: bool, core: Core) -> usize {
     let loads = unit.rows() + if straddles { unit.rows() / 4 } else { 0 };
-    let each = match core {
-        Core::Zen | Core::Zen5 => 1,
-        Core::Cove => 2,
+    let (each, store) = match core {
+        Core::Zen | Core::Zen5 => (1, ROW_LINE),
+        Core::Cove => (2, 5),
     };
-    let line = each * permutations(unit.windows()) + ROW_LINE;
+    let line = each * permutations(unit.windows()) + store;
     loads + unit.bytes.div_ceil(LINE) * line
 }
 

@@ -50,8 +50,9 @@ impl Folded {
     /// The cheapest of several cuts: sides of about the same length, or columns first, of which vectors leave the less the
     /// more there are, and where what is left for rows may be less than a register has. Nothing if each side is a single
     /// dimension, or columns are too short for a register.
-    pub(crate) fn of(shape: &ByteBox, features: Features) -> Option<Folded> {
-        let masks = features >= Features::Avx512;
+    pub(crate) fn of(shape: &ByteBox, target: &Target) -> Option<Folded> {
+        let features = target.features;
+        let cost = |it: &Folded| cost::folded(it, target);
         let mut best = Self::whole(shape, features);
         for enough in [ENOUGH, 2 * ENOUGH, 3 * ENOUGH, 4 * ENOUGH] {
             let Some(cut) = Self::columns_first(shape, enough, features) else {
@@ -59,10 +60,8 @@ impl Folded {
             };
             let vector = cut.lanes * cut.per_lane;
             let leaves_none = extent(&cut.columns).is_multiple_of(vector);
-            let least = best
-                .as_ref()
-                .map_or(usize::MAX, |it| cost::folded(it, masks));
-            if cost::folded(&cut, masks) < least {
+            let least = best.as_ref().map_or(usize::MAX, cost);
+            if cost(&cut) < least {
                 best = Some(cut);
             }
             if leaves_none {

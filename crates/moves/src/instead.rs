@@ -27,6 +27,7 @@ type Fits = fn(&Inline) -> bool;
 
 const ANY: Fits = |_| true;
 const TILES: Fits = |it| matches!(it, Inline::Tiles(_));
+const HALVES: Fits = |it| matches!(it, Inline::Halves(_));
 const VECTORS: Fits = |it| matches!(it, Inline::Cells(_));
 /// Runs go through the source in the order of the destination, and so turn to each of its lines often.
 const NO_RUNS: Fits = |it| !matches!(it, Inline::Runs);
@@ -102,10 +103,9 @@ impl Planner {
     fn has_loops(&self, shape: &ByteBox, form: Form) -> bool {
         match form {
             Form::Staged => self.is_as_narrow(),
-            Form::Rows => self.is_narrow() && shape.run <= SHORT_ROW,
+            Form::Rows => shape.run <= SHORT_ROW && (self.is_narrow() || self.is_cove()),
             Form::Stream => self.is_narrow(),
-            // A Zen stores one such vector a clock and a whole line in two, a Zen 5 two and one.
-            _ => self.is_narrow() || self.target().core != Core::Cove,
+            _ => true,
         }
     }
 
@@ -120,11 +120,12 @@ impl Planner {
     ) -> Option<OwnWay> {
         if shape.bytes() <= LARGEST && !matches!(form, Form::Stream | Form::Staged) {
             let halves = || self.small_halves(shape, way, cost, shuffles);
-            if let Some(own) = halves().or_else(|| self.small_tiles(shape, cost)) {
+            if let Some(own) = halves().or_else(|| self.small_tiles(shape, way, cost)) {
                 return Some(own);
             }
         }
         let (most, times, fits) = match way {
+            way if self.is_cove() => self.terms_on_cove(way, cost, shape, form)?,
             Way::Transpose(plane) => self.terms_of_transpose(plane, cost, shape, form)?,
             way => self.terms(way, cost, shape, form)?,
         };
@@ -209,6 +210,32 @@ impl Planner {
         Some((cost / of * part, times, fits))
     }
 
+    /// The same for an Intel core that has AVX-512: two vectors of sixteen bytes are stored a clock, of which none straddles lines
+    /// where elements are as wide, and what straddles costs more than a few of these.
+    fn terms_on_cove(&self, way: &Way, cost: usize, shape: &ByteBox, form: Form) -> Option<Terms> {
+        let at = |part: usize, of: usize| cost / of * part;
+        let near = || cost::comes_back(shape, 1..LINE) <= self.target().l1 as usize / 4;
+        Some(match way {
+            Way::Joined(_) | Way::Rows(Rows::Following) if form == Form::Rows => {
+                (at(5, 2), 3, VECTORS)
+            }
+            _ if form == Form::Rows => return None,
+            Way::Transpose(plane) if matches!(shape.run, 2 | 4) && !plane.has_short_rows() => {
+                (cost, 2, ANY)
+            }
+            Way::Lines(Program::Wide(lines), _) if lines.cut.is_one_unit() => (at(7, 4), 1, HALVES),
+            _ if skips_sets(shape) || !near() => return None,
+            Way::Transpose(plane) if plane.per_lane == 1 => (cost, 2, VECTORS),
+            Way::Lines(Program::Wide(_), _) if shape.run >= 4 => (at(5, 6), 1, ANY),
+            _ => return None,
+        })
+    }
+
+    /// Whether leaves have wide vectors on an Intel core.
+    fn is_cove(&self) -> bool {
+        self.target().core == Core::Cove && !self.is_narrow()
+    }
+
     /// Whether leaves have vectors no wider than code of its own: they have little more to offer then.
     fn is_as_narrow(&self) -> bool {
         self.features() < Features::Avx2
@@ -225,16 +252,25 @@ impl Planner {
 
     /// Tiles in place of a way that costs so much, of a small plane: wide vectors straddle lines, and a leaf has to cut the
     /// plane first. Vectors of sixteen bytes straddle none where rows are made of these; elsewhere narrow elements gain, and
-    /// the fewest of others.
-    fn small_tiles(&self, shape: &ByteBox, cost: usize) -> Option<OwnWay> {
-        if self.target().core != Core::Zen || !matches!(shape.run, 2 | 4 | 8) {
+    /// the fewest of others. Channels that a leaf blends are whole lines.
+    fn small_tiles(&self, shape: &ByteBox, way: &Way, cost: usize) -> Option<OwnWay> {
+        let core = self.target().core;
+        let looks = match core {
+            Core::Zen => true,
+            Core::Zen5 => false,
+            Core::Cove => self.is_cove() && !matches!(way, Way::Blended(_)),
+        };
+        if !looks || !matches!(shape.run, 2 | 4 | 8) {
             return None;
         }
         let plane = Tiles::plane(shape, Shuffles::Words)?;
         let vector = plane.per_lane * plane.cell;
-        let most = match plane.row.dst.unsigned_abs().is_multiple_of(vector) {
-            true if shape.run < 8 => cost / 4 * 7,
-            false if shape.run == 2 => cost / 2 * 3,
+        let whole = plane.row.dst.unsigned_abs().is_multiple_of(vector);
+        let most = match (core, shape.run) {
+            (Core::Cove, 8) => FEW_TILES / 5 * 4,
+            (Core::Cove, _) => FEW_TILES,
+            (_, 2 | 4) if whole => cost / 4 * 7,
+            (_, 2) => cost / 2 * 3,
             _ => FEW_TILES.max(cost),
         };
         let own = OwnWay::of_tiles(Tiles::looped(plane, false));

@@ -156,7 +156,7 @@ impl Planner {
         };
         let folded = |it: Folded| {
             (
-                cost::folded(&it, masks),
+                cost::folded(&it, target),
                 Way::Folded(Box::new(it.on(target))),
             )
         };
@@ -178,7 +178,7 @@ impl Planner {
             Manner::InTurn => plain()
                 .and_then(|plane| plane.in_turn(target))
                 .map(transposed),
-            Manner::Folded => Folded::of(shape, features).map(folded),
+            Manner::Folded => Folded::of(shape, target).map(folded),
             Manner::Even => Folded::whole(shape, features).map(folded),
             Manner::Blended => {
                 let found = self.blended(shape);

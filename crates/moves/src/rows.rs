@@ -80,8 +80,10 @@ impl Rows {
         let near = shape.bytes() <= target.l1 as usize / 2;
         let whole = shape.run.is_multiple_of(LINE);
         let runs = match target.core {
-            // What stores lines at once does not store halves of them.
-            Core::Cove => LINE..PLATFORM,
+            // What stores lines at once does not store halves of them; that the last line of a run overlaps the one before it is
+            // little only beside many.
+            Core::Cove if whole => LINE..PLATFORM,
+            Core::Cove => WIDE..PLATFORM,
             // A core that stores a line every clock copies what is near in two thirds of the platform's time.
             Core::Zen5 if near => WIDE..usize::MAX,
             Core::Zen5 if whole => WIDE..PLATFORM,

@@ -157,7 +157,7 @@ impl Plane {
     }
 
     /// Whether rows are one lane of bytes and a part of another.
-    fn has_short_rows(&self) -> bool {
+    pub(crate) fn has_short_rows(&self) -> bool {
         let lane = self.per_lane;
         lane == 16 && self.row.extent >= lane && (lane + 1..2 * lane).contains(&self.column.extent)
     }

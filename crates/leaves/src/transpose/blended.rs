@@ -168,8 +168,10 @@ struct BlendedParams {
     masks: [ByteTable; BITS],
     /// The order of the bytes of a lane that has those of one channel, or of a few.
     orders: [ByteTable; MOST],
-    /// Where the lanes lie that are blended, of which one begins with the first of the channels, the next with the second.
-    places: [usize; MOST],
+    /// For each lane, from the first channel to that which the lane begins with.
+    channels_at: [isize; MOST],
+    /// The bytes of a lane, which it would take shuffles to store as one with the next.
+    lane: usize,
     nest: Nest,
     /// How many rows there are, how many are moved at a time, and from one to the next.
     rows: usize,
@@ -189,7 +191,8 @@ struct BlendedParams {
 struct Blends<V: Blend, const ODD: usize> {
     masks: [V::Mask; BITS],
     orders: [V; ODD],
-    places: [usize; ODD],
+    channels_at: [isize; ODD],
+    lane: usize,
     channel: isize,
     channels: usize,
     last: isize,
@@ -205,7 +208,8 @@ impl<V: Blend, const ODD: usize> Blends<V, ODD> {
             Blends {
                 masks: std::array::from_fn(|bit| V::mask(&params.masks[bit])),
                 orders: std::array::from_fn(|number| V::order(&params.orders[number])),
-                places: std::array::from_fn(|number| params.places[number]),
+                channels_at: std::array::from_fn(|lane| params.channels_at[lane]),
+                lane: params.lane,
                 channel: params.channel,
                 channels: params.channels,
                 last: params.last,
@@ -213,7 +217,7 @@ impl<V: Blend, const ODD: usize> Blends<V, ODD> {
         }
     }
 
-    /// Every element to the lane that is as many lanes on as it has elements before it, or back from there.
+    /// Every element to the lane that begins with its channel, or back from there.
     ///
     /// # Safety
     /// It runs at the level.
@@ -258,9 +262,9 @@ impl<V: Blend, const ODD: usize> Blends<V, ODD> {
                     _ => src.wrapping_add(part * ODD * V::LANE),
                 };
                 let mut lanes = self.orders;
-                for (lane, place) in lanes.iter_mut().zip(self.places) {
-                    let first = at(part).wrapping_add(place);
-                    let second = at(part + EVEN).wrapping_add(place);
+                for (number, lane) in lanes.iter_mut().enumerate() {
+                    let first = at(part).wrapping_add(number * V::LANE);
+                    let second = at(part + EVEN).wrapping_add(number * V::LANE);
                     *lane = V::load_both(first, second);
                 }
                 let lanes = self.turn::<true>(lanes);
@@ -268,10 +272,11 @@ impl<V: Blend, const ODD: usize> Blends<V, ODD> {
                     all[number][part] = lane.shuffle(self.orders[number]);
                 }
             }
-            let mut to = dst;
-            for (number, group) in all.into_iter().enumerate() {
+            for (lane, group) in all.into_iter().enumerate() {
+                let mut to = dst.wrapping_offset(self.channels_at[lane]);
                 for (part, channel) in V::square(group).into_iter().enumerate() {
-                    let number = number * EVEN + part;
+                    // Only of a single lane are some taken.
+                    let number = lane * EVEN + part;
                     match TAKEN {
                         ALL => channel.store(to),
                         ONE | BACK if number == 0 => channel.store(to),
@@ -293,8 +298,8 @@ impl<V: Blend, const ODD: usize> Blends<V, ODD> {
         // SAFETY: the caller's.
         unsafe {
             let mut all = [[self.orders[0]; EVEN]; ODD];
-            let mut from = src;
-            for group in &mut all {
+            for (lane, group) in all.iter_mut().enumerate() {
+                let mut from = src.wrapping_offset(self.channels_at[lane]);
                 for channel in group.iter_mut() {
                     *channel = Vector::load(from);
                     from = from.wrapping_offset(self.channel);
@@ -302,16 +307,16 @@ impl<V: Blend, const ODD: usize> Blends<V, ODD> {
                 *group = V::square(*group);
             }
             for part in 0..EVEN {
-                let to = dst.wrapping_add(part * ODD * V::LANE);
+                let mut to = dst.wrapping_add(part * ODD * V::LANE);
                 let mut lanes = self.orders;
                 for (lane, group) in lanes.iter_mut().zip(&all) {
                     *lane = group[part].shuffle(*lane);
                 }
                 let lanes = self.turn::<false>(lanes);
-                for (lane, place) in lanes.into_iter().zip(self.places) {
-                    let to = to.wrapping_add(place);
-                    let second = to.wrapping_add(EVEN * ODD * V::LANE);
-                    lane.store_both(to, second);
+                // One goes on where the other ends, which is stored sooner where lanes straddle lines.
+                for lane in lanes {
+                    lane.store_both(to, to.wrapping_add(EVEN * ODD * V::LANE));
+                    to = to.wrapping_add(self.lane);
                 }
             }
         }
@@ -423,13 +428,17 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
     let backwards = strip.long.src < 0;
     // Of the second lane as of the first.
     let table = |of: &dyn Fn(usize) -> u8| ByteTable(std::array::from_fn(|byte| of(byte % lane)));
+    // Which channel a lane begins with, and how many lanes on it is that begins with the next channel.
+    let begins = |lane: usize| lane * elements % odd;
+    let next = (0..odd).find(|lane| begins(*lane) == 1 % odd).unwrap_or(0);
     let masks = std::array::from_fn(|bit| {
-        table(&|byte| match ((byte / width % odd) >> bit) & 1 {
+        table(&|byte| match ((byte / width * next % odd) >> bit) & 1 {
             1 => 0xff,
             _ => 0,
         })
     });
-    let orders = std::array::from_fn(|number| {
+    let orders = std::array::from_fn(|lane_number| {
+        let number = begins(lane_number);
         let mut order = [0; 64];
         for byte in 0..lane {
             let (part, element, of) = (
@@ -450,15 +459,12 @@ pub(crate) fn prepare(shape: &ByteBox, plan: &Blended) -> Leaf {
         }
         table(&|byte| order[byte])
     });
-    let mut places = [0; MOST];
-    for at in 0..odd {
-        places[at * elements % odd] = at * lane;
-    }
     let unit = plan.vector() / narrow;
     let params = BlendedParams {
         masks,
         orders,
-        places,
+        channels_at: std::array::from_fn(|it| (begins(it) * even) as isize * strip.apart()),
+        lane,
         nest: Nest::new(shape, strip.start, &strip.outer),
         rows: strip.long.extent,
         unit,

@@ -35,6 +35,7 @@ pub fn planners() -> Vec<Planner> {
             l2: 0,
             last: 0,
             past_from: 0,
+            core: Core::Zen,
             ..Target::with(features)
         })
     });
