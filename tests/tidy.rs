@@ -82,7 +82,7 @@ const SOURCE: [(&str, usize); 20] = [
     ("leaves", 8178),
     ("loops", 4400),
     ("lower", 4531),
-    ("moves", 6581),
+    ("moves", 6594),
     ("partition", 225),
     ("process", 200),
     ("restride", 4024),

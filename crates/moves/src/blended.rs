@@ -9,6 +9,7 @@
 
 use crate::byte_box::{ByteBox, Step};
 use crate::channels::Strip;
+use crate::cost::{LINE, NEAREST};
 
 /// How channels are split or joined, or one of them is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +79,15 @@ impl Blended {
     /// Whether the channels fill vectors.
     fn fills(&self, width: usize) -> bool {
         self.strip.long.extent >= self.vector() / width
+    }
+
+    /// Whether every vector of several channels goes to two lines, which may be far by then and to neither of which another one has
+    /// just been stored.
+    pub(crate) fn is_scattered(&self, width: usize) -> bool {
+        let strip = &self.strip;
+        let straddles = !strip.apart().unsigned_abs().is_multiple_of(LINE);
+        let far = strip.long.extent * strip.pitch * width > NEAREST;
+        strip.splits && straddles && far && strip.pitch > 4
     }
 
     /// The bytes of a vector.

@@ -2,7 +2,7 @@
 //!
 //! One unit for all of them, so that they can be held against each other; the numbers are those of a
 //! current x86-64 core whose caches hold both sides. What goes past the caches costs what memory
-//! costs, whichever way it is moved; there the way is chosen by [`Target`](crate::Target).
+//! costs, whichever way it is moved; there the way is chosen by [`Target`].
 
 use std::ops::Range;
 
@@ -199,7 +199,7 @@ pub fn channels(plan: &Channels) -> usize {
 /// The same with blends: a load for every lane of each channel, the blends, a shuffle, the steps of a square, and a store. Of
 /// one channel, only what it takes is done.
 #[must_use]
-pub fn blended(plan: &Blended, width: usize) -> usize {
+pub fn blended(plan: &Blended, width: usize, core: Core) -> usize {
     let (channels, lanes) = (plan.odd * plan.even, plan.vector() / plan.lane);
     let each = match plan.strip.short.extent {
         1 => 4 * channels + plan.even,
@@ -209,7 +209,11 @@ pub fn blended(plan: &Blended, width: usize) -> usize {
     let squares = plan.strip.pitch * width > LINE;
     let tables = if squares { TABLES } else { 0 };
     let planes = ((each + TURN) * units + UNITS).saturating_mul(extent(&plan.strip.outer));
-    planes.saturating_add(tables)
+    let cost = planes.saturating_add(tables);
+    match core {
+        Core::Cove if plan.lane == LINE && width == 4 && plan.is_scattered(width) => cost / 2 * 5,
+        _ => cost,
+    }
 }
 
 /// So many units of short runs that are pressed together: a load, a shuffle and a store of each, most of which straddle

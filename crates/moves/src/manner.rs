@@ -182,7 +182,7 @@ impl Planner {
             Manner::Even => Folded::whole(shape, features).map(folded),
             Manner::Blended => {
                 let found = self.blended(shape);
-                found.map(|it| (cost::blended(&it, shape.run), Way::Blended(it)))
+                found.map(|it| (cost::blended(&it, shape.run, target.core), Way::Blended(it)))
             }
             Manner::Pressed => self.pressed(shape),
             Manner::Channels => {

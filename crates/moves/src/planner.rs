@@ -247,12 +247,14 @@ impl Planner {
         };
         // What is stored past the caches, lines of patterns do where there are any that are as wide.
         let blended = self.blended(shape).filter(|_| !past || self.is_narrow());
+        let core = self.target.core;
         // As many channels as a set has ways do not drive each other out.
-        let ways = self.target.core.ways();
+        let ways = core.ways();
         Few {
             channels,
             uncrowded: blended.as_ref().is_some_and(|it| it.strip.pitch <= ways),
-            blended: blended.map(|plan| (cost::blended(&plan, shape.run), Way::Blended(plan))),
+            blended: blended
+                .map(|plan| (cost::blended(&plan, shape.run, core), Way::Blended(plan))),
         }
     }
 
