@@ -80,9 +80,9 @@ impl Rows {
         let near = shape.bytes() <= target.l1 as usize / 2;
         let whole = shape.run.is_multiple_of(LINE);
         let runs = match target.core {
-            // What stores lines at once does not store halves of them; that the last line of a run overlaps the one before it is
-            // little only beside many.
-            Core::Cove if whole => LINE..PLATFORM,
+            // What stores lines at once does not store halves of them; that the last line of each of several runs overlaps the
+            // one before it is little only beside many.
+            Core::Cove if whole || shape.steps.is_empty() => LINE..PLATFORM,
             Core::Cove => WIDE..PLATFORM,
             // A core that stores a line every clock copies what is near in two thirds of the platform's time.
             Core::Zen5 if near => WIDE..usize::MAX,
