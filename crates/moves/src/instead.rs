@@ -255,11 +255,7 @@ impl Planner {
     /// the fewest of others. Channels that a leaf blends are whole lines.
     fn small_tiles(&self, shape: &ByteBox, way: &Way, cost: usize) -> Option<OwnWay> {
         let core = self.target().core;
-        let looks = match core {
-            Core::Zen => true,
-            Core::Zen5 => false,
-            Core::Cove => self.is_cove() && !matches!(way, Way::Blended(_)),
-        };
+        let looks = core == Core::Zen || self.is_cove() && !matches!(way, Way::Blended(_));
         if !looks || !matches!(shape.run, 2 | 4 | 8) {
             return None;
         }

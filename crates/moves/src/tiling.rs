@@ -108,9 +108,14 @@ impl Plane {
 
     /// Whether the nearest cache has both sides.
     pub(crate) fn is_near(&self, target: &Target) -> bool {
+        self.bytes().saturating_mul(2) <= target.l1 as usize
+    }
+
+    /// The bytes of either side.
+    fn bytes(&self) -> usize {
         let elements = self.row.extent * self.column.extent;
         let elements = elements.saturating_mul(extent(&self.outer));
-        elements.saturating_mul(2 * self.cell) <= target.l1 as usize
+        elements.saturating_mul(self.cell)
     }
 
     /// What goes straight to the destination.
@@ -173,49 +178,50 @@ impl Plane {
         if self.lanes == 1 && self.column.extent > self.per_lane {
             self.lanes = target.features.lanes()[1];
         }
-        if self.has_short_rows() && target.features >= Features::Avx512 {
+        let wide = target.features >= Features::Avx512;
+        if self.has_short_rows() && wide {
             let tile = (self.row.extent, self.column.extent);
             return self.cut(Route::Straight, Tiling::Short, tile);
         }
         match target.core {
             Core::Zen | Core::Zen5 => self.on_zen(target),
-            Core::Cove if self.is_near(target) => self.on_zen(target),
+            Core::Cove if self.is_near(target) && (wide || self.cell != 4) => self.on_zen(target),
             Core::Cove => self.on_cove(target),
         }
     }
 
-    /// Cut for a core on which rows of the destination are best written on and on, so few of them at a time: the fewer, the
-    /// more of their vectors straddle lines. Vectors of half a line straddle fewer of them.
+    /// Cut for a core on which rows of the destination are best written on and on, as many vectors of each as registers hold. What
+    /// a row leaves of a line is finished far from there in any case: all rows follow before the next vectors of the first, where
+    /// lines of the source stay that long and the second cache has the destination. Narrower vectors leave more parts of lines,
+    /// which are finished the sooner the fewer rows follow.
     fn on_cove(mut self, target: &Target) -> Plane {
-        let divides = |bytes: usize| self.row.dst.unsigned_abs().is_multiple_of(bytes);
-        let whole = divides(LINE) || self.cell >= 4 && divides(LINE / 2);
+        let (line, all) = (LINE / self.cell, self.row.extent);
+        let whole = self.row.dst.unsigned_abs().is_multiple_of(LINE);
         let short = self.column.extent * self.cell <= 4 * LINE;
-        let (lanes, tiling, halves) = match (self.cell, whole) {
-            (2, false) if short => (2, Tiling::Blocks, 2),
-            (4 | 8, false) if short => (2, Tiling::Squares, 2),
-            (1, true) => (4, Tiling::Blocks, 2),
-            (1, false) => (2, Tiling::Blocks, 1),
-            (2, true) => (4, Tiling::Runs, 4),
-            (2, false) => (2, Tiling::Squares, 1),
-            (4, false) if target.features >= Features::Avx512 => (4, Tiling::Runs, 2),
-            (4, false) => (2, Tiling::Squares, 2),
-            (8, false) => (2, Tiling::Runs, 1),
-            (16, _) => (if divides(LINE) { 4 } else { 2 }, Tiling::Fours, 1),
-            _ => (2, Tiling::Runs, 4),
+        let run = Self::in_a_run(self.lanes, self.per_lane) * self.side();
+        let crowded = !fit(target, target.ways(), self.column.src, run);
+        let far = self.bytes() > target.l2 as usize;
+        let (lanes, tiling, rows) = match self.cell {
+            16 if self.step > 1 => (4, Tiling::Fours, 2 * line),
+            _ if target.features < Features::Avx512 => match self.cell {
+                _ if self.is_near(target) => (2, Tiling::Runs, all),
+                _ if short && self.cell > 1 => (2, Tiling::Runs, 2 * line),
+                4 if !whole => (2, Tiling::Squares, line),
+                8 if whole => (2, Tiling::Runs, 2 * line),
+                4 | 16 => (2, Tiling::Runs, line),
+                _ => (2, Tiling::Runs, line / 2),
+            },
+            1 if whole => (4, Tiling::Runs, line),
+            1 if !crowded && (short || far) => (2, Tiling::Runs, line / 2),
+            2 | 4 if whole && !short && crowded => (4, Tiling::Squares, all),
+            8 if whole && !short => (2, Tiling::Runs, 2 * line),
+            16 if whole && (short || all < line) => (4, Tiling::Fours, 2 * line),
+            _ if whole || short || crowded => (4, Tiling::Runs, 2 * line),
+            _ if far => (4, Tiling::Runs, line),
+            _ => (4, Tiling::Runs, all),
         };
         self.lanes = self.lanes.min(lanes);
-        let (line, ways) = (LINE / self.cell, target.ways());
-        // Narrow elements of rows that share sets are read from a few rows until a line of each is used up.
-        let crowded = self.cell == 2 && whole && !fit(target, ways, self.column.src, 2 * line);
-        let columns = if crowded {
-            8 * line
-        } else {
-            self.column.extent
-        };
-        let tile = (
-            self.row.extent.min(halves * line / 2),
-            self.column.extent.min(columns),
-        );
+        let tile = (all.min(rows), self.column.extent);
         self.cut(Route::Straight, tiling, tile)
     }
 
