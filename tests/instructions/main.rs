@@ -1,10 +1,10 @@
 //! Runs each kernel of `kernels.mv` once inside [`counted`], for a tool that counts instructions.
 //!
-//! Kernels are compiled for AVX2 whatever the machine has, so that the counts do not depend on it
-//! and a tool that knows no AVX-512 can follow.
+//! Kernels are compiled for AVX2 and one line of cores whatever the machine has, so that the counts do not depend
+//! on it and a tool that knows no AVX-512 can follow.
 
 use restride::{
-    Config, Engine, Features, Graph, Program, Target, TensorMut, TensorRef, ViewPolicy,
+    Config, Core, Engine, Features, Graph, Program, Target, TensorMut, TensorRef, ViewPolicy,
 };
 
 /// The tool counts from here to its return.
@@ -17,7 +17,10 @@ fn counted(program: &Program, inputs: &[TensorRef<'_>], output: &mut [u8]) -> bo
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Config {
-        target: Target::with(Features::Avx2),
+        target: Target {
+            core: Core::Zen,
+            ..Target::with(Features::Avx2)
+        },
         views: ViewPolicy::Copy,
         ..Config::default()
     };
