@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use crate::copy::{
-    ALIGNED, Aligned, Copier, LINE, Many, One, Straight, with_copier, with_following,
-    with_short_copier, with_vectors,
+    Aligned, Copier, LINE, Many, One, Straight, with_copier, with_following, with_short_copier,
+    with_vectors,
 };
 use crate::leaf::Leaf;
 use crate::level::{Body, Level};
@@ -12,7 +12,7 @@ use crate::nest::{Nest, walk, walk_rows};
 use crate::stream;
 use crate::transpose::Blocks;
 use crate::vector::{Vector, prefetch};
-use restride_moves::{ByteBox, PLATFORM, Rows as Way, Step};
+use restride_moves::{ByteBox, Rows as Way, Step};
 
 /// What rows need to know.
 pub(crate) struct RowParams {
@@ -217,15 +217,13 @@ impl<L: Level> Body for Repeated<L> {
 /// Vectors of a run that need no loop.
 const FEW: usize = 8;
 
-/// Whether a box is one run, of a length that is neither unrolled nor the platform's business.
-fn is_alone(shape: &ByteBox) -> bool {
-    shape.steps.is_empty() && !shape.empty && (ALIGNED..PLATFORM).contains(&shape.run)
-}
-
 /// Copies the runs of any shape.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
-    fn of<L: Level, C: Copier>(params: RowParams) -> Leaf {
-        Leaf::new::<L, Rows<L, C>>(params)
+    fn of<L: Level, C: Copier>(params: RowParams, alone: bool) -> Leaf {
+        match alone {
+            true => Leaf::new::<L, Alone<C>>(params),
+            false => Leaf::new::<L, Rows<L, C>>(params),
+        }
     }
     fn following<L: Level, C: Copier, V: Vector>(params: RowParams) -> Leaf {
         Leaf::new::<L, Following<L, C, V>>(params)
@@ -238,6 +236,7 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
     fn sharing<L: Level, C: Copier>(params: SharingParams) -> Leaf {
         Leaf::new::<L, Sharing<L, C>>(params)
     }
+    let alone = shape.steps.is_empty() && !shape.empty;
     match way {
         Way::Sharing { row, at_once } => {
             let mut outer = shape.steps.clone();
@@ -257,21 +256,17 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
         }
         Way::Past => stream::prepare::<L>(shape),
         Way::Repeated => Leaf::new::<L, Repeated<L>>(params(0)),
-        Way::Following => with_following!(shape.run, L, following(params(0)), of(params(0))),
+        Way::Following => with_following!(shape.run, L, following(params(0)), of(params(0), alone)),
         Way::Each {
             whole_lines: false,
             early,
-        } => match is_alone(shape) {
-            true => Leaf::new::<L, Alone<Aligned<L::Half>>>(params(0)),
-            false => with_copier!(shape.run, L, of(params(early))),
-        },
+        } => with_copier!(shape.run, L, of(params(early), alone)),
         Way::Each {
             whole_lines: true,
             early,
         } => match shape.run.div_ceil(<L::Wide as Vector>::BYTES) {
-            ..=FEW => with_vectors!(L::Wide, shape.run, L, of(params(early))),
-            _ if is_alone(shape) => Leaf::new::<L, Alone<Aligned<L::Wide>>>(params(0)),
-            _ => of::<L, Aligned<L::Wide>>(params(early)),
+            ..=FEW => with_vectors!(L::Wide, shape.run, L, of(params(early), alone)),
+            _ => of::<L, Aligned<L::Wide>>(params(early), alone),
         },
     }
 }

@@ -212,6 +212,8 @@ pub fn blended(plan: &Blended, width: usize, core: Core) -> usize {
     let cost = planes.saturating_add(tables);
     match core {
         Core::Cove if plan.lane == LINE && width == 4 && plan.is_scattered(width) => cost / 2 * 5,
+        // As squares of whole lines.
+        Core::Zen5 if plan.lane == LINE && width == 8 => cost / 4 * 3,
         _ => cost,
     }
 }

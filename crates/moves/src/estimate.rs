@@ -25,11 +25,10 @@ impl Planner {
         };
         let moved = |dst: &Place, dims: &[Dim], form: Form| {
             let shape = ByteBox::of_move(dims, width(dst));
-            shape.map_or(0, |shape| self.least(&shape, form))
+            shape.map_or(0, |shape| self.own(&shape, form)[0].1)
         };
         let all = kernel.phases.iter().flatten();
-        let each = all.map(|stmt| (stmt, 1));
-        let mut left: Vec<(&Stmt, usize)> = each.collect();
+        let mut left: Vec<(&Stmt, usize)> = all.map(|stmt| (stmt, 1)).collect();
         let mut sum = 0usize;
         while let Some((stmt, times)) = left.pop() {
             let once = match stmt {
@@ -57,12 +56,6 @@ impl Planner {
             sum = sum.saturating_add(times.saturating_mul(once));
         }
         sum
-    }
-
-    /// What the best way takes for a box.
-    fn least(&self, shape: &ByteBox, form: Form) -> usize {
-        let ways = self.own(shape, form);
-        ways.first().map_or(0, |(_, cost)| *cost)
     }
 }
 

@@ -142,23 +142,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_is_inline() {
-        if !Features::Avx512.is_available() {
-            return;
-        }
-        let runs = Some(Inline::Runs);
-        assert_eq!(choice(&[(128, 1, 1)], 4, Form::Rows), runs);
-        assert_eq!(choice(&[(129, 1, 1)], 4, Form::Rows), None);
-        assert_eq!(choice(&[(8, 4, 9), (4, 1, 1)], 4, Form::Rows), runs);
-        assert_eq!(choice(&[(900, 4, 9), (4, 1, 1)], 4, Form::Rows), runs);
-        assert_eq!(choice(&[(900, 5, 9), (5, 1, 1)], 4, Form::Rows), None);
-        assert_eq!(choice(&[(30, 1, 7)], 4, Form::Elements), runs);
-        assert_eq!(choice(&[(1000, 1, 5)], 4, Form::Elements), None);
-        let many_windows = choice(&[(1000, 1, 7)], 4, Form::Elements);
-        assert!(many_windows.is_some(), "{many_windows:?}");
-    }
-
-    #[test]
     fn shuffles_are_found_and_bounded() {
         if !Features::Avx512.is_available() {
             return;

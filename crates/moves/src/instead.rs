@@ -41,6 +41,10 @@ impl Planner {
         if self.held(shape, form).is_some() {
             return None;
         }
+        // That core stores a line in the time of sixteen bytes.
+        if shape.steps.is_empty() && shape.run > 2 * LINE && self.target().core == Core::Zen5 {
+            return None;
+        }
         let straight = Inline::straight(shape, shuffles, self.lines());
         if let Some(Inline::Tiles(tiles)) = &straight {
             // Lines of wide vectors take fewer instructions than tiles of narrow elements, of which bytes have the most.
@@ -78,8 +82,8 @@ impl Planner {
             return None;
         }
         let (cost, way) = self.way(shape, form);
-        let own = self.in_place_of(&way, cost, shape, form, shuffles)?;
-        Some(own.inline)
+        let own = self.in_place_of(&way, cost, shape, form, shuffles);
+        own.map(|own| own.inline)
     }
 
     /// The micro-operations that loops would save in place of a plan, and how many instructions they have; nothing where
@@ -170,6 +174,9 @@ impl Planner {
             Way::Folded(_) if self.is_as_narrow() => (at(13, 10), 2, ANY),
             Way::Folded(_) if narrow => (at(9, 8), 1, ANY),
             // At nine tenths of the cost loops gain by runs of several bytes, and lose by single ones.
+            Way::Joined(_) if self.target().core == Core::Zen5 && shape.run == 4 => {
+                (at(15, 8), 1, TILES)
+            }
             Way::Pressed(_) if narrow && shape.run == 1 => (at(1, 2), 1, ANY),
             Way::Pressed(_) if narrow => (cost, 1, ANY),
             Way::Blended(_) if narrow => (at(2, 5), 1, ANY),
@@ -193,6 +200,7 @@ impl Planner {
             _ if form == Form::Stream => return None,
             Route::Staged if as_narrow => (3, 2),
             _ if form == Form::Staged => return None,
+            _ if plane.goes_by_itself(target) => (1, 1),
             // A leaf moves two elements as wide as a lane at once, a row of either side.
             _ if plane.goes_in_pairs(target) => (3, 4),
             _ if plane.is_thin_or_near(target) => (1, 1),
@@ -255,7 +263,8 @@ impl Planner {
     /// the fewest of others. Channels that a leaf blends are whole lines.
     fn small_tiles(&self, shape: &ByteBox, way: &Way, cost: usize) -> Option<OwnWay> {
         let core = self.target().core;
-        let looks = core == Core::Zen || self.is_cove() && !matches!(way, Way::Blended(_));
+        let blended = matches!(way, Way::Blended(_));
+        let looks = core == Core::Zen || (core == Core::Zen5 || self.is_cove()) && !blended;
         if !looks || !matches!(shape.run, 2 | 4 | 8) {
             return None;
         }
@@ -264,7 +273,8 @@ impl Planner {
         let whole = plane.row.dst.unsigned_abs().is_multiple_of(vector);
         let most = match (core, shape.run) {
             (Core::Cove, 8) => FEW_TILES / 5 * 4,
-            (Core::Cove, _) => FEW_TILES,
+            (Core::Zen5, 8) | (Core::Cove, _) => FEW_TILES,
+            (Core::Zen5, _) => FEW_TILES / 3 * 4,
             (_, 2 | 4) if whole => cost / 4 * 7,
             (_, 2) => cost / 2 * 3,
             _ => FEW_TILES.max(cost),

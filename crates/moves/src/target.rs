@@ -101,7 +101,6 @@ impl Target {
             processor,
             features,
             core: Core::Zen,
-            line: 64,
             l1,
             l1_way,
             l2,
@@ -109,7 +108,7 @@ impl Target {
             precompiled: false,
             past_from: past_from(last),
             parallel_from: i64::MAX,
-            grain: 32 << 10,
+            ..Self::default()
         }
     }
 
@@ -136,18 +135,15 @@ impl Target {
         // The sets of a way are gone through.
         let l1_way = self.l1_way.clamp(line, 1 << 16);
         Self {
-            processor: self.processor,
-            features: self.features,
-            core: self.core,
             line,
             l1: self.l1.clamp(l1_way, MOST),
             l1_way,
             l2: self.l2.clamp(line, MOST),
             last: self.last.clamp(line, MOST),
-            precompiled: self.precompiled,
             past_from: self.past_from.clamp(0, MOST),
             parallel_from: self.parallel_from.max(0),
             grain: self.grain.clamp(1, MOST),
+            ..*self
         }
     }
 
@@ -210,9 +206,7 @@ impl Target {
     pub fn per_line(&self, width: i64) -> i64 {
         (self.line / width).max(1)
     }
-}
 
-impl Target {
     /// Its numbers and what they are called in its text.
     fn numbers(&mut self) -> [(&'static str, &mut i64); 8] {
         [

@@ -113,9 +113,8 @@ impl Plane {
 
     /// The bytes of either side.
     fn bytes(&self) -> usize {
-        let elements = self.row.extent * self.column.extent;
-        let elements = elements.saturating_mul(extent(&self.outer));
-        elements.saturating_mul(self.cell)
+        let plane = self.row.extent * self.column.extent * self.cell;
+        plane.saturating_mul(extent(&self.outer))
     }
 
     /// What goes straight to the destination.
@@ -150,15 +149,6 @@ impl Plane {
             true => Tiling::Panels,
             false => Tiling::Blocks,
         }
-    }
-
-    /// With vectors of half a line where whole ones overlap each other by more than an eighth: either are stored by halves.
-    fn in_even_panels(mut self) -> Plane {
-        let covered = |lanes| self.row.extent.next_multiple_of(lanes * self.per_lane);
-        if self.lanes == 4 && 8 * covered(4) > 9 * covered(2) {
-            self.lanes = 2;
-        }
-        self
     }
 
     /// Whether rows are one lane of bytes and a part of another.
@@ -328,8 +318,7 @@ impl Plane {
         let (mut plane, mut in_turn) = (self.clone(), self.row);
         plane.row = in_turn.take(line);
         plane.outer.insert(0, in_turn);
-        let tile = (line, self.column.extent);
-        Some(plane.cut(Route::Tiles, Tiling::Squares, tile))
+        Some(plane.cut(Route::Tiles, Tiling::Squares, (line, self.column.extent)))
     }
 
     /// Cut such that rows that share too few sets of the nearest cache, or come from afar, are turned to less often.
@@ -367,12 +356,18 @@ impl Plane {
 
     fn of_crowded_source(self, target: &Target) -> Plane {
         let (k, line, rows) = (self.per_lane, LINE / self.cell, self.row.extent);
-        let panels = self.panels();
-        let row = self.column.extent * self.cell;
+        let (panels, row) = (self.panels(), self.column.extent * self.cell);
         let whole_lines = row > 4 * LINE && row.is_multiple_of(LINE);
         // Whether lines of some rows of the destination stay until they are turned to again.
         let stay = || fit(target, target.ways(), self.row.dst, rows.min(LINE));
-        if k >= 8 && self.has_bands() {
+        // On a Zen 5, columns of a line or two are read again in less time than they are collected, and panels do not come back
+        // to rows whose lines are gone.
+        let zen5 = target.core == Core::Zen5;
+        let short = matches!(k, 2 | 8) && row <= 4 * LINE / k.min(4) && !self.is_near(target);
+        let gone = || k == 4 && !fit(target, target.ways(), self.row.dst, rows.min(2 * LINE));
+        if zen5 && short {
+            self
+        } else if k >= 8 && self.has_bands() {
             self.in_bands(Route::Collected, (4 * line, LINE))
         } else if k >= 8 && self.is_tall() {
             let tile = (within(rows, 4 * LINE, self.side()), self.column.extent);
@@ -390,8 +385,15 @@ impl Plane {
             // Rows of whole lines are written a line at a time, others in longer pieces.
             let (tiling, tile) = (self.straight(target), (rows.min(4 * LINE), self.side()));
             self.cut(Route::Tiles, tiling, tile)
+        } else if zen5 && gone() {
+            self.of_crowded_destination(target)
         } else if k > 1 && panels == Tiling::Panels {
-            let plane = self.in_even_panels();
+            let mut plane = self;
+            // Vectors of half a line where whole ones overlap each other by more than an eighth: either are stored by halves.
+            let covered = |lanes| rows.next_multiple_of(lanes * k);
+            if plane.lanes == 4 && 8 * covered(4) > 9 * covered(2) {
+                plane.lanes = 2;
+            }
             let tile = (within(rows, 2 * LINE, plane.side()), plane.column.extent);
             plane.cut(Route::Tiles, panels, tile)
         } else {
@@ -462,6 +464,14 @@ impl Plane {
         in_pairs && self.column.extent >= 4 && self.is_near(target)
     }
 
+    /// Whether elements are as wide as a lane, so that none straddles lines as wider vectors would, or so few that to cut them
+    /// takes as long as to move them.
+    pub(crate) fn goes_by_itself(&self, target: &Target) -> bool {
+        let straddles = !self.row.dst.unsigned_abs().is_multiple_of(LINE);
+        let in_lanes = self.per_lane == 1 && self.step == 1 && target.core == Core::Zen5;
+        in_lanes && (straddles || self.bytes() <= 64 * LINE)
+    }
+
     /// Whether there is room for a square of whole vectors.
     pub(crate) fn has_squares(&self) -> bool {
         self.lanes > 1 && self.is_tall()
@@ -484,24 +494,19 @@ impl Plane {
 
     /// Cut to tiles of so many rows and columns at most that are collected.
     fn in_bands(self, route: Route, (rows, columns): (usize, usize)) -> Plane {
-        let side = self.side();
-        let tile = (
-            within(self.row.extent, rows, side),
-            within(self.column.extent, columns, side),
-        );
+        let of = |step: &Step, most| within(step.extent, most, self.side());
+        let tile = (of(&self.row, rows), of(&self.column, columns));
         self.cut(route, Tiling::Bands, tile)
     }
 
     /// Cut to tiles of so many rows and columns at most that go by way of a stage: both sides touch several lines of a row
     /// before they turn to another one, or those of the destination only.
     fn on_stage(self, (rows, columns): (usize, usize)) -> Plane {
-        let (panels, side) = (self.panels(), self.side());
+        let (panels, side, pair) = (self.panels(), self.side(), 2 * self.per_lane);
+        let all = (self.row.extent, self.column.extent);
         let tile = match panels {
-            Tiling::Panels => (
-                evenly(self.row.extent, rows, side),
-                evenly(self.column.extent, columns, 2 * self.per_lane),
-            ),
-            _ => (rows.min(self.row.extent), columns.min(self.column.extent)),
+            Tiling::Panels => (evenly(all.0, rows, side), evenly(all.1, columns, pair)),
+            _ => (rows.min(all.0), columns.min(all.1)),
         };
         self.cut(Route::Staged, panels, tile)
     }
@@ -518,13 +523,14 @@ impl Plane {
     /// Cut to tiles that are packed together.
     pub(crate) fn packed(mut self) -> Plane {
         let (rows, columns, line) = (self.row.extent, self.column.extent, LINE / self.cell);
-        self.tile = match self.packed_squares() {
-            Some(_) => (within(rows, 4 * line, line), line),
+        let (unit, columns) = match self.packed_squares() {
+            Some(_) => (line, line),
             None => (
-                within(rows, PACKED_ROW / self.cell, self.packed / self.cell),
+                self.packed / self.cell,
                 within(columns, line, self.per_lane),
             ),
         };
+        self.tile = (within(rows, PACKED_ROW / self.cell, unit), columns);
         self
     }
 

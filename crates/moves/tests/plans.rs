@@ -47,7 +47,11 @@ fn read(line: &str) -> (ByteBox, Form) {
 /// All machines of the table that this one can plan for.
 fn machines() -> impl Iterator<Item = (Features, Core, Planner)> {
     let zen = Features::WIDTHS.map(|features| (features, Core::Zen));
-    let others = [Core::Zen5, Core::Cove].map(|core| (Features::Avx512, core));
+    let others = [
+        (Features::Avx512, Core::Zen5),
+        (Features::Avx2, Core::Cove),
+        (Features::Avx512, Core::Cove),
+    ];
     let all = zen.into_iter().chain(others);
     let all = all.filter(|(features, _)| features.is_available());
     all.map(|(features, core)| {
