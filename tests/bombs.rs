@@ -6,7 +6,7 @@
 //! bytes, unless that would take too much memory.
 
 use restride::{
-    Budget, Code, Config, Engine, Graph, Options, Output, Program, Stages, Target, TensorMut,
+    Budget, Code, Config, Core, Engine, Graph, Options, Output, Program, Stages, Target, TensorMut,
     TensorRef, ViewPolicy,
 };
 use restride_budget::Meter;
@@ -32,6 +32,14 @@ fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/bombs"))
 }
 
+/// One line of cores, whatever this machine's are: what pays depends on them.
+fn target() -> Target {
+    Target {
+        core: Core::Zen,
+        ..Target::default()
+    }
+}
+
 /// What the stages spend, or why they end.
 fn spent(graph: &Graph) -> String {
     let meter = Meter::new(Budget::default());
@@ -39,8 +47,8 @@ fn spent(graph: &Graph) -> String {
         let canonical =
             restride_canon::canonicalise(graph, &meter, None).map_err(|e| e.to_string())?;
         let plan = plan(&canonical, PlanOptions::default(), &meter).map_err(|e| e.to_string())?;
-        let scheduled = restride_lower::schedule(&plan, &Target::default(), &meter)
-            .map_err(|e| e.to_string())?;
+        let scheduled =
+            restride_lower::schedule(&plan, &target(), &meter).map_err(|e| e.to_string())?;
         let kernel = restride_loops::verify(scheduled.kernel).map_err(|e| e.to_string())?;
         Ok(kernel.statements())
     };
@@ -55,6 +63,7 @@ fn spent(graph: &Graph) -> String {
 fn engine(code: Code) -> Engine {
     Engine::new(Config {
         code,
+        target: target(),
         views: ViewPolicy::Copy,
         ..Config::default()
     })

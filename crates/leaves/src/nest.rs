@@ -38,9 +38,20 @@ impl Nest {
         }
     }
 
+    /// Whether it is a single point.
+    pub(crate) fn is_one(&self) -> bool {
+        !self.empty && self.outer.is_empty() && self.plane.iter().all(|step| step.extent == 1)
+    }
+
     /// Where the walk starts, from the caller's addresses.
     pub(crate) fn start(&self) -> (isize, isize) {
         (self.dst, self.src)
+    }
+
+    /// The same from these.
+    #[inline(always)]
+    pub(crate) fn begin(&self, dst: *mut u8, src: *const u8) -> (*mut u8, *const u8) {
+        (dst.wrapping_offset(self.dst), src.wrapping_offset(self.src))
     }
 
     /// The two innermost dimensions; extent 1 where there is none.
@@ -52,11 +63,14 @@ impl Nest {
     /// A walk over the planes of the two innermost dimensions, not begun yet.
     #[inline(always)]
     pub(crate) fn walk(&self, dst: *mut u8, src: *const u8) -> Walk<'_> {
+        let (dst, src) = self.begin(dst, src);
+        let left = [MaybeUninit::uninit(); MAX_RANK];
+        let nest = self;
         Walk {
-            nest: self,
-            dst: dst.wrapping_offset(self.dst),
-            src: src.wrapping_offset(self.src),
-            left: [MaybeUninit::uninit(); MAX_RANK],
+            nest,
+            dst,
+            src,
+            left,
         }
     }
 }

@@ -52,15 +52,9 @@ impl<C: Copier> Body for Alone<C> {
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &RowParams) {
-        let (to, from) = params.nest.start();
+        let (to, from) = params.nest.begin(dst, src);
         // SAFETY: the run is the caller's box.
-        unsafe {
-            C::copy(
-                dst.wrapping_offset(to),
-                src.wrapping_offset(from),
-                params.run,
-            )
-        }
+        unsafe { C::copy(to, from, params.run) }
     }
 }
 
@@ -219,8 +213,8 @@ const FEW: usize = 8;
 
 /// Copies the runs of any shape.
 pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
-    fn of<L: Level, C: Copier>(params: RowParams, alone: bool) -> Leaf {
-        match alone {
+    fn of<L: Level, C: Copier>(params: RowParams) -> Leaf {
+        match params.nest.is_one() {
             true => Leaf::new::<L, Alone<C>>(params),
             false => Leaf::new::<L, Rows<L, C>>(params),
         }
@@ -236,7 +230,6 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
     fn sharing<L: Level, C: Copier>(params: SharingParams) -> Leaf {
         Leaf::new::<L, Sharing<L, C>>(params)
     }
-    let alone = shape.steps.is_empty() && !shape.empty;
     match way {
         Way::Sharing { row, at_once } => {
             let mut outer = shape.steps.clone();
@@ -256,17 +249,14 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, way: Way) -> Leaf {
         }
         Way::Past => stream::prepare::<L>(shape),
         Way::Repeated => Leaf::new::<L, Repeated<L>>(params(0)),
-        Way::Following => with_following!(shape.run, L, following(params(0)), of(params(0), alone)),
-        Way::Each {
-            whole_lines: false,
-            early,
-        } => with_copier!(shape.run, L, of(params(early), alone)),
-        Way::Each {
-            whole_lines: true,
-            early,
-        } => match shape.run.div_ceil(<L::Wide as Vector>::BYTES) {
-            ..=FEW => with_vectors!(L::Wide, shape.run, L, of(params(early), alone)),
-            _ => of::<L, Aligned<L::Wide>>(params(early), alone),
-        },
+        Way::Following => with_following!(shape.run, L, following(params(0)), of(params(0))),
+        Way::Each { whole_lines, early } => {
+            let (params, most) = (params(early), FEW * <L::Wide as Vector>::BYTES);
+            match (whole_lines, shape.run <= most) {
+                (false, _) => with_copier!(shape.run, L, of(params)),
+                (_, true) => with_vectors!(L::Wide, shape.run, L, of(params)),
+                (_, false) => of::<L, Aligned<L::Wide>>(params),
+            }
+        }
     }
 }

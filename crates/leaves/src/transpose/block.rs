@@ -70,6 +70,8 @@ pub(super) trait Parts: 'static {
     /// Into blocks next to each other, of which each row is written to its end before the next one: a vector that straddles
     /// two lines takes three clocks more to store, if what is stored next does not go on where it ends.
     const RUNS: bool = false;
+    /// Into a few rows at a time, each written to its end, of a vector's columns at least.
+    const BANDS: bool = false;
     /// Into blocks of fewer than `K` rows, which are all that there are.
     const FEW_ROWS: bool = false;
 }
@@ -81,6 +83,11 @@ impl Parts for InBlocks {}
 pub(super) struct InSquares;
 impl Parts for InSquares {
     const SQUARES: bool = true;
+}
+
+pub(super) struct InRows;
+impl Parts for InRows {
+    const BANDS: bool = true;
 }
 
 pub(super) struct InRuns;
@@ -107,6 +114,9 @@ pub(super) unsafe fn rectangle<V: Lanes, const K: usize, P: Parts>(
     let mut column = 0;
     // SAFETY: the strips lie in the rectangle.
     unsafe {
+        if P::BANDS {
+            return bands::<V, K, false>(rect, Step::NONE);
+        }
         if P::RUNS && run > side {
             while rect.columns.wrapping_sub(column) >= run {
                 runs::<V, K>(rect, column);
@@ -151,10 +161,7 @@ unsafe fn both_ends<V: Lanes, const K: usize>(rect: Rect<impl Side, impl Side>) 
         unsafe {
             let mut square = [V::splat(0); K];
             for v in &mut square {
-                let (first, last) = (
-                    src.first().cast_const(),
-                    src.after(last).first().cast_const(),
-                );
+                let [first, last] = [src, src.after(last)].map(|it| it.first().cast_const());
                 *v = V::load_lanes([first, last, first, last]);
                 src = src.after(1);
             }
@@ -291,10 +298,7 @@ unsafe fn few<V: Lanes, const K: usize>(dst: impl Side, src: impl Side, rows: us
             false => {
                 let mut lanes = [0; 16 * 64];
                 copy_rows(&mut lanes, src, V::LANES * K, rows.wrapping_mul(16 / K));
-                in_lanes::<V, K, _>(Apart {
-                    first: lanes.as_mut_ptr(),
-                    stride: 16,
-                })
+                in_lanes::<V, K, _>(Apart::new(lanes.as_mut_ptr(), 16))
             }
         };
         for (row, v) in transpose(square).into_iter().enumerate() {
@@ -448,10 +452,7 @@ unsafe fn through_pane<V: Lanes, const K: usize>(dst: impl Side, src: impl Side)
             V::load(src.first()).store(pane.wrapping_add(row * PANE_PITCH));
             src = src.after(1);
         }
-        let pane = Apart {
-            first: pane,
-            stride: PANE_PITCH as isize,
-        };
+        let pane = Apart::new(pane, PANE_PITCH as isize);
         for lane in 0..V::LANES {
             block::<V, K, false, _>(dst, pane.along(16 * lane), 0);
             dst = dst.after(K);

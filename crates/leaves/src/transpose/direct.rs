@@ -2,10 +2,10 @@
 
 use std::marker::PhantomData;
 
-use restride_moves::{Plane, Step};
+use restride_moves::Plane;
 
 use super::TransposeParams;
-use super::block::{Blocks, Parts, Quarter, Rect, bands, panels, rectangle};
+use super::block::{Blocks, Parts, Quarter, Rect, panels, rectangle};
 use super::side::{Apart, at};
 use crate::copy::{Copier, One};
 use crate::lanes::Lanes;
@@ -24,14 +24,11 @@ fn part<const K: usize>(
 ) -> Rect<Apart, Apart> {
     let width = 16 / K;
     Rect {
-        dst: Apart {
-            first: at(dst, row, params.dst, column * width),
-            stride: params.dst,
-        },
-        src: Apart {
-            first: at(src.cast_mut(), column, params.src, row * width),
-            stride: params.src,
-        },
+        dst: Apart::new(at(dst, row, params.dst, column * width), params.dst),
+        src: Apart::new(
+            at(src.cast_mut(), column, params.src, row * width),
+            params.src,
+        ),
         rows,
         columns,
     }
@@ -75,19 +72,18 @@ impl<V: Lanes, const K: usize, P: Parts> Body for Direct<V, K, P> {
     }
 }
 
-/// A few rows of the destination at a time, each written to its end.
-pub(super) struct Banded<V, const K: usize>(PhantomData<V>);
+/// One tile and nothing around it: to begin a walk takes as long as a small square does.
+pub(super) struct OneTile<V, const K: usize, P>(PhantomData<(V, P)>);
 
-impl<V: Lanes, const K: usize> Body for Banded<V, K> {
+impl<V: Lanes, const K: usize, P: Parts> Body for OneTile<V, K, P> {
     type Params = TransposeParams;
 
     #[inline(always)]
     unsafe fn run(dst: *mut u8, src: *const u8, params: &TransposeParams) {
-        walk!(&params.nest, dst, src, |dst, src| {
-            let rect = part::<K>(dst, src, params, (0, 0), (params.rows, params.columns));
-            // SAFETY: the plane lies in the box, and has `K` rows and a vector's columns.
-            unsafe { bands::<V, K, false>(rect, Step::NONE) }
-        });
+        let (dst, src) = params.nest.begin(dst, src);
+        let rect = part::<K>(dst, src, params, (0, 0), (params.rows, params.columns));
+        // SAFETY: the rectangle is the box, and has as many rows and columns as its tiles.
+        unsafe { rectangle::<V, K, P>(rect) }
     }
 }
 

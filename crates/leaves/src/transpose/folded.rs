@@ -47,7 +47,7 @@ impl<V: Lanes, const K: usize, P: Parts> Body for Lists<V, K, P> {
                     bands::<V, K, false>(params.rect(dst, params.columns_at(src)), Step::NONE);
                 } else if let Some(stride) = params.apart {
                     let first = src.cast_mut();
-                    rectangle::<V, K, P>(params.rect(dst, Apart { first, stride }));
+                    rectangle::<V, K, P>(params.rect(dst, Apart::new(first, stride)));
                 } else {
                     rectangle::<V, K, P>(params.rect(dst, params.columns_at(src)));
                 }
@@ -118,10 +118,7 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
                 }
                 let rect = Rect {
                     dst: params.rows_at(dst.wrapping_add(column * width)),
-                    src: Apart {
-                        first: stage,
-                        stride: pitch as isize,
-                    },
+                    src: Apart::new(stage, pitch as isize),
                     rows: params.rows.count(),
                     columns: most,
                 };
@@ -159,10 +156,7 @@ impl<V: Lanes, const K: usize> Body for Staged<V, K> {
             for column in Blocks::new(params.columns.count(), columns) {
                 for row in Blocks::new(params.rows.count(), rows) {
                     let rect = Rect {
-                        dst: Apart {
-                            first: stage,
-                            stride: pitch as isize,
-                        },
+                        dst: Apart::new(stage, pitch as isize),
                         src: params.columns_at(src).after(column).along(row * width),
                         rows,
                         columns,

@@ -40,8 +40,8 @@ use crate::level::Avx512;
 use crate::level::{Body, Level};
 use crate::nest::Nest;
 pub(crate) use block::Blocks;
-use block::{InBlocks, InRuns, InSquares};
-use direct::{Banded, ByFours, Direct, Paneled};
+use block::{InBlocks, InRows, InRuns, InSquares, Parts};
+use direct::{ByFours, Direct, OneTile, Paneled};
 #[cfg(target_arch = "x86_64")]
 use short::Short;
 use staged::{AskedFor, ByRows, Collected, InBands, PastCaches, Staged};
@@ -124,6 +124,14 @@ fn of<L: Level, V: Lanes, const K: usize>(shape: &ByteBox, plane: &Plane) -> Lea
     {
         Leaf::with_room::<L, B, Direct<V, K, InBlocks>, { staged::ROOM }>(params)
     }
+    /// One that goes straight to the destination.
+    fn direct<L: Level, V: Lanes, const K: usize, P: Parts>(params: TransposeParams) -> Leaf {
+        let all = (params.rows, Plane::in_blocks(K, params.columns));
+        match params.nest.is_one() && params.tile.0 >= all.0 && params.tile.1 == all.1 {
+            true => Leaf::new::<L, OneTile<V, K, P>>(params),
+            false => Leaf::new::<L, Direct<V, K, P>>(params),
+        }
+    }
     let params = TransposeParams::new(shape, plane);
     match (plane.route, plane.tiling) {
         (Route::Collected, Tiling::Bands) => staged::<L, V, K, Collected<V, K, InBands>>(params),
@@ -135,15 +143,15 @@ fn of<L: Level, V: Lanes, const K: usize>(shape: &ByteBox, plane: &Plane) -> Lea
         (Route::Past, Tiling::Panels) => staged::<L, V, K, Staged<V, K, true, true>>(params),
         (Route::Past, _) => staged::<L, V, K, Staged<V, K, false, true>>(params),
         (_, Tiling::Panels) => Leaf::new::<L, Paneled<V, K>>(params),
-        (_, Tiling::Runs) => Leaf::new::<L, Direct<V, K, InRuns>>(params),
-        (_, Tiling::Squares) => Leaf::new::<L, Direct<V, K, InSquares>>(params),
+        (_, Tiling::Runs) => direct::<L, V, K, InRuns>(params),
+        (_, Tiling::Squares) => direct::<L, V, K, InSquares>(params),
         (_, Tiling::Fours) if params.along == 16 => Leaf::new::<L, ByFours<V, false>>(params),
         (_, Tiling::Fours) => Leaf::new::<L, ByFours<V, true>>(params),
-        (_, Tiling::Bands) => Leaf::new::<L, Banded<V, K>>(params),
+        (_, Tiling::Bands) => direct::<L, V, K, InRows>(params),
         #[cfg(target_arch = "x86_64")]
         (_, Tiling::Short) => Leaf::new::<Avx512, Short>(params),
         #[cfg(not(target_arch = "x86_64"))]
         (_, Tiling::Short) => unreachable!("its stores need AVX-512"),
-        (_, Tiling::Blocks) => Leaf::new::<L, Direct<V, K, InBlocks>>(params),
+        (_, Tiling::Blocks) => direct::<L, V, K, InBlocks>(params),
     }
 }

@@ -208,10 +208,7 @@ impl<const K: usize, const PAIRS: usize> Body for PackedSquares<K, PAIRS> {
                             unsafe { *line = params.windows.line(from) }
                             from = from.wrapping_offset(plane.src);
                         }
-                        let to = Apart {
-                            first: at(dst, row, plane.dst, column * width),
-                            stride: plane.dst,
-                        };
+                        let to = Apart::new(at(dst, row, plane.dst, column * width), plane.dst);
                         // SAFETY: the square lies in the box.
                         unsafe { store_square(to, groups) }
                     }
@@ -239,14 +236,11 @@ impl<V: Lanes, W: Packer, const K: usize> Body for Packed<V, W, K> {
                     let mut from = at(src.cast_mut(), column, plane.src, 0).cast_const();
                     let mut to = tile;
                     let rect = Rect {
-                        dst: Apart {
-                            first: at(dst, row, plane.dst, column.wrapping_mul(16 / K)),
-                            stride: plane.dst,
-                        },
-                        src: Apart {
-                            first: tile,
-                            stride: PITCH as isize,
-                        },
+                        dst: Apart::new(
+                            at(dst, row, plane.dst, column.wrapping_mul(16 / K)),
+                            plane.dst,
+                        ),
+                        src: Apart::new(tile, PITCH as isize),
                         rows,
                         columns,
                     };

@@ -44,6 +44,13 @@ pub(super) struct Apart {
     pub(super) stride: isize,
 }
 
+impl Apart {
+    #[inline(always)]
+    pub(super) fn new(first: *mut u8, stride: isize) -> Apart {
+        Apart { first, stride }
+    }
+}
+
 impl Side for Apart {
     #[inline(always)]
     unsafe fn first(self) -> *mut u8 {

@@ -58,14 +58,11 @@ impl<V: Lanes, const K: usize, const PANELS: bool, const STREAM: bool> Body
                     };
                     let mut ahead = at(src.cast_mut(), next_column, params.src, next_row * width);
                     let rect = Rect {
-                        dst: Apart {
-                            first: stage,
-                            stride: pitch as isize,
-                        },
-                        src: Apart {
-                            first: at(src.cast_mut(), first, params.src, row * width),
-                            stride: params.src,
-                        },
+                        dst: Apart::new(stage, pitch as isize),
+                        src: Apart::new(
+                            at(src.cast_mut(), first, params.src, row * width),
+                            params.src,
+                        ),
                         rows,
                         columns,
                     };
@@ -196,10 +193,7 @@ impl<V: Lanes, const K: usize, W: Written> Body for Collected<V, K, W> {
                                 first,
                                 stride: params.dst,
                             },
-                            src: Apart {
-                                first: stage,
-                                stride: pitch as isize,
-                            },
+                            src: Apart::new(stage, pitch as isize),
                             rows,
                             columns,
                         };
