@@ -41,7 +41,7 @@ impl Planner {
         if self.held(shape, form).is_some() {
             return None;
         }
-        // That core stores a line in the time of sixteen bytes.
+        // A Zen 5 stores a line in the time of sixteen bytes, and its leaf has no walk to begin.
         if shape.steps.is_empty() && shape.run > 2 * LINE && self.target().core == Core::Zen5 {
             return None;
         }
