@@ -43,12 +43,12 @@ impl Nest {
         !self.empty && self.outer.is_empty() && self.plane.iter().all(|step| step.extent == 1)
     }
 
-    /// Where the walk starts, from the caller's addresses.
+    /// How far from the caller's addresses the walk starts.
     pub(crate) fn start(&self) -> (isize, isize) {
         (self.dst, self.src)
     }
 
-    /// The same from these.
+    /// Where it starts.
     #[inline(always)]
     pub(crate) fn begin(&self, dst: *mut u8, src: *const u8) -> (*mut u8, *const u8) {
         (dst.wrapping_offset(self.dst), src.wrapping_offset(self.src))
@@ -64,13 +64,11 @@ impl Nest {
     #[inline(always)]
     pub(crate) fn walk(&self, dst: *mut u8, src: *const u8) -> Walk<'_> {
         let (dst, src) = self.begin(dst, src);
-        let left = [MaybeUninit::uninit(); MAX_RANK];
-        let nest = self;
         Walk {
-            nest,
+            nest: self,
             dst,
             src,
-            left,
+            left: [MaybeUninit::uninit(); MAX_RANK],
         }
     }
 }

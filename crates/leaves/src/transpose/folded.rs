@@ -5,7 +5,9 @@ use std::mem::MaybeUninit;
 
 use restride_moves::{ByteBox, Crowded, FEW_ROWS, Folded, STAGED, Step, Tiling, extent, pitch};
 
-use super::block::{Blocks, InBlocks, InFewRows, InRuns, InSquares, Parts, Rect, bands, rectangle};
+use super::block::{
+    Blocks, InBlocks, InFewRows, InRows, InRuns, InSquares, Parts, Rect, rectangle,
+};
 use super::side::{Apart, Bounded, Listed, Side};
 use super::staged::{ROOM, Stage, leave};
 use crate::copy::LINE;
@@ -20,7 +22,7 @@ struct FoldedParams {
     rows: Places,
     /// and each column in the source.
     columns: Places,
-    /// How far they are apart in the source, if they are of one dimension.
+    /// How far they are apart in the source, if they are of one dimension and many rows are written at a time.
     apart: Option<isize>,
     /// Whether rows are written a few at a time.
     few: bool,
@@ -43,9 +45,7 @@ impl<V: Lanes, const K: usize, P: Parts> Body for Lists<V, K, P> {
         walk!(&params.nest, dst, src, |dst, src| {
             // SAFETY: the lists name the rows and columns of the caller's box, `K` of each at least.
             unsafe {
-                if params.few {
-                    bands::<V, K, false>(params.rect(dst, params.columns_at(src)), Step::NONE);
-                } else if let Some(stride) = params.apart {
+                if let Some(stride) = params.apart {
                     let first = src.cast_mut();
                     rectangle::<V, K, P>(params.rect(dst, Apart::new(first, stride)));
                 } else {
@@ -125,7 +125,7 @@ impl<V: Lanes, const K: usize> Body for Collected<V, K> {
                 // SAFETY: they are rows and columns of the caller's box, which were just copied.
                 unsafe {
                     match params.few && most >= V::LANES * K {
-                        true => bands::<V, K, false>(rect, Step::NONE),
+                        true => rectangle::<V, K, InRows>(rect),
                         false => rectangle::<V, K, InBlocks>(rect),
                     }
                 }
@@ -265,6 +265,8 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
     let width = shape.run;
     let columns = Places::of(&folded.columns, |step| step.src);
     let few_rows = folded.has_short_rows();
+    // Which read lists in less time than rows of a stride.
+    let few = matches!(folded.crowded, Some(Crowded::Destination | Crowded::Both));
     let ends = |at: usize| {
         let block = columns.above.iter().skip(at).take(64);
         block.max().map_or(0, |place| *place as isize + 16)
@@ -273,11 +275,11 @@ pub(crate) fn prepare<L: Level>(shape: &ByteBox, folded: &Folded) -> Leaf {
         nest: Nest::new(shape, (0, 0), &folded.outer),
         rows: Places::of(&folded.rows, |step| step.dst),
         apart: match &folded.columns[..] {
-            [one] => Some(one.src),
+            [one] if !few => Some(one.src),
             _ => None,
         },
         stage: folded.stage.unwrap_or_default(),
-        few: matches!(folded.crowded, Some(Crowded::Destination | Crowded::Both)),
+        few,
         ends: (0..columns.count())
             .filter(|_| few_rows)
             .map(ends)
@@ -320,6 +322,7 @@ fn of<L: Level, V: Lanes, const K: usize>(params: FoldedParams, folded: &Folded)
         _ if folded.stage.is_some() => {
             Leaf::with_room::<L, Staged<V, K>, Lists<V, K, InBlocks>, ROOM>(params)
         }
+        _ if params.few => cut::<L, V, K, InRows>(params, folded),
         Tiling::Squares => cut::<L, V, K, InSquares>(params, folded),
         Tiling::Runs => cut::<L, V, K, InRuns>(params, folded),
         _ => cut::<L, V, K, InBlocks>(params, folded),
