@@ -11,8 +11,8 @@
 use crate::byte_box::ByteBox;
 use crate::cells::Cells;
 use crate::cost::inline::{
-    INDEX, LARGEST, LARGEST_LINES, SHORT, SHORT_CELLS, SHORT_LINES, SHORT_ROW, SHORT_RUN,
-    SHORT_TILES, SHORT_WORDS, WORTH_A_SEARCH, loads,
+    INDEX, LARGEST, LARGEST_LINES, SHORT, SHORT_CELLS, SHORT_LINES, SHORT_ROW, SHORT_TILES,
+    SHORT_WORDS, WORTH_A_SEARCH, loads,
 };
 use crate::halves::Halves;
 use crate::lines::{Known, Program};
@@ -57,7 +57,6 @@ impl Inline {
             Inline::Cells(cells) if cells.are_words() => SHORT_WORDS,
             Inline::Cells(_) => SHORT_CELLS,
             Inline::Tiles(_) | Inline::Halves(_) => SHORT_TILES,
-            Inline::Runs if shape.steps.is_empty() => SHORT_RUN,
             Inline::Runs => SHORT,
         };
         (instructions <= short).then_some(inline)

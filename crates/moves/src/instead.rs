@@ -4,7 +4,7 @@ use restride_loops::Form;
 
 use crate::byte_box::{ByteBox, extent};
 use crate::cores::Core;
-use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS, SHORT_ROW};
+use crate::cost::inline::{FEW_TILES, LARGEST, SHORT_LOOPS, SHORT_ROW, SHORT_RUN};
 use crate::cost::{self, LINE, LOOP};
 use crate::features::Features;
 use crate::inline::Inline;
@@ -41,8 +41,7 @@ impl Planner {
         if self.held(shape, form).is_some() {
             return None;
         }
-        // A Zen 5 stores a line in the time of sixteen bytes, and its leaf has no walk to begin.
-        if shape.steps.is_empty() && shape.run > 2 * LINE && self.target().core == Core::Zen5 {
+        if shape.steps.is_empty() && shape.run > SHORT_RUN && self.target().core == Core::Zen5 {
             return None;
         }
         let straight = Inline::straight(shape, shuffles, self.lines());
@@ -173,10 +172,11 @@ impl Planner {
             _ if form == Form::Staged => return None,
             Way::Folded(_) if self.is_as_narrow() => (at(13, 10), 2, ANY),
             Way::Folded(_) if narrow => (at(9, 8), 1, ANY),
-            // At nine tenths of the cost loops gain by runs of several bytes, and lose by single ones.
+            // Channels of floats that no blends are there for.
             Way::Joined(_) if self.target().core == Core::Zen5 && shape.run == 4 => {
                 (at(15, 8), 1, TILES)
             }
+            // At nine tenths of the cost loops gain by runs of several bytes, and lose by single ones.
             Way::Pressed(_) if narrow && shape.run == 1 => (at(1, 2), 1, ANY),
             Way::Pressed(_) if narrow => (cost, 1, ANY),
             Way::Blended(_) if narrow => (at(2, 5), 1, ANY),

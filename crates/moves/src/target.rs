@@ -101,6 +101,7 @@ impl Target {
             processor,
             features,
             core: Core::Zen,
+            line: 64,
             l1,
             l1_way,
             l2,
@@ -108,7 +109,7 @@ impl Target {
             precompiled: false,
             past_from: past_from(last),
             parallel_from: i64::MAX,
-            ..Self::default()
+            grain: 32 << 10,
         }
     }
 

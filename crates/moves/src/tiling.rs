@@ -113,8 +113,8 @@ impl Plane {
 
     /// The bytes of either side.
     fn bytes(&self) -> usize {
-        let plane = self.row.extent * self.column.extent * self.cell;
-        plane.saturating_mul(extent(&self.outer))
+        let planes = self.cell.saturating_mul(extent(&self.outer));
+        planes.saturating_mul(self.row.extent * self.column.extent)
     }
 
     /// What goes straight to the destination.
@@ -363,9 +363,9 @@ impl Plane {
         // On a Zen 5, columns of a line or two are read again in less time than they are collected, and panels do not come back
         // to rows whose lines are gone.
         let zen5 = target.core == Core::Zen5;
-        let short = matches!(k, 2 | 8) && row <= 4 * LINE / k.min(4) && !self.is_near(target);
+        let short = matches!((k, row.div_ceil(LINE)), (8, 1) | (2, 1 | 2));
         let gone = || k == 4 && !fit(target, target.ways(), self.row.dst, rows.min(2 * LINE));
-        if zen5 && short {
+        if zen5 && short && !self.is_near(target) {
             self
         } else if k >= 8 && self.has_bands() {
             self.in_bands(Route::Collected, (4 * line, LINE))
@@ -464,8 +464,8 @@ impl Plane {
         in_pairs && self.column.extent >= 4 && self.is_near(target)
     }
 
-    /// Whether elements are as wide as a lane, so that none straddles lines as wider vectors would, or so few that to cut them
-    /// takes as long as to move them.
+    /// Whether elements are as wide as a lane, on a Zen 5, and none straddles lines where wider vectors would, or they are so
+    /// few that to cut them takes as long as to move them.
     pub(crate) fn goes_by_itself(&self, target: &Target) -> bool {
         let straddles = !self.row.dst.unsigned_abs().is_multiple_of(LINE);
         let in_lanes = self.per_lane == 1 && self.step == 1 && target.core == Core::Zen5;
