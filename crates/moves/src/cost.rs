@@ -7,9 +7,10 @@
 use std::ops::Range;
 
 use crate::blended::Blended;
-use crate::byte_box::{ByteBox, Step, extent};
+use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::channels::Channels;
 use crate::cores::Core;
+use crate::crowding::lines_moved;
 use crate::features::Features;
 use crate::folded::Folded;
 use crate::joined::ShortRows;
@@ -128,12 +129,19 @@ pub fn folded(folded: &Folded, target: &Target) -> usize {
             .saturating_mul(extent(&folded.outer));
     }
     let cost = planes(sides, folded.per_lane, folded.lanes, &folded.outer);
-    match target.core {
+    let cost = match target.core {
         // Where nothing waits for the nearest cache, to look up where each row lies does take time.
         Core::Cove if folded.per_lane <= 4 => cost / 8 * 9,
         _ => cost,
-    }
+    };
+    let outer = folded.outer.iter().rev();
+    let steps: Steps = folded.rows.iter().chain(outer).copied().collect();
+    let moved = lines_moved(target, sides.1 * 16 / folded.per_lane, &steps);
+    cost.saturating_add(moved.saturating_mul(MOVED))
 }
+
+/// A line that moves from the second cache to the nearest or back.
+const MOVED: usize = 10;
 
 /// Planes of so many rows and columns, in tiles of `k` rows and as many columns as vectors of so many
 /// lanes hold.
@@ -145,7 +153,7 @@ fn planes((rows, columns): (usize, usize), k: usize, lanes: usize, outer: &[Step
     let lane = match lanes {
         1 => narrow,
         // Of a few rows, not all steps are needed.
-        _ => (k * 10 / 4).min(4 * rows),
+        _ => (k * 10 / 4).min(k.max(8) / 2 * rows),
     };
     let rest = match left {
         0 => 0,

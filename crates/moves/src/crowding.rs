@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::byte_box::{ByteBox, Step};
+use crate::byte_box::{ByteBox, Step, extent};
 use crate::target::Target;
 
 /// Which rows share too few sets.
@@ -81,16 +81,7 @@ pub(crate) fn share_sets(
     steps: impl Iterator<Item = (usize, isize)>,
     rows: usize,
 ) -> bool {
-    let mut places: SmallVec<[i64; 64]> = SmallVec::from_elem(0, 1);
-    for (extent, step) in steps {
-        let finer = places.len();
-        for _ in 1..extent.min(rows.div_ceil(finer)) {
-            // As the last so many, a step further.
-            for last in places.len() - finer..places.len() {
-                places.push(places[last].wrapping_add(step as i64));
-            }
-        }
-    }
+    let places = places(steps, rows);
     let lines = if places.iter().any(|place| place % target.line != 0) {
         0..2
     } else {
@@ -107,6 +98,64 @@ pub(crate) fn share_sets(
         .iter()
         .map(|line| line.wrapping_mul(target.line).rem_euclid(target.l1_way));
     lines_in_a_set(target, places, false) > target.ways()
+}
+
+/// Whether rows, of which each dimension is an extent and a step of so many bytes, lie in so few sets of the nearest cache that
+/// they drive each other out twice over.
+pub(crate) fn fill_sets(target: &Target, steps: impl Iterator<Item = (usize, isize)>) -> bool {
+    let places = places(steps, usize::MAX).into_iter();
+    let in_a_way = places.map(|place| place.rem_euclid(target.l1_way));
+    lines_in_a_set(target, in_a_way, false) > 2 * target.ways()
+}
+
+/// The first of some rows, to about so many, of which each dimension is an extent and a step of so many bytes.
+fn places(steps: impl Iterator<Item = (usize, isize)>, rows: usize) -> SmallVec<[i64; 64]> {
+    let mut places: SmallVec<[i64; 64]> = SmallVec::from_elem(0, 1);
+    for (extent, step) in steps {
+        let finer = places.len();
+        for _ in 1..extent.min(rows.div_ceil(finer)) {
+            // As the last so many, a step further.
+            for last in places.len() - finer..places.len() {
+                places.push(places[last].wrapping_add(step as i64));
+            }
+        }
+    }
+    places
+}
+
+/// How many times lines of the destination move to the nearest cache or from it, beyond the first time, if runs of so many bytes are
+/// written in the order of `steps`, the innermost first: one that is gone before it is complete has to come back, and whole ones
+/// that fall into one set wait for each other.
+pub(crate) fn lines_moved(target: &Target, mut run: usize, mut steps: &[Step]) -> usize {
+    let line = target.line as isize;
+    while let [step, outer @ ..] = steps
+        && step.dst == run as isize
+    {
+        (run, steps) = (run * step.extent, outer);
+    }
+    let whole = |step: &Step| step.dst % line == 0 || step.dst % run as isize == 0;
+    let straddle = line % run as isize != 0 || !steps.iter().all(whole);
+    let each = 1 + usize::from(straddle);
+    let in_a_set = |between: &[Step], most: usize| {
+        let steps = between.iter().map(|step| (step.extent, step.dst));
+        let places = places(steps, most).into_iter();
+        let in_a_way = places.map(|place| place.rem_euclid(target.l1_way));
+        lines_in_a_set(target, in_a_way, straddle) > target.ways()
+    };
+    // From one run to the next in the same lines, all that is before is written.
+    let leads_on = |at: &usize| steps[*at].dst % line != 0;
+    let times = match (0..steps.len()).rev().find(leads_on) {
+        Some(at) => {
+            let lines = extent(&steps[..at]).saturating_mul(run.div_ceil(line as usize) + each - 1);
+            let gone =
+                lines > (target.l1 / target.line) as usize || in_a_set(&steps[..at], usize::MAX);
+            if gone { 2 * each } else { 0 }
+        }
+        None => {
+            usize::from(run == line as usize && in_a_set(steps, 2 * Crowded::UNDER_WAY as usize))
+        }
+    };
+    times.saturating_mul(extent(steps))
 }
 
 /// The same of the runs of a box that a transposition has under way, in the order of the destination.

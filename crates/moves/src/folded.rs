@@ -6,7 +6,7 @@ use smallvec::smallvec;
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cores::Core;
 use crate::cost::{self, LINE};
-use crate::crowding::{Crowded, share_sets};
+use crate::crowding::{Crowded, fill_sets, share_sets};
 use crate::features::Features;
 use crate::target::Target;
 use crate::tiling::Tiling;
@@ -147,22 +147,32 @@ impl Folded {
         if target.core == Core::Cove {
             return self;
         }
-        let columns = self.columns.iter().map(|step| (step.extent, step.src));
         let rows = self.rows.iter().map(|step| (step.extent, step.dst));
         let width = 16 / self.per_lane;
         let run = extent(&self.rows) * width;
         // Short runs are read in about as many pieces as they would be copied in.
-        let long = run > 2 * LINE || run >= LINE && target.core == Core::Zen;
-        let source = long && share_sets(target, columns, self.lanes * self.per_lane);
+        let least = match (target.core, self.per_lane) {
+            (Core::Zen, _) => LINE,
+            (_, 16) => 2 * LINE,
+            _ => 2 * LINE + 1,
+        };
+        let source = |columns: usize| {
+            let steps = self.columns.iter().map(|step| (step.extent, step.src));
+            run >= least && share_sets(target, steps, columns)
+        };
         // Narrow elements are written to more rows at a time, bytes to more than a set has ways.
         let at_once = Crowded::UNDER_WAY as usize * if wide { 1 } else { 2 };
-        let destination = share_sets(target, rows, at_once);
+        let destination = share_sets(target, rows.clone(), at_once)
+            || target.core == Core::Zen5 && wide && fill_sets(target, rows);
         if destination && self.per_lane == 16 && !target.is_zen_in_lines() {
             return self.on_stage(target.features);
         }
-        // What is written a few rows at a time is read as often.
-        let collected = run * extent(&self.columns).min(FEW_ROWS / width);
-        let destination = destination && (!source || collected <= target.l1 as usize / 2);
+        // What is written a few rows at a time is read as often, all columns for each of them.
+        let columns = extent(&self.columns);
+        let fits = run * columns.min(FEW_ROWS / width) <= target.l1 as usize / 2;
+        let often = destination && fits && self.per_lane == 2 && target.core == Core::Zen5;
+        let source = source(self.lanes * self.per_lane) || often && source(columns);
+        let destination = destination && (!source || fits);
         self.crowded = match (source, destination) {
             (true, true) => Some(Crowded::Both),
             (true, false) => Some(Crowded::Source),

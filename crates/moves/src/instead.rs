@@ -200,6 +200,8 @@ impl Planner {
             _ if form == Form::Stream => return None,
             Route::Staged if as_narrow => (3, 2),
             _ if form == Form::Staged => return None,
+            // Rows of few sets, of which a leaf turns to each for some lines.
+            _ if plane.together.extent > 1 && target.core == Core::Zen5 => return None,
             _ if plane.goes_by_itself(target) => (1, 1),
             // A leaf moves two elements as wide as a lane at once, a row of either side.
             _ if plane.goes_in_pairs(target) => (3, 4),

@@ -116,7 +116,7 @@ impl Planner {
         let best = self.without_search(shape, form);
         match (form, &best.1) {
             (_, Way::Transpose(plane)) if plane.route != Route::Straight => return best,
-            (Form::Staged, Way::Folded(_)) => return best,
+            (Form::Staged, Way::Folded(_)) => return self.or_through(shape, best),
             (Form::Staged, Way::Rows(_)) if shape.run == 16 => return best,
             (_, Way::Channels(plan)) if plan.is_alone() => return best,
             // Lines go through the source in the order of the destination.
@@ -139,11 +139,22 @@ impl Planner {
         });
         let lines = lines.map(|(cost, program)| (cost, Way::Lines(program, stores_of(form))));
         let best = lines.unwrap_or(best);
-        if form == Form::Stream {
-            return best;
+        match form {
+            Form::Stream => best,
+            _ => self.or_through(shape, best),
         }
-        // What two calls take is known less well than what loops do.
-        let through = Through::of(shape, self, best.0 / 5 * 4);
+    }
+
+    /// A way, or two moves if they cost notably less: what two calls take is known less well than what loops do, and what waits
+    /// for lines of few sets takes longer than it costs.
+    fn or_through(&self, shape: &ByteBox, best: (usize, Way)) -> (usize, Way) {
+        let limit = match &best.1 {
+            Way::Folded(folded) if folded.crowded.is_some() || folded.stage.is_some() => {
+                best.0 / 5 * 6
+            }
+            _ => best.0 / 5 * 4,
+        };
+        let through = Through::of(shape, self, limit);
         through.map_or(best, |(cost, through)| (cost, Way::Through(through)))
     }
 

@@ -296,7 +296,13 @@ impl Plane {
     /// Which rows share too few sets of the nearest cache.
     pub(crate) fn crowded(&self, target: &Target) -> Option<Crowded> {
         let found = Crowded::of(target, self.cell as i64, &self.row, &self.column);
-        found.map(|(crowded, _)| crowded)
+        let found = found.map(|(crowded, _)| crowded);
+        // Many rows that lie in a few sets wait for each other.
+        let waits = target.core == Core::Zen5 && self.per_lane == 4 && self.row.extent >= LINE;
+        found.or_else(|| {
+            let few = waits && fill_few_sets(target, self.row.dst, self.row.extent);
+            few.then_some(Crowded::Destination)
+        })
     }
 
     /// Cut such that of rows of eight bytes that share few sets, as many as a line of the source has elements are written to
@@ -364,7 +370,7 @@ impl Plane {
         // to rows whose lines are gone.
         let zen5 = target.core == Core::Zen5;
         let short = matches!((k, row.div_ceil(LINE)), (8, 1) | (2, 1 | 2));
-        let gone = || k == 4 && !fit(target, target.ways(), self.row.dst, rows.min(2 * LINE));
+        let gone = || !fit(target, target.ways(), self.row.dst, rows.min(2 * LINE));
         if zen5 && short && !self.is_near(target) {
             self
         } else if k >= 8 && self.has_bands() {
@@ -385,7 +391,9 @@ impl Plane {
             // Rows of whole lines are written a line at a time, others in longer pieces.
             let (tiling, tile) = (self.straight(target), (rows.min(4 * LINE), self.side()));
             self.cut(Route::Tiles, tiling, tile)
-        } else if zen5 && gone() {
+        } else if zen5 && k == 2 && panels == Tiling::Panels && gone() {
+            self.of_crowded_sides(target)
+        } else if zen5 && k == 4 && gone() {
             self.of_crowded_destination(target)
         } else if k > 1 && panels == Tiling::Panels {
             let mut plane = self;
