@@ -100,12 +100,16 @@ pub(crate) fn share_sets(
     lines_in_a_set(target, places, false) > target.ways()
 }
 
-/// Whether rows, of which each dimension is an extent and a step of so many bytes, lie in so few sets of the nearest cache that
-/// they drive each other out twice over.
-pub(crate) fn fill_sets(target: &Target, steps: impl Iterator<Item = (usize, isize)>) -> bool {
-    let places = places(steps, usize::MAX).into_iter();
+/// How many of some rows, of which each dimension is an extent and a step of so many bytes, touch one set of the nearest cache.
+pub(crate) fn steps_in_a_set(
+    target: &Target,
+    steps: impl Iterator<Item = (usize, isize)>,
+    rows: usize,
+    two: bool,
+) -> i64 {
+    let places = places(steps, rows).into_iter();
     let in_a_way = places.map(|place| place.rem_euclid(target.l1_way));
-    lines_in_a_set(target, in_a_way, false) > 2 * target.ways()
+    lines_in_a_set(target, in_a_way, two)
 }
 
 /// The first of some rows, to about so many, of which each dimension is an extent and a step of so many bytes.
@@ -123,6 +127,9 @@ fn places(steps: impl Iterator<Item = (usize, isize)>, rows: usize) -> SmallVec<
     places
 }
 
+/// So many lines are looked at, and no larger cache.
+const MOST_LINES: usize = 4096;
+
 /// How many times lines of the destination move to the nearest cache or from it, beyond the first time, if runs of so many bytes are
 /// written in the order of `steps`, the innermost first: one that is gone before it is complete has to come back, and whole ones
 /// that fall into one set wait for each other.
@@ -136,24 +143,21 @@ pub(crate) fn lines_moved(target: &Target, mut run: usize, mut steps: &[Step]) -
     let whole = |step: &Step| step.dst % line == 0 || step.dst % run as isize == 0;
     let straddle = line % run as isize != 0 || !steps.iter().all(whole);
     let each = 1 + usize::from(straddle);
-    let in_a_set = |between: &[Step], most: usize| {
+    let crowd = |between: &[Step], most: usize| {
         let steps = between.iter().map(|step| (step.extent, step.dst));
-        let places = places(steps, most).into_iter();
-        let in_a_way = places.map(|place| place.rem_euclid(target.l1_way));
-        lines_in_a_set(target, in_a_way, straddle) > target.ways()
+        steps_in_a_set(target, steps, most, straddle) > target.ways()
     };
     // From one run to the next in the same lines, all that is before is written.
     let leads_on = |at: &usize| steps[*at].dst % line != 0;
     let times = match (0..steps.len()).rev().find(leads_on) {
         Some(at) => {
             let lines = extent(&steps[..at]).saturating_mul(run.div_ceil(line as usize) + each - 1);
-            let gone =
-                lines > (target.l1 / target.line) as usize || in_a_set(&steps[..at], usize::MAX);
+            let gone = lines > MOST_LINES.min((target.l1 / target.line) as usize)
+                || crowd(&steps[..at], MOST_LINES);
             if gone { 2 * each } else { 0 }
         }
-        None => {
-            usize::from(run == line as usize && in_a_set(steps, 2 * Crowded::UNDER_WAY as usize))
-        }
+        None if run == line as usize => usize::from(crowd(steps, 2 * Crowded::UNDER_WAY as usize)),
+        None => 0,
     };
     times.saturating_mul(extent(steps))
 }

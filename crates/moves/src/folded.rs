@@ -6,7 +6,7 @@ use smallvec::smallvec;
 use crate::byte_box::{ByteBox, Step, Steps, extent};
 use crate::cores::Core;
 use crate::cost::{self, LINE};
-use crate::crowding::{Crowded, fill_sets, share_sets};
+use crate::crowding::{Crowded, share_sets, steps_in_a_set};
 use crate::features::Features;
 use crate::target::Target;
 use crate::tiling::Tiling;
@@ -163,7 +163,9 @@ impl Folded {
         // Narrow elements are written to more rows at a time, bytes to more than a set has ways.
         let at_once = Crowded::UNDER_WAY as usize * if wide { 1 } else { 2 };
         let destination = share_sets(target, rows.clone(), at_once)
-            || target.core == Core::Zen5 && wide && fill_sets(target, rows);
+            || target.core == Core::Zen5
+                && wide
+                && steps_in_a_set(target, rows, MOST, false) > 2 * target.ways();
         if destination && self.per_lane == 16 && !target.is_zen_in_lines() {
             return self.on_stage(target.features);
         }

@@ -1,8 +1,9 @@
 //! What is swept. Every case is an ordinary workload, small enough to be checked by definition.
 
 use restride_graph::{ElementType, Graph, ValueId};
-use restride_testkit::generate::Random;
 use restride_testkit::workloads::{IN_RANGE, Values, region};
+
+use super::drawn;
 
 /// One point of a series.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ pub(super) struct Line {
 }
 
 /// One type of each width.
-const WIDTHS: [ElementType; 5] = [
+pub(super) const WIDTHS: [ElementType; 5] = [
     ElementType::U8,
     ElementType::U16,
     ElementType::F32,
@@ -86,11 +87,7 @@ pub(super) fn all() -> Vec<Line> {
         }
         lines.extend([large(*element), pictures(*element)]);
     }
-    lines.extend(
-        [TENSORS, SMALL]
-            .iter()
-            .flat_map(|drawn| WIDTHS.map(|it| drawn.of(it))),
-    );
+    lines.extend(drawn::lines());
     lines.push(crowded_runs());
     lines
 }
@@ -113,7 +110,7 @@ fn sizes(most: i64) -> Vec<i64> {
     sizes
 }
 
-fn width(element: ElementType) -> i64 {
+pub(super) fn width(element: ElementType) -> i64 {
     element.width() as i64
 }
 
@@ -147,7 +144,7 @@ fn text(error: impl std::fmt::Display) -> String {
 }
 
 /// A series from points.
-fn line<T: std::fmt::Display>(
+pub(super) fn line<T: std::fmt::Display>(
     class: &'static str,
     name: String,
     ordered: bool,
@@ -178,7 +175,11 @@ fn slice(
 }
 
 /// A tensor with its axes in another order.
-fn transpose(shape: &[i64], element: ElementType, perm: &[i64]) -> Result<Graph, String> {
+pub(super) fn transpose(
+    shape: &[i64],
+    element: ElementType,
+    perm: &[i64],
+) -> Result<Graph, String> {
     graph(shape, element, |graph, x| {
         graph.transpose(x, perm).map_err(text)
     })
@@ -452,59 +453,6 @@ fn permutations(class: &'static str, name: String, element: ElementType, shape: 
         (at, transpose(shape, element, &perm))
     });
     line(class, name, false, points)
-}
-
-/// Transposes that are not regular, among which rules for regular ones may go astray.
-struct Drawn {
-    class: &'static str,
-    bytes: std::ops::Range<i64>,
-    /// The sizes that axes have.
-    sizes: [i64; 24],
-}
-
-/// How many are drawn of each type.
-const DRAWN: usize = 40;
-
-/// Channels, heads, windows, images.
-const TENSORS: Drawn = Drawn {
-    class: "drawn",
-    bytes: 16 << 10..1 << 20,
-    sizes: [
-        2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 100, 128, 192, 240, 256, 320, 512, 768, 1000,
-        1024, 2048,
-    ],
-};
-
-/// What is moved in less time than it takes to get ready.
-const SMALL: Drawn = Drawn {
-    class: "small",
-    bytes: 256..16 << 10,
-    sizes: [
-        2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20, 24, 25, 30, 32, 49, 64, 100,
-    ],
-};
-
-impl Drawn {
-    fn of(&self, element: ElementType) -> Line {
-        let mut random = Random::new(width(element) as u64);
-        let draw = || {
-            let rank = random.pick(&[2, 2, 3, 3, 4]);
-            let shape: Vec<i64> = (0..rank).map(|_| random.pick(&self.sizes)).collect();
-            let perm = random.permutation(rank).into_iter().map(|it| it as i64);
-            (shape, perm.collect::<Vec<_>>())
-        };
-        let is_moved = |(shape, perm): &(Vec<i64>, Vec<i64>)| {
-            let bytes = width(element) * shape.iter().product::<i64>();
-            perm[perm.len() - 1] + 1 < perm.len() as i64 && self.bytes.contains(&bytes)
-        };
-        let points = std::iter::repeat_with(draw).filter(is_moved).take(DRAWN);
-        let points = points.map(|(shape, perm)| {
-            let graph = transpose(&shape, element, &perm);
-            (format!("{shape:?} by {perm:?}"), graph)
-        });
-        let name = format!("{} transposes", element.name());
-        line(self.class, name, false, points)
-    }
 }
 
 /// Two axes exchanged, of runs of bytes that begin in one set of a cache.

@@ -2,6 +2,7 @@
 //! or a permutation that falls out of the fast paths cannot hide.
 
 mod cases;
+mod drawn;
 mod report;
 
 use super::outcome::{Effort, Outcome};
