@@ -100,6 +100,13 @@ pub(crate) fn share_sets(
     lines_in_a_set(target, places, false) > target.ways()
 }
 
+/// The same of the runs of a box that a transposition has under way, in the order of the destination.
+pub(crate) fn runs_share_sets(target: &Target, shape: &ByteBox) -> bool {
+    let rows = target.per_line(shape.run as i64).max(Crowded::UNDER_WAY);
+    let steps = shape.steps.iter().rev();
+    share_sets(target, steps.map(|it| (it.extent, it.src)), rows as usize)
+}
+
 /// How many of some rows, of which each dimension is an extent and a step of so many bytes, touch one set of the nearest cache.
 pub(crate) fn steps_in_a_set(
     target: &Target,
@@ -160,13 +167,6 @@ pub(crate) fn lines_moved(target: &Target, mut run: usize, mut steps: &[Step]) -
         None => 0,
     };
     times.saturating_mul(extent(steps))
-}
-
-/// The same of the runs of a box that a transposition has under way, in the order of the destination.
-pub(crate) fn runs_share_sets(target: &Target, shape: &ByteBox) -> bool {
-    let rows = target.per_line(shape.run as i64).max(Crowded::UNDER_WAY);
-    let steps = shape.steps.iter().rev();
-    share_sets(target, steps.map(|it| (it.extent, it.src)), rows as usize)
 }
 
 /// Whether lines of some rows of the source and of the destination can be under way together, each of so many rows so many

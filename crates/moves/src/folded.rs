@@ -156,10 +156,6 @@ impl Folded {
             (_, 16) => 2 * LINE,
             _ => 2 * LINE + 1,
         };
-        let source = |columns: usize| {
-            let steps = self.columns.iter().map(|step| (step.extent, step.src));
-            run >= least && share_sets(target, steps, columns)
-        };
         // Narrow elements are written to more rows at a time, bytes to more than a set has ways.
         let at_once = Crowded::UNDER_WAY as usize * if wide { 1 } else { 2 };
         let destination = share_sets(target, rows.clone(), at_once)
@@ -173,7 +169,9 @@ impl Folded {
         let columns = extent(&self.columns);
         let fits = run * columns.min(FEW_ROWS / width) <= target.l1 as usize / 2;
         let often = destination && fits && self.per_lane == 2 && target.core == Core::Zen5;
-        let source = source(self.lanes * self.per_lane) || often && source(columns);
+        let side = self.lanes * self.per_lane;
+        let steps = self.columns.iter().map(|step| (step.extent, step.src));
+        let source = run >= least && share_sets(target, steps, if often { columns } else { side });
         let destination = destination && (!source || fits);
         self.crowded = match (source, destination) {
             (true, true) => Some(Crowded::Both),
